@@ -6,8 +6,10 @@ suprema and their expectations come from these arrays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from fedtheory.engine.region import supremum_on_ball
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
+Found = TypeVar("Found")
 _LEFT_BY_ROUNDING = 1e-13
 
 
@@ -77,13 +80,12 @@ class GradientForms:
 
     def suprema(self, forms: Array, radius: Number) -> Array:
         """The supremum of each of the forms over the points within a radius of x*, (M,), found once."""
-        known = self._known_suprema.setdefault(radius, [])
-        for of, found in known:
-            if of is forms:
-                return found
-        each = [supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius) for form in forms]
-        known.append((forms, self.problem.arithmetic.array(each)))
-        return known[-1][1]
+
+        def find() -> Array:
+            each = [supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius) for form in forms]
+            return self.problem.arithmetic.array(each)
+
+        return _once(self._known_suprema.setdefault(radius, []), forms, find)
 
     @cached_property
     def _known_suprema(self) -> dict[Number, list[tuple[Array, Array]]]:
@@ -91,12 +93,29 @@ class GradientForms:
         return {}
 
     def are_constant(self, forms: Array) -> bool:
-        """Whether none of the forms depends on x, up to rounding in floats."""
+        """Whether none of the forms depends on x, up to rounding in floats; found once."""
+        return _once(self._known_constant, forms, lambda: self._are_constant(forms))
+
+    @cached_property
+    def _known_constant(self) -> list[tuple[Array, bool]]:
+        """Forms, and whether none of them depends on x."""
+        return []
+
+    def _are_constant(self, forms: Array) -> bool:
         parts = (forms[:, 1:, 1:], forms[:, 1:, :1])
         if forms.dtype == object:
             return all(bool((part == 0).all()) for part in parts)
         rounding = (_LEFT_BY_ROUNDING * np.abs(self.problem.hessian).max()) ** 2
         return all(bool(np.abs(part).max() <= rounding) for part in parts)
+
+
+def _once(known: list[tuple[Array, Found]], forms: Array, find: Callable[[], Found]) -> Found:
+    """What is known of these very forms; found and remembered where nothing is."""
+    for of, found in known:
+        if of is forms:
+            return found
+    known.append((forms, find()))
+    return known[-1][1]
 
 
 def values_at(forms: Array, points: Array) -> Array:

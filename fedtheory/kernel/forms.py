@@ -8,8 +8,8 @@ one; noises and participants ask what they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import reduce
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, reduce
 from itertools import product
 from math import comb
 from operator import mul
@@ -34,14 +34,14 @@ from fedtheory.kernel.quotients import ONE, ZERO, Quotient, Rejected, quotient
 from fedtheory.kernel.signs import is_positive
 from fedtheory.kernel.theory import Theory
 
-Form = dict[Expr, Quotient]
+Form = Mapping[Expr, Quotient]
 """Coefficients of basis vectors, or of monomials: inner products of basis vectors, function values, and one."""
 _MINUS_ONE = quotient(sp.S.NegativeOne)
 
 
 def added(forms: Iterable[Form]) -> Form:
     """The sum of normal forms."""
-    total: Form = {}
+    total: dict[Expr, Quotient] = {}
     for form in forms:
         for monomial, coefficient in form.items():
             total[monomial] = total[monomial] + coefficient if monomial in total else coefficient
@@ -91,8 +91,9 @@ def _letter(symbol: sp.Symbol, theory: Theory) -> Form:
     return {symbol: ONE}
 
 
+@lru_cache(maxsize=2**14)
 def scalar(expression: Expr, theory: Theory) -> Form:
-    """A scalar as a linear combination of monomials."""
+    """A scalar as a linear combination of monomials: it depends on these two alone, and so is looked for once."""
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(scalar(part, theory) for part in expression.args),
         Expectation: lambda: scalar(expression.args[0], theory),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Set
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import combinations
 
 from fedtheory.kernel.expressions import Expr, Letter
@@ -11,7 +12,7 @@ from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Theory:
     """What the letters of a proof are, and what is known of them."""
 
@@ -86,6 +87,17 @@ class Theory:
         if not self.step_vectors <= self.vectors | self.client_vectors:
             raise Rejected("what differs from local step to local step has to be a vector")
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Theory) and self._known == other._known
+
+    def __hash__(self) -> int:
+        return hash(self._known)
+
+    @cached_property
+    def _known(self) -> Hashable:
+        """Everything that is known, in each of the fields: theories are the same where all of it is."""
+        return self.numbers.key, *(_fixed(getattr(self, one.name)) for one in fields(self) if one.name != "numbers")
+
     @property
     def number_of_steps(self) -> Expr:
         """How many local steps there are; `Rejected` where that is not known."""
@@ -97,3 +109,10 @@ class Theory:
         """Raise `Rejected` where something else stands in an objective's place."""
         if letter not in self.objectives | self.client_objectives:
             raise Rejected(f"{letter} is not an objective of the theory")
+
+
+def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:
+    """The same, for comparison."""
+    if isinstance(known, Mapping):
+        return frozenset(known.items())
+    return frozenset(known) if isinstance(known, Set) else known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
@@ -27,6 +28,9 @@ def clients_counted(importance: str | None) -> Iterator[None]:
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
     """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences, and lengths."""
+
+    mean = _EQUAL
+    """What means over clients begin with."""
 
     def _print_Pow(self, expr: Expr) -> str:
         if is_length(expr):
@@ -65,7 +69,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return _raised(f"{sign} " + (rf"\left({body}\right)" if isinstance(expr.args[0], sp.Add) else body), exp)
 
     def _print_Average(self, expr: Expr, exp: str | None = None) -> str:
-        return self._sum(_mean.get(), expr, exp)
+        return self._sum(self.mean, expr, exp)
 
     def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
         return self._sum(r"\sum_{i=1}^M", expr, exp)
@@ -86,7 +90,15 @@ def _raised(body: str, exponent: str | None) -> str:
 
 def latex(expression: Expr) -> str:
     """LaTeX of an expression of this language."""
-    return str(_Printer({}).doprint(sp.sympify(expression)))
+    return _latex(expression, _mean.get())
+
+
+@lru_cache(maxsize=2**12, typed=True)
+def _latex(expression: Expr, mean: str) -> str:
+    """The same, with what means over clients begin with."""
+    printer = _Printer({})
+    printer.mean = mean
+    return str(printer.doprint(sp.sympify(expression)))
 
 
 def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:

@@ -28,7 +28,7 @@ from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.numbers import numbers_of
-from fedtheory.proofs.proof import Proof, Prover, conditions_of, named, relaxation
+from fedtheory.proofs.proof import Proof, Prover, named, relaxation
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
 from fedtheory.proofs.rest import AtRest, examine_rest
@@ -106,11 +106,12 @@ def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> I
             yield from named(f"where {case.largest} is largest: ", _examination(supposed, case.why, prover))
         return
     _require_provable(claim)
-    yield from relaxation(claim, certificate.relaxed)
-    # Nothing may rest on a condition that a certificate says it does not need.
-    supposed = replace(claim, conditions=conditions_of(claim, certificate.relaxed))
-    _require_provable(supposed)
-    yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
+    if certificate.relaxed is not None:
+        yield from relaxation(claim, certificate.relaxed)
+        # Nothing may rest on a condition that a certificate says it does not need.
+        claim = replace(claim, conditions=certificate.relaxed)
+        _require_provable(claim)
+    yield from _EXAMINERS[type(certificate)](claim, certificate, prover)
 
 
 def _require_provable(claim: Claim) -> None:

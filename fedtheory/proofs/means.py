@@ -210,7 +210,7 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
     if certificate.potential is not None:
         now, later = traded(certificate.potential, letter)
         form = difference(form, scalar(now - later, theory))
-    constant = form.pop(sp.S.One, ZERO).expression
+    constant = form.get(sp.S.One, ZERO).expression
     mean = composed(scalar(LocalSum(constant), theory)) / theory.local_steps
     return {**form, sp.S.One: quotient(rest - mean)}
 

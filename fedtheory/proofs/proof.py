@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -45,7 +46,7 @@ class Proof(Told):
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
 
-    @property
+    @cached_property
     def statement(self) -> Claim:
         """What is proved: the claim under the conditions that the certificate needs, in plain letters."""
         return in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
@@ -106,9 +107,9 @@ def named(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     return (Step(prefix + step.text, step.holds) for step in steps)
 
 
-def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
+def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
     """That weaker conditions are weaker: they follow from the claim's own."""
-    for condition in relaxed or ():
+    for condition in relaxed:
         yield Step(f"{condition} follows from the conditions of the claim", follows(condition, claim))
         require_finite(condition.args, numbers_of(claim), claim.conditions)
 

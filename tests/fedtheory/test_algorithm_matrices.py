@@ -123,6 +123,15 @@ def test_block_matrices_say_what_the_engine_does(name: str) -> None:
     assert (found - sp.Matrix(expected)).expand() == sp.zeros(len(expected), 1)
 
 
+def test_sums_that_coins_keep_from_everybody_are_no_part_of_a_round() -> None:
+    rounds = {chance: transition.maps for chance, transition in _trajectory("scaffnew").transitions(0)}
+    told, skipped = rounds[RATIONAL.number("1/3", "chance")], rounds[RATIONAL.number("2/3", "chance")]
+    assert len(told.reports) == 1
+    assert told.broadcast is not None
+    assert not skipped.reports
+    assert skipped.broadcast is None
+
+
 @pytest.mark.parametrize("name", names())
 def test_block_matrices_are_typeset(name: str) -> None:
     """A local step and the end of a round, each with its vectors on both sides, as formulas that browsers show."""

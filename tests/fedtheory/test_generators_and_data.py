@@ -280,3 +280,11 @@ def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, load
     for own, loaded in zip(shipped, datasets._loaded(loader), strict=True):
         assert (own == loaded).all()
     assert datasets._shipped("no_such_file.csv") is None
+
+
+def test_diabetes_is_read_from_the_files_that_the_library_loads() -> None:
+    """Columns, scaled as its loader scales them, and progression are the loader's to the last bit."""
+    shipped = datasets._shipped_diabetes()
+    assert shipped is not None
+    for own, loaded in zip(shipped, datasets._loaded("load_diabetes"), strict=True):
+        assert (own == loaded).all()

@@ -63,7 +63,7 @@ def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, 
     """Rungs on which the quantity is exactly zero are told in words, and drawn where all are."""
     claim = find("vlaski2023:claim.effective-step")
     rungs = tuple(Rung(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
-    figure = ladder(claim, RateCheck(True, rungs, None, 0.0, None))
+    figure = ladder(claim, RateCheck(True, rungs, 0.0, None))
     assert said in figure.caption
     assert figure.caption.count("zero") == (0 in measured)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 import sympy as sp
@@ -51,12 +51,16 @@ class RateCheck:
 
     holds: bool | None
     rungs: tuple[Rung, ...]
-    slope: float | None
-    """Fitted slope of log(measured) over the log of the variable on the last half of the ladder."""
     constant: float | None
     """Largest measured / order on the ladder."""
     limit: Number | None
     """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
+
+    @cached_property
+    def slope(self) -> float | None:
+        """Fitted slope of log(measured) over the log of the variable on the last half; None where a value is zero."""
+        values = [abs(plain_float(rung.measured)) for rung in self.rungs]
+        return _fit(self.rungs, values) if min(values) > 0 else None
 
     @property
     def is_zero(self) -> bool:
@@ -133,20 +137,20 @@ def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None)
     # Only floats have a rounding error that could pass for a limit.
     rounding = NEAR_TIE * scale if run.arithmetic is FLOAT else 0
     if limit is not None and (abs(limit) > rounding):
-        return RateCheck(False, rungs, _slope(rungs), None, limit)
+        return RateCheck(False, rungs, None, limit)
     ratios = [abs(plain_float(rung.measured / rung.order)) for rung in rungs]
     if compiled.constant is not None:
         # On the ladder, where constants that hold on a ball are those of all rungs.
         stated = compiled.constant(whole_run(_run_at(claim, run, steps[0]))).item()
-        return RateCheck(_within(rungs, stated), rungs, _slope(rungs), max(ratios), limit)
+        return RateCheck(_within(rungs, stated), rungs, max(ratios), limit)
     if scale == 0:
-        return RateCheck(True, rungs, None, 0.0, limit)
+        return RateCheck(True, rungs, 0.0, limit)
     told = [place for place, rung in enumerate(rungs) if _is_told(rung, run, scale)]
     if len(told) < _FEWEST:
         told = [*range(len(rungs))]
     towards = 1 if compiled.ladder.limit is sp.oo else -1
     rising = towards * _fit([rungs[place] for place in told], [ratios[place] for place in told])
-    return RateCheck(True if rising <= RISING else None, rungs, _slope(rungs), max(ratios), limit)
+    return RateCheck(True if rising <= RISING else None, rungs, max(ratios), limit)
 
 
 def _is_told(rung: Rung, run: Run, scale: float) -> bool:
@@ -242,11 +246,6 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
     bounds = [bound for bound in known if isinstance(bound, Bound)]
     if any(isinstance(bound.region, Ball) and bound.region.grows for bound in bounds):
         raise unanswered(run.arithmetic, "the constants hold on a ball that grows with the number of rounds")
-
-
-def _slope(rungs: tuple[Rung, ...]) -> float | None:
-    values = [abs(plain_float(rung.measured)) for rung in rungs]
-    return _fit(rungs, values) if min(values) > 0 else None
 
 
 def _fit(rungs: Sequence[Rung], values: Sequence[float]) -> float:

@@ -9,9 +9,9 @@ also says what the gradient would be at the round's model.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -23,84 +23,96 @@ from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.federation.oracles.base import Draws
+from fedtheory.federation.problem import Problem
 
 MOST_OUTCOMES = 600
 
 
 @dataclass(frozen=True, eq=False)
 class _Client:
-    """All that can happen to one client in a round: n sequences of K_i draws."""
+    """All that can happen to one client in a round from each of P models: n sequences of K_i draws."""
 
     probabilities: Array
     """(n,)."""
     iterates: Array
-    """x_i^{(t,k)}, (n, K_i + 1, d)."""
+    """x_i^{(t,k)}, (P, n, K_i + 1, d)."""
     gradients: Array
-    """g_i at x_i^{(t,k)}, (n, K_i, d)."""
+    """g_i at x_i^{(t,k)}, (P, n, K_i, d)."""
     at_server: Array
-    """g_i at the round's model with the same draws, (n, K_i, d)."""
+    """g_i at the round's model with the same draws, (P, n, K_i, d)."""
 
 
-def _client(run: Run, client: int, base: Array) -> _Client:
-    work, draws = run.algorithm.work, _draws(run, client)
-    one = run.arithmetic.identity(1)[0]
-    probabilities, iterates = one, base[None, None]
-    gradients = at_server = np.empty((1, 0, len(base)), dtype=base.dtype)
+def _client(run: Run, client: int, bases: Array) -> _Client:
+    """From models (P, d)."""
+    work, draws = run.algorithm.work, _draws(run.problem, client)
+    one, (models, dimension) = run.arithmetic.identity(1)[0], bases.shape
+    probabilities, iterates = one, bases[:, None, None]
+    gradients = at_server = np.empty((models, 1, 0, dimension), dtype=bases.dtype)
 
     def gradient(points: Array) -> Array:
-        """At points (n, d) for each draw: (n * draws, d)."""
-        homogeneous = np.concatenate([np.broadcast_to(one, (len(points), 1)), points], axis=1)
-        noise = (draws.maps @ homogeneous[:, None, :, None])[..., 0]
-        full = run.client_objectives.gradients([client], points[:, None])[:, 0]
-        return np.asarray(full[:, None] + noise).reshape(-1, len(base))
+        """At points (P, n, d) for each draw: (P, n * draws, d)."""
+        homogeneous = np.concatenate([np.broadcast_to(one, (*points.shape[:-1], 1)), points], axis=-1)
+        noise = (draws.maps @ homogeneous[..., None, :, None])[..., 0]
+        full = run.client_objectives.gradients([client], points[..., None, :])
+        return np.asarray(full + noise).reshape(models, -1, dimension)
 
     def extended(history: Array, latest: Array) -> Array:
-        repeated = np.repeat(history, len(draws.probabilities), axis=0)
-        return np.concatenate([repeated, latest[:, None]], axis=1)
+        repeated = np.repeat(history, len(draws.probabilities), axis=1)
+        return np.concatenate([repeated, latest[:, :, None]], axis=2)
 
+    # The same draws in each step, and at each iterate.
+    once = gradient(bases[:, None])
     for _ in range(work.steps[client]):
-        newest = iterates[:, -1]
+        newest = iterates[:, :, -1]
         steps = gradient(newest)
-        moved = np.repeat(newest, len(draws.probabilities), axis=0) - work.step_sizes[client] * steps
-        at_server = extended(at_server, gradient(np.broadcast_to(base, newest.shape)))
+        moved = np.repeat(newest, len(draws.probabilities), axis=1) - work.step_sizes[client] * steps
+        at_server = extended(at_server, np.tile(once, (1, newest.shape[1], 1)))
         gradients, iterates = extended(gradients, steps), extended(iterates, moved)
         probabilities = (probabilities[:, None] * draws.probabilities).ravel()
     return _Client(probabilities, iterates, gradients, at_server)
 
 
-def _draws(run: Run, client: int) -> Draws:
-    """What one call of a client's oracle can draw, in centred coordinates."""
-    like = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
-    return run.problem.centred.oracle.draws(client, like)
+@lru_cache(maxsize=64)
+def _draws(problem: Problem, client: int) -> Draws:
+    """What one call of a client's oracle can draw, in centred coordinates; kept for rounds from all points."""
+    like = problem.arithmetic.zeros(problem.clients, problem.dimension)
+    return problem.centred.oracle.draws(client, like)
+
+
+class _Rounds:
+    """A round from each of some models (P, d), centred: outcomes, and what happens in them."""
+
+    def __init__(self, run: Run, bases: Array) -> None:
+        _require_few(run)
+        run.algorithm.require_synchronous("a round from a given model has everybody start there")
+        self.run, self.bases = run, bases
+        aggregation = run.algorithm.aggregation
+        law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
+        self.clients = [_client(run, client, bases) for client in range(run.problem.clients)]
+        laws = [law, *(client.probabilities for client in self.clients)]
+        self.chosen = _all_combinations([len(law) for law in laws])
+        """Which participants and which sequence of each client make an outcome, (1 + M, outcomes)."""
+        self.probabilities = np.prod([law[n] for law, n in zip(laws, self.chosen, strict=True)], axis=0)
 
 
 class RoundFrame(PlainFrame):
-    """A round from a server model (d,), centred; see the module."""
+    """A round from one model, centred; see the module."""
 
     axes: tuple[str, ...] = ("outcome", "step", "client")
     leading = 0
     """Axes of scalars and vectors in front of that of the outcomes."""
 
-    def __init__(self, run: Run, index: Index, base: Array) -> None:
-        super().__init__(run, index)
-        self._base = base
-        _require_few(run)
-        run.algorithm.require_synchronous("a round from a given model has everybody start there")
-        aggregation = run.algorithm.aggregation
-        probabilities, self._weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
-        self._clients = [_client(run, client, base) for client in range(run.problem.clients)]
-        sizes = [len(probabilities), *(len(client.probabilities) for client in self._clients)]
-        # Which participants and which sequence of each client make an outcome, (1 + M, outcomes).
-        self._chosen = _all_combinations(sizes)
-        laws = [probabilities, *(client.probabilities for client in self._clients)]
-        self.probabilities = np.prod([law[n] for law, n in zip(laws, self._chosen, strict=True)], axis=0)
+    def __init__(self, index: Index, rounds: _Rounds, place: int) -> None:
+        super().__init__(rounds.run, index)
+        self._rounds, self._place = rounds, place
+        self.probabilities = rounds.probabilities
         """Of the outcomes, (outcomes,)."""
-        steps = np.array(run.algorithm.work.steps)
+        steps = np.array(self.run.algorithm.work.steps)
         self.valid = np.arange(steps.max())[:, None] < steps
 
     @property
     def alike(self) -> Hashable:
-        return self._chosen.shape[1], self.run.algorithm.work.steps, self.run.problem.dimension
+        return len(self.probabilities), self.run.algorithm.work.steps, self.run.problem.dimension
 
     @property
     def numbers(self) -> int:
@@ -133,18 +145,19 @@ class RoundFrame(PlainFrame):
         existing: Array = np.where(exists, values, nothing)
         return existing
 
-    def _joint(self, histories: list[Array]) -> Array:
-        """Histories (n_i, K_i, d) of each client as (outcomes, max K, M, d); steps that do not exist are zero."""
-        outcomes, steps = self._chosen.shape[1], max(len(history[0]) for history in histories)
+    def _joint(self, select: Callable[[_Client], Array]) -> PathVector:
+        """Histories (P, n_i, K_i, d) of each client as (outcomes, max K, M, d); steps that do not exist are zero."""
+        histories = [select(client)[self._place] for client in self._rounds.clients]
+        outcomes, steps = len(self.probabilities), max(history.shape[1] for history in histories)
         joint = self.run.arithmetic.zeros(outcomes, steps, len(histories), self.run.problem.dimension)
-        for client, (history, number) in enumerate(zip(histories, self._chosen[1:], strict=True)):
+        for client, (history, number) in enumerate(zip(histories, self._rounds.chosen[1:], strict=True)):
             joint[:, : history.shape[1], client] = history[number]
-        return joint
+        return PathVector(joint)
 
     @cached_property
     def selection(self) -> Array:
         """Weights w_i of the round, (outcomes, 1, M)."""
-        return np.asarray(self._weights[self._chosen[0]][:, None, :])
+        return np.asarray(self._rounds.weights[self._rounds.chosen[0]][:, None, :])
 
     @cached_property
     def participates(self) -> Array:
@@ -159,25 +172,25 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def local(self) -> PathVector:
-        return PathVector(self._joint([client.iterates[:, :-1] for client in self._clients]))
+        return self._joint(lambda client: client.iterates[:, :, :-1])
 
     @cached_property
     def next_local(self) -> PathVector:
-        return PathVector(self._joint([client.iterates[:, 1:] for client in self._clients]))
+        return self._joint(lambda client: client.iterates[:, :, 1:])
 
     @cached_property
     def result(self) -> PathVector:
         """x_i^{(t,K_i)}: what a client ends its local steps with."""
-        return PathVector(self._joint([client.iterates[:, -1:] for client in self._clients]))
+        return self._joint(lambda client: client.iterates[:, :, -1:])
 
     @cached_property
     def gradient(self) -> PathVector:
-        return PathVector(self._joint([client.gradients for client in self._clients]))
+        return self._joint(lambda client: client.gradients)
 
     @cached_property
     def gradient_at_server(self) -> PathVector:
         """g_i at the round's model, with the draw of each local step."""
-        return PathVector(self._joint([client.at_server for client in self._clients]))
+        return self._joint(lambda client: client.at_server)
 
     @cached_property
     def noise(self) -> Vector:
@@ -200,7 +213,7 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def server(self) -> PathVector:
-        return PathVector(self._base[None, None, None])
+        return PathVector(self._rounds.bases[self._place, None, None, None])
 
     @cached_property
     def next_server(self) -> PathVector:
@@ -229,7 +242,7 @@ def _all_combinations(sizes: list[int]) -> Array:
 def _require_few(run: Run) -> None:
     """Refuse rounds with too many outcomes before any of them is built."""
     participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
-    draws = [len(_draws(run, client).probabilities) for client in range(run.problem.clients)]
+    draws = [len(_draws(run.problem, client).probabilities) for client in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
     if outcomes > MOST_OUTCOMES:
         raise NotApplicable(f"a round has {outcomes} outcomes, more than the {MOST_OUTCOMES} that are enumerated")
@@ -237,5 +250,7 @@ def _require_few(run: Run) -> None:
 
 def round_frames(run: Run) -> Iterator[RoundFrame]:
     """A round from each of the run's probes."""
-    for name, point in probes(run).items():
-        yield RoundFrame(run, {"round from": name}, point)
+    points = probes(run)
+    rounds = _Rounds(run, np.stack(list(points.values())))
+    for place, name in enumerate(points):
+        yield RoundFrame({"round from": name}, rounds, place)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.engine.joint.moments import Joint, Split, of_same_sum
+from fedtheory.engine.joint.moments import Joint, Split, of_one, of_same_sum
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -80,7 +80,7 @@ class Averaged:
         own = self.each.own
         if not own.size:
             return self.noise
-        alone = own @ self.joint.excess @ own.transpose(0, 2, 1)
+        alone = of_one(self.joint, own, own)
         return alone if self.noise is None else alone + self.noise
 
     def _own(self, alone: Array) -> Array:

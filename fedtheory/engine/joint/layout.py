@@ -55,11 +55,6 @@ class Layout:
         return sorted(_nodes(ends, *FACTORS), key=lambda node: (FACTORS[type(node)], str(node)))
 
     @cached_property
-    def clients_hear_of_sums(self) -> bool:
-        """Whether the clients' vectors become something that depends on them."""
-        return bool(_nodes(self.definition.client_update.values(), *FACTORS))
-
-    @cached_property
     def mixed(self) -> list[Expr]:
         """What clients hear of their neighbours."""
         return sorted(_nodes(self.definition.client_update.values(), Mixed), key=str)

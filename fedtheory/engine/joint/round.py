@@ -126,9 +126,9 @@ class RoundCompiler:
             compressions,
             end.clients(),
             end.mixed(),
-            [end.report(node) for node in self.layout.sums],
-            end.server(self.layout.sums),
-            end.broadcast(self.layout.sums),
+            [end.report(node) for node in end.sums],
+            end.server(end.sums),
+            end.broadcast(end.sums),
         )
 
     def _compress(
@@ -159,6 +159,16 @@ class _End:
         self.definition = local.letters.definition
         self.known = known
         self.numbers = numbers
+
+    @cached_property
+    def sums(self) -> list[Expr]:
+        """The sums over clients that anybody hears of: coins may keep them from all."""
+        updates = [*self.definition.server_update.items(), *self.definition.client_update.items()]
+        ends = [self.layout.parts(vector, expression) for vector, expression in updates]
+        return [node for node in self.layout.sums if any(self._tells_of(parts, node) for parts in ends)]
+
+    def _tells_of(self, parts: Mapping[Expr, Expr], node: Expr) -> bool:
+        return node in parts and bool(np.any(self.letters.value(parts[node], self.numbers) != 0))
 
     def report(self, node: Expr) -> Report:
         """The forms of what is summed."""
@@ -209,7 +219,8 @@ class _End:
 
     def broadcast(self, sums: list[Expr]) -> Array | None:
         """From q to what the clients' vectors become."""
-        return self._blocks(sums) if self.layout.clients_hear_of_sums else None
+        blocks = self._blocks(sums)
+        return blocks if blocks.any() else None
 
     def _blocks(self, nodes: list[Expr]) -> Array:
         """What the vectors of the clients of each kind take from vectors of which everybody has one, (G, own, all)."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.moments import Joint, Split, of_pairs, of_same_sum, of_sum, with_shared
+from fedtheory.engine.joint.moments import Joint, Split, of_one, of_pairs, of_same_sum, of_sum, with_shared
 from fedtheory.engine.joint.round import RoundMaps
 from fedtheory.federation.presence import Factor, Turnout
 
@@ -266,7 +266,7 @@ class Passage:
         if not self.joint.excess.size:
             return total
         total = total + np.tensordot(weights, sums.own @ right.split.own.transpose(0, 2, 1), axes=1)
-        own = left.split.own @ self.joint.excess @ right.split.own.transpose(0, 2, 1)
+        own = of_one(self.joint, left.split.own, right.split.own)
         squares = self.group.counts * self.group.squares(left.factor, right.factor)
         return total + np.tensordot(squares, own, axes=1)
 
@@ -275,7 +275,7 @@ class Passage:
         transition, joint, present = self.transition, self.joint, self.transition.present
         expected = transition.expected
         pair = of_pairs(joint, expected)
-        excess = expected.own @ joint.excess @ expected.own.transpose(0, 2, 1) + present * self.noise.of_clients
+        excess = of_one(joint, expected.own, expected.own) + present * self.noise.of_clients
         if not transition.is_fixed:
             together = self.group.turnout.pairs("presence", "presence")
             together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
@@ -283,7 +283,7 @@ class Passage:
             moved = of_pairs(joint, change)
             pair = pair + together[:, None, :, None] * moved
             own, kinds = present * (1 - present), np.arange(joint.kinds)
-            excess = excess + own * (change.own @ joint.excess @ change.own.transpose(0, 2, 1))
+            excess = excess + own * of_one(joint, change.own, change.own)
             excess = excess + (own - together[kinds, kinds][:, None, None]) * moved[kinds, :, kinds, :]
         return Joint(joint.shared, joint.cross, pair, excess)
 
@@ -307,8 +307,8 @@ class Passage:
             drawn = of_sum(self.joint, sums.split, self.group.totals(sums.factor, "presence"))
             total = total + mean.own @ kept.transpose(0, 2, 1)
             total = total + drawn.shared @ change.shared.transpose(0, 2, 1) + drawn.own @ change.own.transpose(0, 2, 1)
-        own = sums.split.own @ self.joint.excess
         means = self.group.turnout.means[sums.factor][:, None, None]
-        total = total + means * (own @ kept.transpose(0, 2, 1)) + squares * (own @ change.own.transpose(0, 2, 1))
+        total = total + means * of_one(self.joint, sums.split.own, kept)
+        total = total + squares * of_one(self.joint, sums.split.own, change.own)
         found: Array = total.transpose(0, 2, 1)
         return found

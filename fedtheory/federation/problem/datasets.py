@@ -102,7 +102,7 @@ def _breast_cancer(classes: str) -> DataSet:
 def _diabetes(classes: str) -> DataSet:
     """Diabetes progression (Efron et al., 2004), standardised columns and target."""
     _expect_no_classes("diabetes", classes)
-    measurements, progression = _loaded("load_diabetes")
+    measurements, progression = _shipped_diabetes() or _loaded("load_diabetes")
     return DataSet("diabetes", _standardised(measurements), _standardised(progression), intercept=True)
 
 
@@ -114,7 +114,21 @@ _LOADERS: dict[str, Callable[[str], DataSet]] = {
 
 
 def _shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
-    """Columns and labels of a file that scikit-learn ships, without its import of seconds; None where it is not there.
+    """Columns and labels of a file that scikit-learn ships; None where it is not there."""
+    table = _shipped_table(name, ",", skiprows)
+    return None if table is None else (table[:, :-1], table[:, -1].astype(int))
+
+
+def _shipped_diabetes() -> tuple[Array, Array] | None:
+    """The same of the two files of the diabetes data; columns are scaled as by the library's loader, to length one."""
+    columns, progression = _shipped_table("diabetes_data_raw.csv.gz"), _shipped_table("diabetes_target.csv.gz")
+    if columns is None or progression is None:
+        return None
+    return _standardised(columns) / np.sqrt(len(columns)), progression
+
+
+def _shipped_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> Array | None:
+    """The numbers of a file that scikit-learn ships, without its import of seconds; None where it is not there.
 
     Raises `ImportError` without scikit-learn.
     """
@@ -124,8 +138,7 @@ def _shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
     file = Path(package.origin).parent / "datasets" / "data" / name
     if not file.is_file():
         return None
-    table = np.loadtxt(file, delimiter=",", skiprows=skiprows)
-    return table[:, :-1], table[:, -1].astype(int)
+    return np.loadtxt(file, delimiter=delimiter, skiprows=skiprows)
 
 
 def _loaded(loader: str) -> tuple[Array, Array]:

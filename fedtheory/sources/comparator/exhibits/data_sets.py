@@ -30,7 +30,7 @@ _LENGTHS = np.geomspace(0.05, 12.8, 17)
 """Lengths of a round that are tried, eta L tau; runs that diverge are left out."""
 _BLOWN_UP = 100
 """Errors from so many initial gaps on are those of a run that diverges."""
-HORIZONS = (1, 3, 10, 30, 100)
+HORIZONS = (1, 3, 10, 30, ROUNDS)
 
 THEOREM, WITH_DRIFT = (
     next(claim for claim in CLAIMS if claim.id == name)
@@ -117,7 +117,7 @@ class OnData:
     @cached_property
     def over_rounds(self) -> Sequence[Point]:
         """At that step size."""
-        return [self.point(self.best.step_size, rounds) for rounds in HORIZONS]
+        return [*(self.point(self.best.step_size, rounds) for rounds in HORIZONS[:-1]), self.best]
 
 
 def promised(claim: Claim, run: Run) -> float | None:
