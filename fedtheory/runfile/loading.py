@@ -50,9 +50,19 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if search is not None:
         sys.modules[name] = module
-    with one_line(file if search is None else file.parent), contextlib.redirect_stdout(sys.stderr):
+    with one_line(file if search is None else file.parent), contextlib.redirect_stdout(sys.stderr), _from_source():
         spec.loader.exec_module(module)
     return module
+
+
+@contextlib.contextmanager
+def _from_source() -> Iterator[None]:
+    """No bytecode is left behind: Python would take it for a file that is changed within the same second."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 @contextlib.contextmanager

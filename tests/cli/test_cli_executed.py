@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 from fuzzing import answer, fuzz
 from hypothesis import given
 from hypothesis import strategies as st
+
+from fedtheory.runfile.loading import load_file, load_folder
 
 ATTACKS = [
     "__import__('os').system('touch {file}')",
@@ -79,3 +83,18 @@ def test_settings_of_all_kinds(given_numbers: dict[str, str], target: str | None
     arguments = [part for name, value in numbers.items() for part in ("--set", f"{name}={value}")]
     arguments += ["--claim", "renard2022:thm-2.1"] + ([] if target is None else ["--target", target])
     answer("plan", *arguments, "--json")
+
+
+def test_a_file_is_executed_as_it_is_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it changes within a second, to as many letters, and Python would take what it compiled before."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file, folder = tmp_path / "mine.py", tmp_path / "paper"
+    folder.mkdir()
+    for word in ("one", "two"):
+        file.write_text(f"word = {word!r}")
+        os.utime(file, (1, 1))
+        assert load_file(file).word == word
+    (folder / "__init__.py").write_text("from .statements import word")
+    (folder / "statements.py").write_text("word = 'one'")
+    assert load_folder(folder).word == "one"
+    assert not list(tmp_path.rglob("*.pyc"))

@@ -36,7 +36,7 @@ def test_data_sets_name_their_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Without scikit-learn, a run on its data says so."""
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     path = tmp_path / "run.toml"
     path.write_text(RUN)
     assert cli.run(["simulate", str(path)]) == 2

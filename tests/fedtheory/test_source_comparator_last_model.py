@@ -203,6 +203,16 @@ def test_nothing_may_be_kept_from_the_round_before() -> None:
     assert any("nothing is kept" in text for text in failing(step, kept=gain * last.kept + more))
 
 
+def test_what_is_kept_is_a_number_at_every_step() -> None:
+    """A step that says nothing at one of its places breaks the chain there, also where it says the same elsewhere."""
+    broken, now, later = last.kept / (k - 1), last.kept, last.kept.subs(k, k + 1)
+    step = granted(
+        lhs=STEP.lhs + gain * (broken.subs(k, k + 1) - later) * _NEXT_ERROR,
+        rhs=STEP.rhs + factor * gain * (broken - now) * _ERROR,
+    )
+    assert any("may be zero" in text for text in failing(step, kept=gain * broken))
+
+
 def test_the_draw_costs_what_is_kept_as_well() -> None:
     """The error of an average of participants is larger than that of all clients: a potential that pays for the
     distance alone is refused."""

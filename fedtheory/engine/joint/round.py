@@ -205,10 +205,12 @@ class _End:
         arithmetic, d, size = self.letters.arithmetic, self.layout.dimension, self.layout.shared
         matrix = arithmetic.zeros(size, size + len(sums) * d)
         matrix[0, 0] = arithmetic.number(1, "one")
+        unheard = {*self.layout.sums}.difference(sums)
         places = self.layout.places | {node: slice(size + a * d, size + (a + 1) * d) for a, node in enumerate(sums)}
         for vector in self.definition.server:
             expression, rows = self.definition.server_update.get(vector, vector), self.layout.places[vector]
-            for part, scale in self.layout.parts(vector, expression).items():
+            parts = self.layout.parts(vector, expression)
+            for part, scale in ((part, scale) for part, scale in parts.items() if part not in unheard):
                 block = self.letters.value(scale, self.numbers) * arithmetic.identity(d)
                 matrix[rows, places[part]] = matrix[rows, places[part]] + block
             off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
