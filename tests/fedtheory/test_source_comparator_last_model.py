@@ -4,19 +4,21 @@ proved."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
+from lasting_runs import RUNS as ENDS
+from lasting_runs import a_run as of_two_clients
+from lasting_runs import is_proved
 
-from fedtheory import FLOAT, RATIONAL, parse_run
-from fedtheory.engine.run import Run
+from fedtheory import FLOAT
 from fedtheory.kernel import Step
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, examine
@@ -48,31 +50,8 @@ STEP, MODEL = find("comparator:last-model.one-step"), find("comparator:last-mode
 TOGETHER, PAID, SLOW = last.COSTS.conditions
 
 
-def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Two clients on a line, pulled apart a little."""
-    problem: dict[str, Any] = {
-        "kind": "quadratic",
-        "hessians": [[["1"]], [["6/5"]]],
-        "linear": [["1/10"], ["-1/10"]],
-        "start": ["2"],
-        "noise": "1/2",
-    }
-    algorithm = {"local_step_size": "1/200", "local_steps": 3, "rounds": 2}
-    problem |= {key: changes.pop(key) for key in (*problem, "weights") if key in changes}
-    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
-
-
-DRAWN = {"kind": "uniform", "clients": 1}
-RUNS: dict[str, dict[str, Any]] = {
-    "as it is": {},
-    "one step in all": {"local_steps": 1, "rounds": 1},
-    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
-    "unequal shares": {"weights": ["1/4", "3/4"]},
-    "one of two is drawn": {"participation": DRAWN},
-    "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
-    "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
-    "one long round": {"local_steps": 12, "rounds": 1},
-}
+a_run = partial(of_two_clients, local_steps=3)
+RUNS = {**ENDS, "one long round": {"local_steps": 12, "rounds": 1}}
 
 
 @pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
@@ -90,11 +69,6 @@ def test_for_one_local_step_and_everybody_the_floor_is_that_of_the_last_round() 
     )
     run = a_run(local_steps=1)
     assert of_model(whole_run(run)) == of_round(whole_run(run))
-
-
-def is_proved(claim: Claim) -> bool:
-    """Whether the certificate on record proves a claim, with its steps as they stand."""
-    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
 def test_both_are_proved() -> None:

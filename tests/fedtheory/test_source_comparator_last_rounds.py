@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 import sympy as sp
 from flint import fmpq
+from lasting_runs import DRAWN, RUNS, a_run, is_proved
 
-from fedtheory import FLOAT, RATIONAL, parse_run
-from fedtheory.engine.run import Run
+from fedtheory import FLOAT
 from fedtheory.kernel import Step
 from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, examine
@@ -28,20 +27,6 @@ from verify.check import check
 
 PAID = last.COSTS.conditions[1]
 STEP, LAST = find("comparator:last-round.one-step"), find("comparator:last-round.error")
-
-
-def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Two clients on a line, pulled apart a little."""
-    problem: dict[str, Any] = {
-        "kind": "quadratic",
-        "hessians": [[["1"]], [["6/5"]]],
-        "linear": [["1/10"], ["-1/10"]],
-        "start": ["2"],
-        "noise": "1/2",
-    }
-    algorithm = {"local_step_size": "1/200", "local_steps": 2, "rounds": 2}
-    problem |= {key: changes.pop(key) for key in (*problem, "weights") if key in changes}
-    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
 
 
 def test_the_last_round_is_what_one_more_round_adds() -> None:
@@ -57,18 +42,6 @@ def test_one_local_step_ends_with_the_last_model() -> None:
     assert q.last_round_suboptimality.on(run) == q.final_suboptimality.on(run)
 
 
-DRAWN = {"kind": "uniform", "clients": 1}
-RUNS: dict[str, dict[str, Any]] = {
-    "as it is": {},
-    "one step in all": {"local_steps": 1, "rounds": 1},
-    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
-    "unequal shares": {"weights": ["1/4", "3/4"]},
-    "one of two is drawn": {"participation": DRAWN},
-    "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
-    "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
-}
-
-
 @pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
     """All of it is within the conditions, and holds."""
@@ -82,11 +55,6 @@ def test_runs_with_the_same_draws_come_together() -> None:
     alike: dict[str, Any] = {"hessians": [[["1"]]] * 2, "linear": [["1/10"], ["-1/10"]], "participation": DRAWN}
     near, far = (a_run(**alike, start=[start]).trajectory.server_mean[-1][0] for start in ("0", "2"))
     assert far - near == 2 * (1 - fmpq(1, 200)) ** 4
-
-
-def is_proved(claim: Claim) -> bool:
-    """Whether the certificate on record proves a claim, with its steps as they stand."""
-    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
 def test_both_are_proved() -> None:
