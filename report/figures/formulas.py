@@ -21,8 +21,9 @@ def in_legend(latex: str) -> str:
         shorter = [latex[:start] + _DOTS + latex[end:] for start, end in _parts(latex)]
         if not shorter:
             break
-        fitting = [text for text in shorter if _fits(text)]
-        latex = max(fitting, key=len) if fitting else min(shorter, key=len)
+        # Reading a formula takes long, and the first that fits is the longest.
+        longest_first = sorted(shorter, key=len, reverse=True)
+        latex = next(filter(_fits, longest_first), min(shorter, key=len))
     return f"${legible(latex)}$"
 
 

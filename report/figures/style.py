@@ -90,9 +90,11 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
+    from report.figures.layout import SingleLayout
+
     _remember_formulas()
     with mpl.rc_context(settings):
-        canvas = Canvas(layout="constrained")
+        canvas = Canvas(layout=SingleLayout())
         # Texts are measured as they will be drawn; without a canvas of its own a figure measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
@@ -128,7 +130,7 @@ def legend_below(canvas: Canvas, axes: Axes) -> None:
         if legend is not None:
             legend.remove()
         legend = canvas.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=columns)
-        canvas.draw_without_rendering()
+        # Its size does not depend on where it is drawn.
         box = legend.get_window_extent()
         if box.width <= canvas.bbox.width:
             break
@@ -161,11 +163,14 @@ def _label_narrow_scales(canvas: Canvas) -> None:
 def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     """The drawing as an inline SVG: the same bytes for the same data, no ids shared with other figures."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     _label_narrow_scales(canvas)
     buffer = io.StringIO()
     with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
-        canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        # Saving by way of the canvas would draw twice, the first time for the layout alone.
+        printer: Any = FigureCanvasSVG(canvas)
+        printer.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     return Figure(name, caption, _for_a_page(svg[svg.index("<svg") :], name))
 

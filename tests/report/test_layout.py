@@ -1,0 +1,92 @@
+"""Where axes lie: all that belongs to them is on the canvas, and nothing touches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from report.figures.style import Figure, drawing, finish, legend_below
+
+
+def plain(axes: Any) -> None:
+    """Short numbers."""
+    axes.plot([0, 1], [0, 1], label="line")
+
+
+def powers(axes: Any) -> None:
+    """Powers of ten on both axes."""
+    axes.loglog([1, 1e3], [1e-7, 1e9], label=r"$\dfrac{a}{b}$")
+
+
+def factors(axes: Any) -> None:
+    """Numbers with a common factor, which stands at the end of each axis."""
+    axes.plot([0, 1e-9], [0, 3e-8], label="line")
+    axes.ticklabel_format(scilimits=(0, 0))
+
+
+def equal(axes: Any) -> None:
+    """Units of the same length: the limits change with the shape of the axes."""
+    axes.plot([0, 1], [0, 1000], label="line")
+    axes.set_aspect("equal", adjustable="datalim")
+
+
+def bare(axes: Any) -> None:
+    """No axes at all, and a text beyond where they would be."""
+    axes.set_axis_off()
+    axes.text(1.02, 0.5, "text", transform=axes.transAxes)
+
+
+DRAWN = (plain, powers, factors, equal, bare)
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+@pytest.mark.parametrize("below", [False, True])
+def test_nothing_is_cut_off(draw: Callable[[Any], None], below: bool) -> None:
+    """Numbers, names and texts are on the canvas; a legend below the axes is below their name."""
+    with drawing() as (canvas, axes):
+        draw(axes)
+        axes.set(xlabel="across", ylabel="up")
+        if below and axes.get_legend_handles_labels()[1]:
+            legend_below(canvas, axes)
+        finish(canvas, "layout", "")
+        box = axes.get_tightbbox()
+        assert box is not None
+        assert canvas.bbox.x0 <= box.x0 < box.x1 <= canvas.bbox.x1
+        assert canvas.bbox.y0 <= box.y0 < box.y1 <= canvas.bbox.y1
+        assert all(legend.get_window_extent().y1 < box.y0 for legend in canvas.legends)
+
+
+def numbers(axis: Any) -> list[Any]:
+    """The boxes of the numbers that are shown."""
+    low, high = sorted(axis.get_view_interval())
+    shown = [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [label.get_window_extent() for label in shown]
+
+
+@pytest.mark.parametrize("draw", DRAWN[:-1])
+def test_names_stand_beside_the_numbers(draw: Callable[[Any], None]) -> None:
+    """Below those across, left of those up, whatever their width."""
+    with drawing() as (canvas, axes):
+        draw(axes)
+        axes.set(xlabel="across", ylabel="up")
+        finish(canvas, "layout", "")
+        lowest = min(box.y0 for box in numbers(axes.xaxis))
+        leftmost = min(box.x0 for box in numbers(axes.yaxis))
+        assert 0 < lowest - axes.xaxis.label.get_window_extent().y1 < 10
+        assert 0 < leftmost - axes.yaxis.label.get_window_extent().x1 < 10
+
+
+def test_drawing_again_changes_nothing() -> None:
+    """The layout is where it would come to lie."""
+
+    def drawn(times: int) -> Figure:
+        with drawing() as (canvas, axes):
+            powers(axes)
+            axes.set(xlabel="across", ylabel="up")
+            for _ in range(times):
+                canvas.draw_without_rendering()
+            return finish(canvas, "layout", "")
+
+    assert drawn(1).svg == drawn(2).svg
