@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from math import gcd, lcm
 
 import sympy as sp
+from flint import fmpq
 
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import Quotient, Rejected, linear, quotient
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
 
@@ -98,6 +102,15 @@ def is_word(text: str) -> bool:
 
 
 @dataclass(frozen=True)
+class _Bound:
+    """A condition as ``rest - slope x >= 0``, where neither number has negative coefficients."""
+
+    letter: sp.Symbol
+    slope: Expr
+    rest: Expr
+
+
+@dataclass(frozen=True)
 class Signs:
     """What proofs of signs may use."""
 
@@ -122,8 +135,8 @@ class Signs:
         for place, condition in enumerate(self.conditions, start=1):
             above, below = cleared(condition.gts - condition.lts)
             lines.append(
-                f"assert (clear{place} : 0 <= {number(sp.expand(above), self.names)}).\n"
-                f"{{ replace ({number(sp.expand(above), self.names)})"
+                f"assert (clear{place} : 0 <= {number(above, self.names)}).\n"
+                f"{{ replace ({number(above, self.names)})"
                 f" with (({number(condition.gts - condition.lts, self.names)}) * ({number(below, self.names)}))"
                 " by by_field.\n  apply Rmult_le_pos; [lra | nonnegative]. }"
             )
@@ -150,15 +163,13 @@ class Signs:
 
     def _shown(self, factored: Expr) -> str | None:
         """A tactic by what letters are at least, or by one of the conditions, or by several for several factors."""
-        shown = self._shifted(sp.expand(factored))
+        shown = self._shifted(factored)
         if shown is not None:
             return shown
-        for condition in self.conditions:
-            above, _ = cleared(condition.gts - condition.lts)
-            for letter in sorted(above.free_symbols & self.names.keys(), key=str):
-                shown = self._by_condition(factored, sp.expand(above), letter)
-                if shown is not None:
-                    return shown
+        for bound in (one for condition in self.conditions for one in _bounds(condition)):
+            shown = self._by_condition(factored, bound)
+            if shown is not None:
+                return shown
         return self._by_factors(factored)
 
     def _by_factors(self, product: Expr) -> str | None:
@@ -179,28 +190,30 @@ class Signs:
         if _is_plain(polynomial):
             return "nonnegative"
         for letter, least in self.least:
+            if letter not in polynomial.free_symbols:
+                continue
             above = sp.Symbol(f"above_{letter}_{least}", nonnegative=True)
             letters[above] = f"({number(letter - least, self.names)})"
-            polynomial = sp.expand(polynomial.subs(letter, least + above))
+            polynomial = polynomial.xreplace({letter: least + above})
             if _is_plain(polynomial):
-                text = number(polynomial, letters)
+                text = number(quotient(polynomial).expression, letters)
                 replaced = f"replace number with ({text}) by (first [ring | field])"
                 return f"match goal with |- 0 <= ?number => {replaced} end; nonnegative"
         return None
 
-    def _by_condition(self, factored: Expr, above: Expr, letter: sp.Symbol) -> str | None:
+    def _by_condition(self, factored: Expr, bound: _Bound) -> str | None:
         """A tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some s that is not negative."""
-        slope, rest = sp.diff(above, letter), above.subs(letter, 0)
-        if slope.has(letter) or not _is_plain(sp.expand(-slope)) or not _is_plain(sp.expand(rest)):
+        letter, slope, rest = bound.letter, bound.slope, bound.rest
+        if letter not in factored.free_symbols & self.names.keys():
             return None
         spare = sp.Symbol("spare", nonnegative=True)
-        top, bottom = cleared(factored.subs(letter, rest / (-slope * (1 + spare))))
-        shown = self._shifted(sp.expand(top), {**self.names, spare: "spare"})
+        names = {**self.names, spare: "spare"}
+        top, bottom = cleared(factored.xreplace({letter: rest / (slope * (1 + spare))}))
+        shown = self._shifted(top, names)
         if shown is None:
             return None
-        known, below = number(above, self.names), number(-slope * letter, self.names)
-        names = {**self.names, spare: "spare"}
-        text = f"({number(sp.expand(top), names)}) / ({number(sp.factor(bottom), names)})"
+        known, below = number(sp.expand(rest - slope * letter), self.names), number(slope * letter, self.names)
+        text = f"({number(top, names)}) / ({number(_factored(bottom), names)})"
         return (
             f"pose (spare := ({known}) / ({below})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
@@ -209,9 +222,23 @@ class Signs:
         )
 
 
-def _is_plain(polynomial: Expr) -> bool:
+@cache
+def _bounds(condition: Expr) -> list[_Bound]:
+    """What a condition says of each letter in which it is linear; claims share conditions."""
+    above, _ = cleared(condition.gts - condition.lts)
+    found = []
+    for letter in sorted(above.free_symbols, key=str):
+        with suppress(Rejected):
+            slopes, rest = linear(above, [letter])
+            if _is_plain(-slopes[letter]) and _is_plain(rest):
+                found.append(_Bound(letter, -slopes[letter], rest))
+    return found
+
+
+def _is_plain(value: Expr) -> bool:
     """Whether no coefficient is negative."""
-    return all(term.as_coeff_Mul()[0] >= 0 for term in sp.Add.make_args(polynomial))
+    known = quotient(value)
+    return all(coefficient >= 0 for part in (known.above, known.below) for coefficient in part.coeffs())
 
 
 def _with_positive_front(product: Expr) -> Expr:
@@ -224,14 +251,45 @@ def _with_positive_front(product: Expr) -> Expr:
 
 
 @cache
-def _factored(value: Expr) -> Expr:
+def _factored(polynomial: Expr) -> Expr:
     """A product; claims that rest on the same numbers ask for the same ones."""
-    return sp.factor(value)
+    known = quotient(polynomial)
+    if _has_powers(known):
+        return sp.factor(polynomial)
+    rational, factors = known.above.factor()
+    front, product = sp.Rational(int(rational.p), int(rational.q)), []
+    for factor, power in factors:
+        written, sign = _signed(known.written(factor))
+        front *= sign**power
+        product.append(written**power)
+    if len(product) == 1 and product[0].is_Add and abs(front) != 1:
+        # SymPy would multiply the sum out, as it does with a mere sign.
+        return sp.Mul(front, product[0], evaluate=False)
+    return sp.Mul(front, *product)
 
 
 @cache
 def cleared(value: Expr) -> tuple[Expr, Expr]:
-    """Numerator and denominator, which is taken for positive."""
-    above, below = sp.fraction(sp.cancel(sp.together(value)))
-    first = sp.Poly(below).coeffs()[0] if below.free_symbols else below
-    return (-above, -below) if first < 0 else (above, below)
+    """Numerator and denominator with whole coefficients; the denominator is taken for positive."""
+    known = quotient(value)
+    above, below = sp.fraction(sp.cancel(sp.together(value)) if _has_powers(known) else _whole(known))
+    below, sign = _signed(below)
+    return sign * above, below
+
+
+def _whole(number: Quotient) -> Expr:
+    """A number as a quotient of polynomials with whole coefficients that have no common divisor."""
+    coefficients = [*number.above.coeffs(), *number.below.coeffs()]
+    scale = lcm(*(int(one.q) for one in coefficients)) / fmpq(gcd(*(int(one.p) for one in coefficients)))
+    return number.written(number.above * scale) / number.written(number.below * scale)
+
+
+def _has_powers(number: Quotient) -> bool:
+    """Whether letters are roots, or have letters as exponents: SymPy has other lowest terms for those."""
+    return any(letter.is_Pow for letter in number.letters)
+
+
+def _signed(polynomial: Expr) -> tuple[Expr, int]:
+    """A polynomial with a positive first coefficient, and its sign before."""
+    is_positive = _is_plain(polynomial) or sp.Poly(polynomial).LC() > 0
+    return (polynomial, 1) if is_positive else (-polynomial, -1)

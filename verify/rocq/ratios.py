@@ -51,7 +51,7 @@ class RatioSigns(Signs):
         lines = []
         for place, (said, plain) in enumerate(zip(self.conditions, self._plain.conditions, strict=True), start=1):
             above, below = cleared(plain.gts - plain.lts)
-            text = number(sp.expand(above), self.names)
+            text = number(above, self.names)
             product = f"({number(said.gts - said.lts, self.names)}) * ({number(below, self.names)})"
             lines.append(f"assert (clear{place} : 0 <= {text}).")
             lines.append(

@@ -176,7 +176,7 @@ class SignsOfParts(Signs):
     def ordering(self, condition: Expr) -> str:
         """A condition as text, in an order that is the same whatever a claim's letters are."""
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
-        return replace(self, names={one: str(one) for one in plain.values()}).written(condition.xreplace(plain))
+        return replace(self, names={one: one.name for one in plain.values()}).written(condition.xreplace(plain))
 
     def written(self, condition: Expr) -> str:
         """A condition as text, in the letters as they are."""

@@ -325,7 +325,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         if not self.of_draws:
             return super().number(expression)
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
-        return with_sums(sp.sympify(expression).xreplace(plain), {symbol: str(symbol) for symbol in plain.values()})
+        return with_sums(sp.sympify(expression).xreplace(plain), {symbol: symbol.name for symbol in plain.values()})
 
     def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
         """Tactics that write sums over the clients as sums of multiples of the same few; of draws they are the same."""
