@@ -35,13 +35,57 @@ def legible(latex: str) -> str:
 
 @cache
 def _fits(latex: str) -> bool:
+    # To read the longest formulas takes a tenth of a second each.
+    return least_width(latex) <= _WIDEST and width(latex) <= _WIDEST
+
+
+def width(latex: str) -> float:
+    """The width of a formula as Matplotlib sets it, in units of the font size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     # Asked as an SVG asks for it, which then need not read the formula again.
     font = FontProperties(size=_SIZE, math_fontfamily="cm")
-    width = text_to_path.get_text_width_height_descent(f"${legible(latex)}$", font, ismath=True)[0]
-    return bool(width <= _WIDEST * _SIZE)
+    found: float = text_to_path.get_text_width_height_descent(f"${legible(latex)}$", font, ismath=True)[0]
+    return found / _SIZE
+
+
+_CHARACTER = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
+_NARROW, _SIGN, _LETTER = 0.25, 0.7, 0.35
+"""Widths that no character stays below, in units of the font size: ``i``, ``l``, square brackets; signs; all others."""
+_GREEK = {r"\alpha", r"\beta", r"\gamma", r"\delta", r"\zeta", r"\eta", r"\lambda", r"\mu", r"\rho", r"\sigma", r"\tau"}
+
+
+def least_width(latex: str) -> float:
+    """What a formula is no narrower than: of a fraction its wider part; commands and small print count nothing."""
+    width, at = 0.0, 0
+    while at < len(latex):
+        token = _CHARACTER.match(latex, at)
+        assert token is not None
+        at = token.end()
+        if token[0] in (r"\frac", r"\dfrac"):
+            above, at = _argument(latex, at)
+            below, at = _argument(latex, at)
+            width += max(least_width(above), least_width(below))
+        elif token[0] in "_^":
+            _, at = _argument(latex, at)
+        elif token[0].isalnum() or token[0] in "()[]+-=":
+            width += _NARROW if token[0] in "il[]" else _SIGN if token[0] in "+-=" else _LETTER
+        elif token[0] in _GREEK:
+            width += _LETTER
+    return width
+
+
+def _argument(latex: str, at: int) -> tuple[str, int]:
+    """What a command takes, in braces or a single character, and where it ends."""
+    token = _CHARACTER.match(latex, at)
+    assert token is not None
+    if token[0] == " ":
+        return _argument(latex, token.end())
+    if token[0] != "{":
+        return token[0], token.end()
+    end = _closing(latex, token.end())
+    return latex[token.end() : end], end + 1
 
 
 def _parts(latex: str) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from report import bound_figure, error_figure, save_figure
-from report.figures.formulas import in_legend
+from report.figures.formulas import in_legend, least_width, width
 from report.showcases import showcase
 from verify.check import check
 
@@ -126,3 +126,26 @@ def test_legends_show_formulas(name: str) -> None:
     labels = [in_legend(term) for term in terms]
     assert len(set(labels)) == len(terms)
     assert any(r"\cdots" in label for label in labels) == (max(map(len, terms)) > 250)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        *map(latex, find("comparator:last-model.error").relations[0].right.args),
+        *(latex(term) for term in find("renard2022:thm-2.1").relations[0].right.as_ordered_terms()),
+        *(
+            "iiii",
+            "l[l]l[l]",
+            "(1)",
+            "1+1-1=1",
+            r"\frac1N x",
+            r"\frac{il}{M}",
+            r"x^2_i",
+            r"\tau\eta\rho",
+            r"\bar{x}\,y",
+        ),
+    ],
+)
+def test_formulas_are_no_narrower_than_estimated(formula: str) -> None:
+    """What is told to be too wide without being read is too wide."""
+    assert 0 < least_width(formula) <= width(formula)
