@@ -104,20 +104,23 @@ def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients 
 
 
 def after_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
-    """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `unroll`."""
+    """Second moments (..., C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `unroll`.
+
+    Axes that lead `bases` are those of several bases, each for all the clients.
+    """
     oracle, gradients = _of(problem, clients)
-    transposed, sizes = gradients.transpose(0, 2, 1), work.step_sizes[clients][:, None, None]
+    transposed, sizes = gradients.swapaxes(-1, -2), work.step_sizes[clients][:, None, None]
     steps = np.array(work.steps)[clients]
-    moments = np.broadcast_to(bases, (len(gradients), *bases.shape[-2:]))
+    moments = np.broadcast_to(bases, (*bases.shape[:-3], len(gradients), *bases.shape[-2:]))
     for k in range(int(steps.max())):
         # A step is z - eta (0, g): its second moment needs those of the gradient and of the gradient with z.
         crossed = gradients @ moments
         squares = crossed @ transposed
-        squares = (squares + squares.transpose(0, 2, 1)) / 2
+        squares = (squares + squares.swapaxes(-1, -2)) / 2
         following = moments.copy()
-        following[:, 1:, :] -= sizes * crossed
-        following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
-        following[:, 1:, 1:] += sizes * sizes * (squares + oracle.covariances(moments, squares))
+        following[..., 1:, :] -= sizes * crossed
+        following[..., 1:] -= sizes * crossed.swapaxes(-1, -2)
+        following[..., 1:, 1:] += sizes * sizes * (squares + oracle.covariances(moments, squares))
         moments = following if (steps > k).all() else np.where((steps > k)[:, None, None], following, moments)
     return moments
 

@@ -32,13 +32,13 @@ class NoiseMaps:
     def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
         """The maps of some local work on a centred problem, in floats."""
         rows, columns = np.triu_indices(problem.dimension + 1)
-        units = _units(problem.dimension + 1)
+        units = _units(problem.dimension + 1)[:, None]
         single = replace(work, steps=(1,) * problem.clients)
-        after = [after_local_steps(problem, single, unit)[:, rows, columns] for unit in units]
+        after = after_local_steps(problem, single, units)[..., rows, columns]
         means = _powers(step_maps(problem, work), work.steps)
-        carried = [(means @ unit @ means.swapaxes(-1, -2))[:, rows, columns] for unit in units]
-        all_steps = _powers(np.stack(after, axis=-1), work.steps)
-        return cls(problem.dimension + 1, all_steps - np.stack(carried, axis=-1))
+        carried = (means @ units @ means.swapaxes(-1, -2))[..., rows, columns]
+        all_steps = _powers(np.moveaxis(after, 0, -1), work.steps)
+        return cls(problem.dimension + 1, all_steps - np.moveaxis(carried, 0, -1))
 
     def noise(self, bases: Array, clients: Clients) -> Array:
         """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `unroll`."""

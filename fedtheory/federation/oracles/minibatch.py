@@ -20,8 +20,8 @@ _MOST_BATCHES = 1000
 
 
 def _weighted_squares(vectors: Array, weights: Array) -> Array:
-    """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (n, a), (a, a)."""
-    squares: Array = 4 * (vectors.T @ (weights[:, None] * vectors)) / len(vectors)
+    """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (n, a) with weights (..., n), (..., a, a)."""
+    squares: Array = 4 * (vectors.T @ (weights[..., None] * vectors)) / len(vectors)
     return squares
 
 
@@ -43,8 +43,8 @@ class MiniBatch(Oracle):
     def covariances(self, moments: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
         for client, residuals in enumerate(self._residuals):
-            squares = ((residuals @ moments[client]) * residuals).sum(axis=1)
-            per_sample[client] = _weighted_squares(residuals[:, 1:], squares)
+            squares = ((residuals @ moments[..., client, :, :]) * residuals).sum(axis=-1)
+            per_sample[..., client, :, :] = _weighted_squares(residuals[:, 1:], squares)
         return (per_sample - self._of_samples(moments, gradients, self._mean_maps)) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
