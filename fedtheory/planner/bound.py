@@ -208,10 +208,7 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
 
 def bound_of_run(claim: Claim, run: Run) -> Bound:
     """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
-    terms, conditions = _sides(claim)
-    means = _means((*terms, *conditions))
-    with claim.typesetting():
-        named = {node: sp.Symbol(latex(node), real=True) for node in means}
+    (terms, conditions), named = _sides(claim), _letters_for_means(claim)
     values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
     numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}
@@ -242,7 +239,7 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
     claim counts iterations and no local steps, a round is one iteration.
     """
     terms, conditions = _sides(claim)
-    if _means((*terms, *conditions)):
+    if _letters_for_means(claim):
         raise NotApplicable("a mean over clients needs the numbers of each client")
     symbols = _symbols(terms, conditions)
     names = {symbol: claim.notation[symbol].name for symbol in symbols}
@@ -289,10 +286,19 @@ def terms_of(right: Expr) -> tuple[Expr, ...]:
     return tuple(sp.Add.make_args(right))
 
 
-def _means(expressions: tuple[Expr, ...]) -> list[Expr]:
-    """Means and sums over clients, in a fixed order."""
-    found: set[Expr] = set().union(*(expression.atoms(Average, ClientSum) for expression in expressions))
-    return sorted(found, key=sp.default_sort_key)
+def with_means(claim: Claim, expression: Expr) -> Expr:
+    """An expression of a claim's bound, with means over clients in place of the symbols that stand for them there."""
+    found: Expr = expression.xreplace({symbol: mean for mean, symbol in _letters_for_means(claim).items()})
+    return found
+
+
+@cache
+def _letters_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
+    """For each mean or sum over clients in a claim the symbol of its bound, which is typeset like the mean."""
+    terms, conditions = _sides(claim)
+    means: set[Expr] = set().union(*(part.atoms(Average, ClientSum) for part in (*terms, *conditions)))
+    with claim.typesetting():
+        return {mean: sp.Symbol(latex(mean), real=True) for mean in sorted(means, key=sp.default_sort_key)}
 
 
 def _symbols(terms: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> list[sp.Symbol]:

@@ -30,6 +30,7 @@ from fedtheory.planner.bound import (
     Slack,
     bound_of_numbers,
     bound_of_run,
+    with_means,
 )
 from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
@@ -249,7 +250,7 @@ def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:
 
 
 def _failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
-    failed = [claim.in_words(slack.condition) for slack in conditions if not slack.holds]
+    failed = [claim.in_words(with_means(claim, slack.condition)) for slack in conditions if not slack.holds]
     return "; ".join(f"the condition {words} does not hold" for words in failed)
 
 

@@ -10,7 +10,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise
-from fedtheory.planner.bound import STEP
+from fedtheory.planner.bound import STEP, with_means
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.rounds_needed import Outcome
 from fedtheory.shown import short
@@ -21,7 +21,7 @@ Write = Callable[[Claim, Expr], str]
 
 def in_letters(claim: Claim, expression: Expr) -> str:
     """As people type it."""
-    return claim.in_words(expression)
+    return claim.in_words(with_means(claim, expression))
 
 
 def as_planned(run: Run) -> list[str]:

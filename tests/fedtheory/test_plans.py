@@ -17,7 +17,9 @@ from fedtheory.language.registry import find
 from fedtheory.planner import ahead
 from fedtheory.planner.bound import STEP
 from fedtheory.planner.data import run_of_data
+from fedtheory.planner.listing import details
 from fedtheory.planner.target import cost_of_a_round
+from fedtheory.planner.words import answer_lines
 from verify.check import check
 
 
@@ -40,6 +42,17 @@ def test_exact_optimum_of_a_known_problem() -> None:
     run = Run(setting, fedavg(setting, rounds=1, local_step_size=0.01))
     found = planner.ExactErrors(run).best(q.final_distance_sq)
     assert found.step_size == pytest.approx(0.25, rel=1e-3)
+
+
+@pytest.mark.parametrize("step", ["1/4", "2"])
+def test_means_over_clients_are_read_in_a_line_of_text(step: str) -> None:
+    """A condition on a mean of the clients' curvatures stands on a terminal as in `show`, whether it holds or not."""
+    claim = find("comparator:curvatures.average-error")
+    found = planner.plan(a_run().with_work((3, 3), FLOAT.number(step, "step")), claims=[claim])
+    (plan,) = found.claims
+    words = [*(line for _, line in answer_lines(found)), *details(plan, None), plan.reason or ""]
+    assert any("Average(L_i)" in line for line in words)
+    assert not any("\\" in line for line in words)
 
 
 def test_plan_of_a_run() -> None:
