@@ -58,34 +58,40 @@ _GREEK = {r"\alpha", r"\beta", r"\gamma", r"\delta", r"\zeta", r"\eta", r"\lambd
 
 def least_width(latex: str) -> float:
     """What a formula is no narrower than: of a fraction its wider part; commands and small print count nothing."""
-    width, at = 0.0, 0
+    least, at = 0.0, 0
     while at < len(latex):
-        token = _CHARACTER.match(latex, at)
-        assert token is not None
-        at = token.end()
-        if token[0] in (r"\frac", r"\dfrac"):
+        token = _token(latex, at)
+        at += len(token)
+        if token in (r"\frac", r"\dfrac"):
             above, at = _argument(latex, at)
             below, at = _argument(latex, at)
-            width += max(least_width(above), least_width(below))
-        elif token[0] in "_^":
+            least += max(least_width(above), least_width(below))
+        elif token in "_^":
             _, at = _argument(latex, at)
-        elif token[0].isalnum() or token[0] in "()[]+-=":
-            width += _NARROW if token[0] in "il[]" else _SIGN if token[0] in "+-=" else _LETTER
-        elif token[0] in _GREEK:
-            width += _LETTER
-    return width
+        elif token.isalnum() or token in "()[]+-=":
+            least += _NARROW if token in "il[]" else _SIGN if token in "+-=" else _LETTER
+        elif token in _GREEK:
+            least += _LETTER
+    return least
+
+
+def _token(latex: str, at: int) -> str:
+    """The command or the character that begins at a place."""
+    found = _CHARACTER.match(latex, at)
+    assert found is not None
+    return found[0]
 
 
 def _argument(latex: str, at: int) -> tuple[str, int]:
     """What a command takes, in braces or a single character, and where it ends."""
-    token = _CHARACTER.match(latex, at)
-    assert token is not None
-    if token[0] == " ":
-        return _argument(latex, token.end())
-    if token[0] != "{":
-        return token[0], token.end()
-    end = _closing(latex, token.end())
-    return latex[token.end() : end], end + 1
+    token = _token(latex, at)
+    start = at + len(token)
+    if token == " ":
+        return _argument(latex, start)
+    if token != "{":
+        return token, start
+    end = _closing(latex, start)
+    return latex[start:end], end + 1
 
 
 def _parts(latex: str) -> Iterator[tuple[int, int]]:
