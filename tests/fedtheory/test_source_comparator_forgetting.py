@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import lasting_runs
 import numpy as np
 import pytest
 import sympy as sp
 from flint import fmpq
+from lasting_runs import is_proved
 
 from fedtheory import FLOAT, RATIONAL, parse_run
 from fedtheory.engine.run import Run
@@ -29,17 +31,8 @@ BEST_STEP, BEST = find("comparator:forgetting.at-optimum.one-step"), find("compa
 
 
 def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Two clients on a line, pulled apart a little."""
-    problem: dict[str, Any] = {
-        "kind": "quadratic",
-        "hessians": [[["1"]], [["6/5"]]],
-        "linear": [["1/10"], ["-1/10"]],
-        "start": ["2"],
-        "noise": "1/2",
-    }
-    algorithm = {"local_step_size": "1/100", "local_steps": 2, "rounds": 2}
-    problem |= {key: changes.pop(key) for key in (*problem, "weights") if key in changes}
-    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
+    """Two clients on a line, pulled apart a little, with steps twice as long."""
+    return lasting_runs.a_run(arithmetic, **{"local_step_size": "1/100", **changes})
 
 
 def test_later_steps_count_more() -> None:
@@ -62,15 +55,7 @@ def test_a_mean_without_weights_is_refused(changes: dict[str, Any]) -> None:
         q.discounted_suboptimality.on(a_run(**changes))
 
 
-RUNS: dict[str, dict[str, Any]] = {
-    "as it is": {},
-    "one step in all": {"local_steps": 1, "rounds": 1},
-    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
-    "unequal shares": {"weights": ["1/4", "3/4"]},
-    "one of two is drawn": {"participation": {"kind": "uniform", "clients": 1}, "local_step_size": "1/200"},
-    "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
-    "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
-}
+RUNS = lasting_runs.RUNS | {"one of two is drawn": {"participation": lasting_runs.DRAWN, "local_step_size": "1/200"}}
 
 
 @pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
@@ -79,11 +64,6 @@ def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
     run = a_run(**changes)
     for claim in (STEP, MEAN, BEST_STEP, BEST):
         assert check(claim, run).holds, claim.id
-
-
-def is_proved(claim: Claim) -> bool:
-    """Whether the certificate on record proves a claim, with its steps as they stand."""
-    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
 STEP_CHANGES: dict[str, dict[str, Any]] = {
