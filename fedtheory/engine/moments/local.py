@@ -104,25 +104,29 @@ def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients 
 
 
 def after_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
-    """Second moments (..., C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `unroll`.
-
-    Axes that lead `bases` are those of several bases, each for all the clients.
-    """
+    """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `unroll`."""
     oracle, gradients = _of(problem, clients)
-    transposed, sizes = gradients.swapaxes(-1, -2), work.step_sizes[clients][:, None, None]
-    steps = np.array(work.steps)[clients]
-    moments = np.broadcast_to(bases, (*bases.shape[:-3], len(gradients), *bases.shape[-2:]))
+    sizes, steps = work.step_sizes[clients][:, None, None], np.array(work.steps)[clients]
+    moments = np.broadcast_to(bases, (len(gradients), *bases.shape[-2:]))
     for k in range(int(steps.max())):
-        # A step is z - eta (0, g): its second moment needs those of the gradient and of the gradient with z.
-        crossed = gradients @ moments
-        squares = crossed @ transposed
-        squares = (squares + squares.swapaxes(-1, -2)) / 2
+        crossed, squares = in_one_step(oracle, gradients, moments)
         following = moments.copy()
-        following[..., 1:, :] -= sizes * crossed
-        following[..., 1:] -= sizes * crossed.swapaxes(-1, -2)
-        following[..., 1:, 1:] += sizes * sizes * (squares + oracle.covariances(moments, squares))
+        following[:, 1:, :] -= sizes * crossed
+        following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
+        following[:, 1:, 1:] += sizes * sizes * squares
         moments = following if (steps > k).all() else np.where((steps > k)[:, None, None], following, moments)
     return moments
+
+
+def in_one_step(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array, Array]:
+    """E g z' (..., C, d, d+1) and E g g' (..., C, d, d) of the noisy gradients g at models z = (1, x) of C clients.
+
+    That is what the second moment of a step z - eta (0, g) takes beside `moments`, the E z z' (..., C, d+1, d+1).
+    """
+    crossed = gradients @ moments
+    squares = crossed @ gradients.swapaxes(-1, -2)
+    squares = (squares + squares.swapaxes(-1, -2)) / 2
+    return crossed, squares + oracle.covariances(moments, squares)
 
 
 def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:

@@ -9,12 +9,13 @@ rounding that is not symmetric, and weights above one let that grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.local import Clients, after_local_steps, step_maps
+from fedtheory.engine.moments.local import Clients, in_one_step, step_maps
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
 
@@ -31,14 +32,12 @@ class NoiseMaps:
     @classmethod
     def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
         """The maps of some local work on a centred problem, in floats."""
-        rows, columns = np.triu_indices(problem.dimension + 1)
-        units = _units(problem.dimension + 1)[:, None]
-        single = replace(work, steps=(1,) * problem.clients)
-        after = after_local_steps(problem, single, units)[..., rows, columns]
+        first, second = _step_orders(problem)
+        sizes = work.step_sizes[:, None, None]
+        all_steps = _powers(np.eye(len(first[0])) - sizes * first + sizes * sizes * second, work.steps)
         means = _powers(step_maps(problem, work), work.steps)
-        carried = (means @ units @ means.swapaxes(-1, -2))[..., rows, columns]
-        all_steps = _powers(np.moveaxis(after, 0, -1), work.steps)
-        return cls(problem.dimension + 1, all_steps - np.moveaxis(carried, 0, -1))
+        units = _units(problem.dimension + 1)[:, None]
+        return cls(problem.dimension + 1, all_steps - _as_maps(means @ units @ means.swapaxes(-1, -2)))
 
     def noise(self, bases: Array, clients: Clients) -> Array:
         """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `unroll`."""
@@ -55,6 +54,25 @@ def _units(size: int) -> Array:
     units, numbers = np.zeros((len(rows), size, size)), np.arange(len(rows))
     units[numbers, rows, columns] = units[numbers, columns, rows] = 1
     return units
+
+
+@lru_cache(maxsize=4)
+def _step_orders(problem: Problem) -> tuple[Array, Array]:
+    """What a step takes off second moments, per eta, and adds to them, per eta^2: (M, s, s) each."""
+    units = _units(problem.dimension + 1)[:, None]
+    moments = np.repeat(units, problem.clients, axis=1)
+    crossed, squares = in_one_step(problem.oracle, problem.gradient_maps, moments)
+    first, second = np.zeros_like(moments), np.zeros_like(moments)
+    first[..., 1:, :] += crossed
+    first[..., 1:] += crossed.swapaxes(-1, -2)
+    second[..., 1:, 1:] = squares
+    return _as_maps(first), _as_maps(second)
+
+
+def _as_maps(images: Array) -> Array:
+    """Maps (M, s, s) from what clients make of the units, (s, M, size, size)."""
+    rows, columns = np.triu_indices(images.shape[-1])
+    return np.moveaxis(images[..., rows, columns], 0, -1)
 
 
 def _powers(maps: Array, counts: tuple[int, ...]) -> Array:
