@@ -10,7 +10,7 @@ rounding that is not symmetric, and weights above one let that grow.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -39,9 +39,14 @@ class NoiseMaps:
         units = _units(problem.dimension + 1)[:, None]
         return cls(problem.dimension + 1, all_steps - _as_maps(means @ units @ means.swapaxes(-1, -2)))
 
+    @cached_property
+    def _places(self) -> tuple[Array, Array]:
+        """Rows and columns of the s entries."""
+        return np.triu_indices(self.size)
+
     def noise(self, bases: Array, clients: Clients) -> Array:
         """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `unroll`."""
-        rows, columns = np.triu_indices(self.size)
+        rows, columns = self._places
         found = (self.maps[clients] @ bases[..., rows, columns, None])[..., 0]
         moments: Array = np.empty((len(found), self.size, self.size))
         moments[:, rows, columns] = moments[:, columns, rows] = found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, takewhile
 from typing import Literal
 
@@ -65,7 +66,7 @@ class Clock:
         """The first server updates; `NotApplicable` where the times are random."""
         if self.is_random:
             raise NotApplicable("the clients' times are random: the schedule has to be drawn")
-        return Schedule(tuple(islice(self._updates(self.times.__getitem__), updates)))
+        return _fixed(self, updates)
 
     def draw(self, updates: int, generator: np.random.Generator) -> Schedule:
         """A random schedule; the same as `schedule` for fixed times."""
@@ -95,6 +96,12 @@ class Clock:
             staleness = [age + 1 for age in staleness]
             for client in reports:
                 staleness[client], finish[client] = 0, now + duration(client)
+
+
+@lru_cache(maxsize=4)
+def _fixed(clock: Clock, updates: int) -> Schedule:
+    """The schedule of fixed times: runs with many step sizes have it in common."""
+    return Schedule(tuple(islice(clock._updates(clock.times.__getitem__), updates)))
 
 
 def synchronous(clients: int) -> Clock:

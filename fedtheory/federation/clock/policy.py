@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Literal
 
 from fedtheory.arithmetic import Number, plain_float
@@ -46,7 +47,7 @@ class FedBuff(Policy):
     ties: Ties = "together"
 
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
-        first = sorted(range(len(finish)), key=lambda client: (finish[client], client))[: self.buffer]
+        first = nsmallest(self.buffer, range(len(finish)), key=lambda client: (finish[client], client))
         time = max(now, finish[first[-1]])
         if self.ties == "one-by-one":
             return time, tuple(sorted(first))

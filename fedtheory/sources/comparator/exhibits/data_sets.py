@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.evaluation import Compiled, compile_expression, whole_run
 from fedtheory.runfile import parse_run
 from fedtheory.sources.comparator.statements.full_rounds import CLAIMS
 
@@ -122,10 +122,17 @@ class OnData:
 
 def promised(claim: Claim, run: Run) -> float | None:
     """The right side of a bound on a run; None where a condition fails."""
-    slacks = (compile_expression(c.rhs - c.lhs, claim.notation)(whole_run(run)) for c in claim.conditions)
-    if min(_number(slack) for slack in slacks) < 0:
+    slacks, right = _compiled(claim)
+    if min(_number(slack(whole_run(run))) for slack in slacks) < 0:
         return None
-    return _number(compile_expression(claim.relations[0].right, claim.notation)(whole_run(run)))
+    return _number(right(whole_run(run)))
+
+
+@cache
+def _compiled(claim: Claim) -> tuple[Sequence[Compiled], Compiled]:
+    """How far the conditions are from failing, and the right side."""
+    slacks = [compile_expression(one.rhs - one.lhs, claim.notation) for one in claim.conditions]
+    return slacks, compile_expression(claim.relations[0].right, claim.notation)
 
 
 def _number(values: Array) -> float:
