@@ -5,13 +5,13 @@ them, a ridge apart, so that ``y = U_i'x`` follows a recursion of its own under 
 
     y' = (1 - eta_i lambda_i) * y + eta_i U_i'b_i - eta_i noise,
 
-entry by entry, and the covariance of the noise after them is U_i times that of y times U_i'.  With E[yy'] = S and
-E[y] = m, of the two parts of the noise the mean over samples is diagonal as well; what is left of a step is
+entry by entry, and the covariance of the noise after them is U_i times that of y times U_i'.  The means m of y are
+known for all steps beforehand.  With V = cov(y), and g the mean over samples of the gradients at m, a step is
 
-    S -> F * S + W Z' + X' diag(s) X,      s_j = E (x_ij'y - y_ij)^2 up to a factor,
+    V -> F * V - g g' + X' diag(s) X,      s_j = (x_ij'm - y_ij)^2 + x_ij'V x_ij,  both up to a factor,
 
-in r dimensions, W and Z of four columns, instead of products of d x d matrices.  That is little for clients with few
-rows, and for data with constant columns.  In floats only: orthonormal bases are irrational.
+in r dimensions instead of products of d x d matrices.  That is little for clients with few rows, and for data with
+constant columns.  In floats only: orthonormal bases are irrational.
 """
 
 from __future__ import annotations
@@ -35,18 +35,6 @@ _ALIKE = 0.75
 _FEW = 4
 _MOST = 2**18
 """Numbers of a computation, so that they stay close to the processor."""
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """First and second moments of C clients' models in r dimensions."""
-
-    one: float
-    """E[1]; zero where only the linear part of a round acts."""
-    mean: Array
-    """(C, r)."""
-    second: Array
-    """(C, r, r)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,105 +97,71 @@ class RowSpace:
         return kept
 
     @cached_property
-    def _moved(self) -> Array:
-        """What it adds, (C, r)."""
-        return self.sizes * self.pull
+    def _weighted(self) -> tuple[Array, Array]:
+        """Inputs (C, n, r) and outputs (C, n), times the root of what the square of one sample counts in a step."""
+        roots = self.sizes * np.sqrt(self.shares)[:, None]
+        return roots[..., None] * self.inputs, roots * self.outputs
 
     @cached_property
-    def _sampled(self) -> Array:
-        """Curvatures of the mean over samples, (C, r): those without the ridge."""
-        return self.curvatures - self.ridge
-
-    @cached_property
-    def _sampled_pull(self) -> Array:
-        """Its gradient at zero, with the other sign, (C, r)."""
-        pull: Array = 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
-        return pull
-
-    @cached_property
-    def _pulls(self) -> Array:
-        """Both, (C, r, 2)."""
-        return np.stack([self._moved, self._sampled_pull], axis=2)
-
-    @cached_property
-    def _weights(self) -> Array:
-        """eta_i^2 times `shares`, (C, 1): weights of the samples' squares in a step."""
-        return self.sizes * self.sizes * self.shares[:, None]
-
-    @cached_property
-    def _noise(self) -> Array:
-        """The same of the square of their mean, (C, 1)."""
-        noise: Array = self._weights * self.rows[:, None] / 4
-        return noise
+    def _mean_gradient(self) -> tuple[Array, Array]:
+        """The mean over samples of their gradients, as it counts in a step: its slope and its value at zero, (C, r)."""
+        roots = self.sizes * np.sqrt(self.shares * self.rows / 4)[:, None]
+        at_zero = 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
+        return roots * (self.curvatures - self.ridge), -roots * at_zero
 
     @cached_property
     def _factors(self) -> Array:
         """F, (C, r, r)."""
-        factors: Array = _squares(self._kept) - self._noise[..., None] * _squares(self._sampled)
+        factors: Array = _squares(self._kept) - _squares(self._mean_gradient[0])
         return factors
+
+    @cached_property
+    def _all_means(self) -> tuple[Array, Array]:
+        """What k = 0 .. max_i K_i steps keep of the mean, and what they add, (K+1, C, r) each."""
+        kept, moved = [np.ones_like(self._kept)], [np.zeros_like(self._kept)]
+        for k in range(int(self.steps.max())):
+            busy = (self.steps > k)[:, None]
+            kept.append(np.where(busy, self._kept * kept[-1], kept[-1]))
+            moved.append(np.where(busy, self._kept * moved[-1] + self.sizes * self.pull, moved[-1]))
+        return np.stack(kept), np.stack(moved)
+
+    @cached_property
+    def _kept_squares(self) -> Array:
+        """What all steps would keep of covariances if there were no noise, (C, r, r)."""
+        return _squares(self._all_means[0][-1])
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
         """``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
 
-        `moment` is that model's, (d+1, d+1), and `weights` those of all clients, (M,); beside the sum the largest
-        entry of what it is made of.
+        `moment` is that model's, (d+1, d+1), in which a zero in place of E[1] leaves the linear part of a round, and
+        `weights` those of all clients, (M,); beside the sum the largest entry of what it is made of.
         """
-        second = self.bases @ moment[1:, 1:] @ self.bases.transpose(0, 2, 1)
-        start = Moments(float(moment[0, 0]), self.bases @ moment[0, 1:], second)
-        after = self._after_steps(start)
-        own = after.second - self._without_noise(start)
+        one, mean = float(moment[0, 0]), moment[0, 1:]
+        start = self.bases @ (moment[1:, 1:] - np.outer(mean, mean)) @ self.bases.transpose(0, 2, 1)
+        kept, moved = self._all_means
+        means = kept * (self.bases @ mean) + one * moved
+        after = self._after_steps(one, means[:-1], start)
+        own = after - self._kept_squares * start
         lifted = (weights[self.clients][:, None, None] * own) @ self.bases
         size = self.bases.shape[-1]
         # Of second moments the largest entry is on the diagonal.
-        largest = float(np.abs(np.einsum("crr->cr", after.second)).max())
+        largest = float(np.abs(np.einsum("crr->cr", after) + means[-1] * means[-1]).max())
         return self.bases.reshape(-1, size).T @ lifted.reshape(-1, size), largest
 
-    def _after_steps(self, start: Moments) -> Moments:
-        """The moments after all local steps."""
-        now = start
-        for k in range(int(self.steps.max())):
-            following, busy = self._after_step(now), self.steps > k
-            if not busy.all():
-                mean = np.where(busy[:, None], following.mean, now.mean)
-                following = Moments(now.one, mean, np.where(busy[:, None, None], following.second, now.second))
-            now = following
+    def _after_steps(self, one: float, means: Array, start: Array) -> Array:
+        """Covariances (C, r, r) after all local steps, from those at the `start`, with the `means` (K, C, r) before."""
+        inputs, outputs = self._weighted
+        slope, at_zero = self._mean_gradient
+        residuals, gradients = (inputs @ means[..., None])[..., 0] - one * outputs, slope * means + one * at_zero
+        now, transposed = start, self.inputs.transpose(0, 2, 1)
+        for k, (residual, gradient) in enumerate(zip(residuals * residuals, gradients, strict=True)):
+            squares = np.einsum("cnr,cnr->cn", inputs @ now, inputs) + residual
+            following = transposed @ (squares[..., None] * self.inputs)
+            following += self._factors * now
+            following -= _squares(gradient)
+            busy = self.steps > k
+            now = following if busy.all() else np.where(busy[:, None, None], following, now)
         return now
-
-    def _after_step(self, now: Moments) -> Moments:
-        """The moments after one more step of all clients."""
-        residuals = (self.inputs @ now.mean[..., None])[..., 0]
-        squares = np.einsum("cnr,cnr->cn", self.inputs @ now.second, self.inputs)
-        squares += self.outputs * (now.one * self.outputs - 2 * residuals)
-        kept, sampled = self._kept * now.mean, self._sampled * now.mean
-        # (a y + c)(a y + c)' less a part of (l y - e)(l y - e)', the squares of y itself apart.
-        columns = np.empty((*kept.shape, 4))
-        columns[..., 0] = kept + now.one / 2 * self._moved
-        columns[..., 1] = self._noise * (sampled - now.one / 2 * self._sampled_pull)
-        columns[..., 2:] = self._pulls
-        second = self._factors * now.second
-        second += columns @ columns[..., [2, 3, 0, 1]].transpose(0, 2, 1)
-        second += self.inputs.transpose(0, 2, 1) @ ((self._weights * squares)[..., None] * self.inputs)
-        return Moments(now.one, kept + now.one * self._moved, second)
-
-    def _without_noise(self, start: Moments) -> Array:
-        """E[yy'] after all local steps if there were no noise, (C, r, r)."""
-        kept, moved = self._all_steps
-        crossed = (kept * start.mean + start.one / 2 * moved)[:, :, None] * moved[:, None, :]
-        found: Array = self._kept_second * start.second + crossed + crossed.transpose(0, 2, 1)
-        return found
-
-    @cached_property
-    def _all_steps(self) -> tuple[Array, Array]:
-        """What all local steps keep of the mean, and what they add, (C, r) each."""
-        moved = np.zeros_like(self._kept)
-        for k in range(int(self.steps.max())):
-            moved = np.where((self.steps > k)[:, None], self._kept * moved + self._moved, moved)
-        return self._kept ** self.steps[:, None], moved
-
-    @cached_property
-    def _kept_second(self) -> Array:
-        """What they keep of second moments, (C, r, r)."""
-        return _squares(self._all_steps[0])
 
 
 def _squares(vectors: Array) -> Array:
