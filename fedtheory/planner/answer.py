@@ -128,11 +128,10 @@ class Plan(Shown):
 
 
 def answered(
-    errors: ExactErrors, outcomes: tuple[str, Outcome, Outcome], accuracy: float | None, plans: Sequence[ClaimPlan]
+    errors: ExactErrors, outcomes: tuple[Quantity, Outcome, Outcome], accuracy: float | None, plans: Sequence[ClaimPlan]
 ) -> Answer:
     """The answer from how far a run gets, and the plans of the claims that may cover it."""
-    name, planned, best = outcomes
-    error = next(known for known in ERRORS if known.name == name)
+    error, planned, best = outcomes
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]

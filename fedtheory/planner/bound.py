@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -83,6 +83,10 @@ class Bound:
     """Numbers by name; a step size or a number of rounds that is still to be chosen has none."""
     comparators: Comparators | None = None
     """Where the bound has a comparator: what follows of it from the step size, the local steps and the rounds."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The data alone: functions do not travel, and are compiled again where they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def expression(self) -> Expr:

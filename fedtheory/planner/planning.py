@@ -36,7 +36,7 @@ from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, refuted_
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
 from fedtheory.planner.optimum import Optimum, StepSizes
-from fedtheory.planner.rounds_needed import AVERAGE, FINAL
+from fedtheory.planner.rounds_needed import AVERAGE, FINAL, planned_and_best
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.target import Target, cost_of_a_round
 
@@ -59,8 +59,8 @@ def plan(
     are on, or "final", which is what a target is asked of unless it is given.
     Numbers of bounds are those of the run as planned; where a claim's
     assumptions hold at smaller step sizes only, those of the run at a smaller one.
-    With more than one process (`jobs`, -1 for all cores) exact errors of long runs
-    are found in another one meanwhile; a script then needs a guarded main part.
+    With more than one process (`jobs`, -1 for all cores) two share the work where
+    runs are long; a script then needs a guarded main part.
     """
     error = error or (AVERAGE if accuracy is None else FINAL)
     if error not in EXACT_ERRORS:
@@ -69,16 +69,16 @@ def plan(
     chosen = covering_claims() if claims is None else claims
     on_progress(0, len(chosen) + 1)
     planned = []
-    with ahead(errors, jobs) as searches:
-        outcomes = searches.outcomes(error, accuracy)
-        for claim in chosen:
-            planned.append(_claim_plan(claim, errors, accuracy))
+    with ahead(errors, jobs) as work:
+        outcomes = work.begun(planned_and_best, error, accuracy)
+        for claim_plan in [work.begun(_claim_plan, claim, accuracy) for claim in chosen]:
+            planned.append(claim_plan())
             if _has_exact_error(planned[-1]):
-                searches.best(planned[-1].error)
-                searches.error(planned[-1].error, _step_of(planned[-1]))
+                work.best(planned[-1].error)
+                work.error(planned[-1].error, _step_of(planned[-1]))
             on_progress(len(planned), len(chosen) + 1)
-        planned = [_beside_exact(found, searches) for found in planned]
-        recommended = _recommended(planned, searches)
+        planned = [_beside_exact(found, work) for found in planned]
+        recommended = _recommended(planned, work)
         reached = outcomes()
     on_progress(len(chosen) + 1, len(chosen) + 1)
     answer = None if reached is None else answered(errors, reached, accuracy, planned)
@@ -90,15 +90,15 @@ def _has_exact_error(found: ClaimPlan) -> bool:
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
-def _beside_exact(found: ClaimPlan, searches: Ahead) -> ClaimPlan:
+def _beside_exact(found: ClaimPlan, work: Ahead) -> ClaimPlan:
     """A plan with the exact error at its best step size, and the best one of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
-    choice, best = searches.error(found.error, _step_of(found)), searches.best(found.error)
+    choice, best = work.error(found.error, _step_of(found)), work.best(found.error)
     return replace(found, exact=compared(found.optimum.step_size, choice(), best()))
 
 
-def _recommended(plans: Sequence[ClaimPlan], searches: Ahead) -> ClaimPlan | None:
+def _recommended(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
     """The claim at whose best step size one exact error is smallest.
 
     That error is the first of `ERRORS` that is bounded and has a best step size;
@@ -111,7 +111,7 @@ def _recommended(plans: Sequence[ClaimPlan], searches: Ahead) -> ClaimPlan | Non
     if not exact:
         return _smallest_bound(usable)
     yardstick = min((plan.error for plan in exact), key=ERRORS.index)
-    asked = [searches.error(yardstick, _step_of(plan)) for plan in exact]
+    asked = [work.error(yardstick, _step_of(plan)) for plan in exact]
     return min(zip(exact, asked, strict=True), key=lambda pair: pair[1]())[0]
 
 
@@ -194,7 +194,7 @@ def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
     return bound.at({ROUNDS: asked.rounds})
 
 
-def _claim_plan(claim: Claim, errors: ExactErrors, accuracy: float | None) -> ClaimPlan:
+def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
     """The plan of a claim on a run; assumptions that fail at all step sizes rule it out."""
     failures = failures_on(claim, errors.run)
     reasons = list(failures)
