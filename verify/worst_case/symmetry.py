@@ -54,13 +54,14 @@ class Exchange:
 def involution(ones: Array, others: Array) -> Array | None:
     """The linear map under which rows take the places of others, and back; None where there is none.
 
-    Each unit vector is to be a row, or else one of a coordinate that is zero in all rows, which stays.
+    A coordinate that is zero in all rows stays.
     """
-    rows, images = np.vstack([ones, others]), np.vstack([others, ones])
-    found = np.eye(rows.shape[1])
-    is_unit = (np.count_nonzero(rows, axis=1) == 1) & (rows.sum(axis=1) == 1)
-    found[rows[is_unit].argmax(axis=1)] = images[is_unit]
-    agrees = np.allclose(rows @ found, images, atol=_ROUNDING) and np.allclose(found @ found, np.eye(len(found)))
+    same = np.eye(ones.shape[1])
+    alone = same[~np.vstack([ones, others]).any(axis=0)]
+    rows, images = np.vstack([ones, others, alone]), np.vstack([others, ones, alone])
+    # Weights that are zero but for rounding would be carried along.
+    found = np.linalg.lstsq(rows, images)[0].round(_DIGITS)
+    agrees = np.allclose(rows @ found, images, atol=_ROUNDING) and np.allclose(found @ found, same, atol=_ROUNDING)
     return found if agrees else None
 
 
