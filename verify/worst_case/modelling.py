@@ -37,7 +37,7 @@ def _exchange(clients: Sequence[Function]) -> Exchange | None:
         return None
     vectors = involution(*(_coordinates([v for x, g, _ in client.list_of_points for v in (x, g)], Point.counter) for client in clients))
     values = involution(*(_coordinates([f for *_, f in client.list_of_points], Expression.counter) for client in clients))
-    return None if vectors is None or values is None else Exchange(vectors, values)
+    return None if vectors is None or values is None else Exchange.of(vectors, values)
 
 
 def _of_class(clients: Sequence[Function]) -> list[Constraint]:

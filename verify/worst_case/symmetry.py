@@ -11,12 +11,12 @@ Programs of more than two clients are left as they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.sparse import block_diag, csr_array, hstack, kron
+from scipy.sparse import block_diag, csr_array, kron
 
 from fedtheory.arithmetic import Array
 from verify.worst_case.solvers import Program, triangle
@@ -28,27 +28,38 @@ _ROUNDING = 10.0**-_DIGITS
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """What takes the place of each of the n vectors and f values: rows of weights, (n, n) and (f, f)."""
+    """Other unknowns for a program of one matrix: even ones, which stay, and odd ones, which change their sign."""
 
-    vectors: Array
-    values: Array
+    change: csr_array
+    """What rows of the program are multiplied by to be those of the new unknowns, and the constant."""
+    odd: Array
+    """Which of these are odd."""
+    sizes: tuple[int, int]
+    """How many vectors are even, and how many odd."""
+
+    @classmethod
+    def of(cls, vectors: Array, values: Array) -> Exchange:
+        """The exchange under which vectors and values become combinations of each other, which involutions tell."""
+        (vector_parts, even), (value_parts, even_values) = _parts(vectors), _parts(values)
+        rows, columns, _ = triangle(len(vectors))
+        odd_values, odd_products = np.arange(len(values)) >= even_values, (rows < even) != (columns < even)
+        change = block_diag([csr_array(value_parts), _of_products(vector_parts), csr_array([[1.0]])])
+        odd = np.concatenate([odd_values, odd_products, [False]])
+        return cls(csr_array(change), odd, (even, len(vectors) - even))
 
     def keeps(self, program: Program) -> bool:
-        """Whether the image of a program of one matrix is the program."""
-        objective = np.append(program.objective, 0)[None]
-        return all(_are_among(rows @ self._map, rows) for rows in (objective, program.equations, program.inequalities))
+        """Whether the image of a program is the program."""
+        signs = np.where(self.odd, -1, 1)
+        return all(_are_among(rows * signs, rows) for rows in self._changed(program))
 
     def halved(self, program: Program) -> Program:
-        """A program of one matrix, for solutions that stay as they are."""
-        even, odd = _halves(self.vectors)
-        change = _change(_halves(self.values)[0], even, odd)
-        equations, inequalities = (_distinct(rows @ change) for rows in (program.equations, program.inequalities))
-        objective = np.append(program.objective, 0) @ change
-        return Program(objective[:-1], equations, inequalities, (even.shape[1], odd.shape[1]))
+        """A program for the solutions that stay as they are, with the first half of the matrix and the second."""
+        objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._changed(program))
+        return Program(objective[0, :-1], _distinct(equations), _distinct(inequalities), self.sizes)
 
-    @cached_property
-    def _map(self) -> csr_array:
-        return _change(self.values, self.vectors)
+    def _changed(self, program: Program) -> Iterator[Array]:
+        objective = np.append(program.objective, 0)[None]
+        return (rows @ self.change for rows in (objective, program.equations, program.inequalities))
 
 
 def involution(ones: Array, others: Array) -> Array | None:
@@ -65,12 +76,14 @@ def involution(ones: Array, others: Array) -> Array | None:
     return found if agrees else None
 
 
-def _halves(map_: Array) -> tuple[Array, Array]:
-    """Coordinates, as rows, in a basis of what an involution leaves as it is, and of what changes its sign."""
-    one = np.eye(len(map_))
-    even, odd = _spanning((one + map_) / 2), _spanning((one - map_) / 2)
-    coordinates = np.linalg.inv(np.vstack([even, odd]))
-    return coordinates[:, : len(even)], coordinates[:, len(even) :]
+def _parts(map_: Array) -> tuple[Array, int]:
+    """Coordinates, as rows, in a basis of what an involution leaves as it is and then of what changes its sign.
+
+    And how many there are of the former.
+    """
+    same = np.eye(len(map_))
+    even, odd = _spanning((same + map_) / 2), _spanning((same - map_) / 2)
+    return np.linalg.inv(np.vstack([even, odd])), len(even)
 
 
 def _spanning(projection: Array) -> Array:
@@ -79,25 +92,18 @@ def _spanning(projection: Array) -> Array:
     return projection[order[: round(np.trace(projection))]]
 
 
-def _change(values: Array, *blocks: Array) -> csr_array:
-    """What rows of weights are multiplied by to be those of other unknowns, from coordinates as rows."""
-    products = hstack([_products(block) for block in blocks])
-    return csr_array(block_diag([csr_array(values), products, csr_array([[1.0]])]))
-
-
-def _products(block: Array) -> csr_array:
-    """The same for the entries of a matrix of inner products alone."""
-    old, new = (_entries(size) for size in block.shape)
-    sparse = csr_array(block)
-    return csr_array(old.T @ kron(sparse, sparse, format="csr") @ new)
+def _of_products(coordinates: Array) -> csr_array:
+    """The inner products of the vectors in those of a basis."""
+    entries, sparse = _entries(len(coordinates)), csr_array(coordinates)
+    return csr_array(entries.T @ kron(sparse, sparse, format="csr") @ entries)
 
 
 def _entries(size: int) -> csr_array:
-    """All entries of a symmetric matrix, row by row, from those that a `Program` goes by."""
+    """All entries of a symmetric matrix, row by row, in those that a `Program` goes by."""
     rows, columns, scale = triangle(size)
-    places, numbers = np.concatenate([rows * size + columns, columns * size + rows]), np.arange(len(rows))
-    # Entries on the diagonal are met twice.
-    return csr_array((np.tile(scale / 2, 2), (places, np.tile(numbers, 2))), shape=(size**2, len(rows)))
+    places, numbers = np.concatenate([rows * size + columns, columns * size + rows]), np.tile(np.arange(len(rows)), 2)
+    # What is on the diagonal is met twice.
+    return csr_array((np.tile(scale / 2, 2), (places, numbers)), shape=(size**2, len(rows)))
 
 
 def _are_among(some: Array, rows: Array) -> bool:
@@ -106,6 +112,7 @@ def _are_among(some: Array, rows: Array) -> bool:
 
 
 def _distinct(rows: Array) -> Array:
-    """Each row once: clients that take each other's place have the same constraints."""
-    _, first = np.unique(rows.round(_DIGITS), axis=0, return_index=True)
-    return rows[np.sort(first)]
+    """Each row once: what is asked of either client is then the same."""
+    # Zeros have signs.
+    numbers = {row.tobytes(): number for number, row in enumerate(rows.round(_DIGITS) + 0.0)}
+    return rows[list(numbers.values())]
