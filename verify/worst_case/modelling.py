@@ -22,8 +22,9 @@ from verify.worst_case.symmetry import Exchange, involution
 
 
 def program_of(problem: PEP) -> Program:
-    """The program of a problem with one metric, which has no constant, and functions that are all of one class."""
-    (asked,), given, clients = problem.list_of_performance_metrics, problem.list_of_constraints, problem.list_of_functions
+    """The program of a problem with one metric, which has no constant, and with functions that are all of one class."""
+    (asked,), given = problem.list_of_performance_metrics, problem.list_of_constraints
+    clients = problem.list_of_functions
     exchange = _exchange(clients)
     if exchange is not None and exchange.keeps(_program(asked, given)):
         # What the class says of a client is the image of what it says of the other.
@@ -32,12 +33,15 @@ def program_of(problem: PEP) -> Program:
 
 
 def _exchange(clients: Sequence[Function]) -> Exchange | None:
-    """What takes the points, gradients and values of each of two clients to the other's, in the order of asking."""
-    if len(clients) != 2 or len(clients[0].list_of_points) != len(clients[1].list_of_points):
+    """What takes the points, gradients and values of each of two clients to those of the other, in their order."""
+    known = [client.list_of_points for client in clients]
+    if len(known) != 2 or len(known[0]) != len(known[1]):
         return None
-    vectors = involution(*(_coordinates([v for x, g, _ in client.list_of_points for v in (x, g)], Point.counter) for client in clients))
-    values = involution(*(_coordinates([f for *_, f in client.list_of_points], Expression.counter) for client in clients))
-    return None if vectors is None or values is None else Exchange.of(vectors, values)
+    vectors = ([vector for *pair, _ in one for vector in pair] for one in known)
+    values = ([value for *_, value in one] for one in known)
+    of_vectors = involution(*(_coordinates(one, Point.counter) for one in vectors))
+    of_values = involution(*(_coordinates(one, Expression.counter) for one in values))
+    return None if of_vectors is None or of_values is None else Exchange.of(of_vectors, of_values)
 
 
 def _of_class(clients: Sequence[Function]) -> list[Constraint]:

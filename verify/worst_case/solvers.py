@@ -119,7 +119,7 @@ def _row_by_row(sizes: Sequence[int]) -> Array:
     """The order of SCS: it goes through lower triangles column by column, which is upper ones row by row."""
     begins = np.cumsum([0, *map(_entries, sizes)])
     triangles = [(begin, *np.triu_indices(size)) for begin, size in zip(begins, sizes, strict=False)]
-    return np.concatenate([begin + _entries(columns) + rows for begin, rows, columns in triangles])
+    return np.concatenate([begin + columns * (columns + 1) // 2 + rows for begin, rows, columns in triangles])
 
 
 def _answer(verdict: str, above: float, below: float) -> Answer:

@@ -71,7 +71,7 @@ def involution(ones: Array, others: Array) -> Array | None:
     alone = same[~np.vstack([ones, others]).any(axis=0)]
     rows, images = np.vstack([ones, others, alone]), np.vstack([others, ones, alone])
     # Weights that are zero but for rounding would be carried along.
-    found = np.linalg.lstsq(rows, images)[0].round(_DIGITS)
+    found = np.linalg.lstsq(rows, images, rcond=None)[0].round(_DIGITS)
     agrees = np.allclose(rows @ found, images, atol=_ROUNDING) and np.allclose(found @ found, same, atol=_ROUNDING)
     return found if agrees else None
 
