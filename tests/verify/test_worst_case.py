@@ -365,7 +365,7 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     from PEPit import PEP
     from PEPit.functions import SmoothConvexFunction
 
-    from verify.worst_case.modelling import NAME
+    from verify.worst_case.modelling import program_of
 
     problem = PEP()
     one, other = (problem.declare_function(SmoothConvexFunction, L=1) for _ in range(2))
@@ -374,8 +374,7 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     problem.add_constraint(one.gradient(optimum) ** 2 == 1)
     end = start - (one.gradient(start) + other.gradient(start)) / 2
     problem.set_performance_metric((one + other)(end) - (one + other)(optimum))
-    assert problem.solve(wrapper=NAME, verbose=0, solver=solver_name) is None
-    answer = problem.wrapper.answer
+    answer = SOLVERS[solver_name](program_of(problem))
     expected = problem.solve(wrapper="cvxpy", verbose=0, solver="CLARABEL")
     assert answer.verdict == "optimal"
     assert [answer.above, answer.below] == pytest.approx([expected, expected], rel=1e-4)

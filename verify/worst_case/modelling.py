@@ -1,71 +1,77 @@
-"""PEPit's problems as the programs of `verify.worst_case.solvers`, all scalar constraints as rows of two matrices.
+"""PEPit's problems as the programs of `verify.worst_case.solvers`, all constraints as rows of two matrices.
 
-What a modelling layer does for each of hundreds of constraints takes longer than the solver, and so does PEPit's own
-examination of the solution.
+What a modelling layer does for each of hundreds of constraints takes longer than the solver, and PEPit's own way to a
+solver would write the constraints of all clients where those of one say as much.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
+from PEPit import PEP
 from PEPit.constraint import Constraint
 from PEPit.expression import Expression
+from PEPit.function import Function
 from PEPit.point import Point
 from PEPit.tools.expressions_to_matrices import expression_to_matrices
-from PEPit.wrapper import Wrapper
-from PEPit.wrappers import WRAPPERS
 
 from fedtheory.arithmetic import Array
-from verify.worst_case.solvers import SOLVERS, Answer, Program
-
-NAME = "fedtheory"
-"""By which PEPit knows the wrapper; it looks for a package of that name."""
+from verify.worst_case.solvers import Program, triangle
+from verify.worst_case.symmetry import Exchange, involution
 
 
-class RowsWrapper(Wrapper):  # type: ignore[misc]
-    """What PEPit calls up to the solver; as it is told of no value it leaves the `answer` as it is."""
+def program_of(problem: PEP) -> Program:
+    """The program of a problem with one metric, which has no constant, and with functions that are all of one class."""
+    (asked,), given = problem.list_of_performance_metrics, problem.list_of_constraints
+    clients = problem.list_of_functions
+    exchange = _exchange(clients)
+    if exchange is not None and exchange.keeps(_program(asked, given)):
+        # What the class says of a client is the image of what it says of the other.
+        return exchange.halved(_program(asked, [*given, *_of_class(clients[:1])]))
+    return _program(asked, [*given, *_of_class(clients)])
 
-    answer: Answer
 
-    def check_license(self) -> bool:
-        """None is needed."""
-        return True
+def _exchange(clients: Sequence[Function]) -> Exchange | None:
+    """What takes the points, gradients and values of each of two clients to those of the other, in their order."""
+    known = [client.list_of_points for client in clients]
+    if len(known) != 2 or len(known[0]) != len(known[1]):
+        return None
+    vectors = ([vector for *pair, _ in one for vector in pair] for one in known)
+    values = ([value for *_, value in one] for one in known)
+    of_vectors = involution(*(_coordinates(one, Point.counter) for one in vectors))
+    of_values = involution(*(_coordinates(one, Expression.counter) for one in values))
+    return None if of_vectors is None or of_values is None else Exchange.of(of_vectors, of_values)
 
-    def set_main_variables(self) -> None:
-        """Function values and inner products are known by their numbers."""
 
-    def send_constraint_to_solver(self, constraint: Constraint) -> None:
-        """Remember a scalar constraint for `generate_problem`."""
-        self._list_of_constraints_sent_to_solver.append(constraint)
+def _of_class(clients: Sequence[Function]) -> list[Constraint]:
+    """What membership in their class says of some clients."""
+    for client in clients:
+        client.set_class_constraints()
+    return [constraint for client in clients for constraint in client.list_of_class_constraints]
 
-    def generate_problem(self, objective: Expression) -> None:
-        """The program whose objective is to be maximised."""
-        asked = _row(objective)
-        rows: dict[str, list[Array]] = {"equality": [], "inequality": []}
-        for constraint in self._list_of_constraints_sent_to_solver:
-            rows[constraint.equality_or_inequality].append(_row(constraint.expression))
-        equations, inequalities = (np.reshape(kind, (-1, len(asked))) for kind in rows.values())
-        self.program = Program(asked[:-1], equations, inequalities, Point.counter)
 
-    def solve(self, solver: str) -> tuple[str, str, None]:
-        """Ask a solver."""
-        self.answer = SOLVERS[solver](self.program)
-        return self.answer.verdict, solver, None
+def _program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
+    """The program of one matrix."""
+    objective = _row(asked)[:-1]
+    rows: dict[str, list[Array]] = {"equality": [], "inequality": []}
+    for constraint in constraints:
+        rows[constraint.equality_or_inequality].append(_row(constraint.expression))
+    equations, inequalities = (np.reshape(kind, (-1, len(objective) + 1)) for kind in rows.values())
+    return Program(objective, equations, inequalities, (Point.counter,))
 
 
 def _row(expression: Expression) -> Array:
     """Weights of the function values and of the entries of the matrix of inner products, and the constant."""
     products, values, constant = expression_to_matrices(expression)
-    rows, columns, scale = _triangle(len(products))
+    rows, columns, scale = triangle(len(products))
     return np.concatenate([values, products[rows, columns] * scale, [constant]])
 
 
-@cache
-def _triangle(size: int) -> tuple[Array, Array, Array]:
-    """Rows and columns of the entries that a `Program` goes by, and what the weights there are multiplied by."""
-    columns, rows = np.tril_indices(size)
-    return rows, columns, np.where(rows == columns, 1, np.sqrt(2))
-
-
-WRAPPERS[NAME] = RowsWrapper
+def _coordinates(combinations: Sequence[Point | Expression], size: int) -> Array:
+    """Weights of points or values that are unknown in those that are made of them, as rows."""
+    found = np.zeros((len(combinations), size))
+    for row, combination in zip(found, combinations, strict=True):
+        for unknown, weight in combination.decomposition_dict.items():
+            row[unknown.counter] = weight
+    return found

@@ -1,9 +1,10 @@
-"""Semidefinite programs of one matrix, and the solvers that are asked about them."""
+"""Semidefinite programs, and the solvers that are asked about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.sparse import csc_array, vstack
@@ -38,8 +39,8 @@ class Answer:
 class Program:
     """The largest value of a linear objective; each row has a weight for each unknown, and a constant.
 
-    The unknowns are numbers that are free, and a positive semidefinite matrix: its upper triangle, column by column,
-    with the entries off the diagonal times the root of two.
+    The unknowns are numbers that are free, and positive semidefinite matrices, one after the other: of each the upper
+    triangle, column by column, with the entries off the diagonal times the root of two.
     """
 
     objective: Array
@@ -47,13 +48,13 @@ class Program:
     """Rows that add up to zero, (E, N+1)."""
     inequalities: Array
     """Rows that add up to nothing positive, (I, N+1)."""
-    size: int
-    """Rows of the matrix."""
+    sizes: Sequence[int]
+    """Rows of each matrix."""
 
     @property
     def entries(self) -> int:
-        """How many of the unknowns are those of the matrix, the last ones."""
-        return self.size * (self.size + 1) // 2
+        """How many of the unknowns are those of the matrices, the last ones."""
+        return sum(map(_entries, self.sizes))
 
     @property
     def sides(self) -> Array:
@@ -62,12 +63,23 @@ class Program:
         return np.concatenate([constants, np.zeros(self.entries)])
 
     def weights(self, order: Array) -> csc_array:
-        """Equations, inequalities, and the entries of the matrix in the order of a solver, with another sign."""
+        """Equations, inequalities, and the entries of the matrices in the order of a solver, with another sign."""
         rows = csc_array(np.concatenate([self.equations, self.inequalities])[:, :-1])
         unknowns, entries = len(self.objective), self.entries
         columns = unknowns - entries + order
-        matrix = csc_array((-np.ones(entries), (np.arange(entries), columns)), shape=(entries, unknowns))
-        return csc_array(vstack([rows, matrix]))
+        matrices = csc_array((-np.ones(entries), (np.arange(entries), columns)), shape=(entries, unknowns))
+        return csc_array(vstack([rows, matrices]))
+
+
+@cache
+def triangle(size: int) -> tuple[Array, Array, Array]:
+    """Rows and columns of the entries of a matrix that a `Program` goes by, and what they are multiplied by."""
+    columns, rows = np.tril_indices(size)
+    return rows, columns, np.where(rows == columns, 1, np.sqrt(2))
+
+
+def _entries(size: int) -> int:
+    return size * (size + 1) // 2
 
 
 def clarabel(program: Program) -> Answer:
@@ -82,7 +94,7 @@ def clarabel(program: Program) -> Answer:
     cones = [
         solver.ZeroConeT(len(program.equations)),
         solver.NonnegativeConeT(len(program.inequalities)),
-        solver.PSDTriangleConeT(program.size),
+        *map(solver.PSDTriangleConeT, program.sizes),
     ]
     weights, unknowns = program.weights(np.arange(program.entries)), len(program.objective)
     none = csc_array((unknowns, unknowns))
@@ -95,15 +107,19 @@ def scs(program: Program) -> Answer:
     """SCS, a splitting method."""
     import scs as solver
 
-    # It goes through the lower triangle column by column, which is the upper one row by row.
-    rows, columns = np.triu_indices(program.size)
-    weights = program.weights(columns * (columns + 1) // 2 + rows)
-    data = {"A": weights, "b": program.sides, "c": -program.objective}
-    cones = {"z": len(program.equations), "l": len(program.inequalities), "s": [program.size]}
+    data = {"A": program.weights(_row_by_row(program.sizes)), "b": program.sides, "c": -program.objective}
+    cones = {"z": len(program.equations), "l": len(program.inequalities), "s": list(program.sizes)}
     asked = solver.SCS(data, cones, verbose=False, eps_abs=_SCS, eps_rel=_SCS)
     found = asked.solve()["info"]
     verdicts = {1: "optimal", 2: "inaccurate", -1: "unbounded"}
     return _answer(verdicts.get(found["status_val"], "failed"), found["dobj"], found["pobj"])
+
+
+def _row_by_row(sizes: Sequence[int]) -> Array:
+    """The order of SCS: it goes through lower triangles column by column, which is upper ones row by row."""
+    begins = np.cumsum([0, *map(_entries, sizes)])
+    triangles = [(begin, *np.triu_indices(size)) for begin, size in zip(begins, sizes, strict=False)]
+    return np.concatenate([begin + columns * (columns + 1) // 2 + rows for begin, rows, columns in triangles])
 
 
 def _answer(verdict: str, above: float, below: float) -> Answer:
