@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from fedtheory.planner.bound import STEP
 from fedtheory.planner.data import run_of_data
 from fedtheory.planner.listing import details
 from fedtheory.planner.target import cost_of_a_round
+from fedtheory.planner.travel import packed, unpacked
 from fedtheory.planner.words import answer_lines
 from verify.check import check
 
@@ -203,3 +206,15 @@ def test_run_of_data(tmp_path: Path) -> None:
         run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7.5})
     with pytest.raises(InputError, match="expected one of"):
         run_of_data(str(tmp_path / "mine.npz"), {"zeta": 1})
+
+
+def test_what_travels_between_the_processes_of_a_plan() -> None:
+    """Claims and errors are those of the process that reads them; a claim of no paper stays where it is."""
+    found = planner.plan(a_run(), claims=[SHARP]).claims[0]
+    again = unpacked(packed(found))
+    assert again.claim is found.claim
+    assert again.error is found.error
+    assert again.bound.value() == found.bound.value()
+    assert again.optimum == found.optimum
+    with pytest.raises(pickle.PicklingError, match="of no paper"):
+        packed(replace(SHARP, id="mine:own"))
