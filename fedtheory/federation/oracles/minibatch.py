@@ -25,6 +25,12 @@ def _weighted_squares(vectors: Array, weights: Array) -> Array:
     return squares
 
 
+def _counts(chosen: Array, samples: int) -> Array:
+    """How often each sample is among those that are `chosen` (R, B), (R, n)."""
+    places = chosen + samples * np.arange(len(chosen))[:, None]
+    return np.bincount(places.ravel(), minlength=len(chosen) * samples).reshape(len(chosen), samples)
+
+
 @dataclass(frozen=True)
 class MiniBatch(Oracle):
     """Mini-batches of a client's own data, for ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2``.
@@ -88,11 +94,11 @@ class MiniBatch(Oracle):
         noise = np.empty_like(points)
         for client, (inputs, outputs) in enumerate(self.data):
             at = points[..., client, :].reshape(-1, points.shape[-1])
-            chosen = self._draw(len(outputs), len(at), generator)
-            residuals = np.einsum("rbd,rd->rb", inputs[chosen], at) - outputs[chosen]
-            gradients = 2 * np.einsum("rb,rbd->rd", residuals, inputs[chosen]) / self.batch
-            full = 2 * (at @ inputs.T - outputs) @ inputs / len(outputs)
-            noise[..., client, :] = (gradients - full).reshape(points[..., client, :].shape)
+            # How much more each sample counts than in the mean over all of them.
+            counts = _counts(self._draw(len(outputs), len(at), generator), len(outputs))
+            weights = counts / self.batch - 1 / len(outputs)
+            found = 2 * (weights * (at @ inputs.T - outputs)) @ inputs
+            noise[..., client, :] = found.reshape(points[..., client, :].shape)
         return noise
 
     def _draw(self, count: int, replicas: int, generator: np.random.Generator) -> Array:

@@ -103,9 +103,9 @@ def _toy_run(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRu
 
 def accuracy(data: DataSet, rows: Array) -> sampling.Measure:
     """Share of rows whose sign a linear model predicts, for models (replicas, d)."""
-    inputs, outputs = data.inputs[rows], data.outputs[rows]
+    inputs, are_positive = data.inputs[rows], data.outputs[rows] > 0
 
     def measure(models: Array) -> Array:
-        return np.asarray((np.where(models @ inputs.T >= 0, 1.0, -1.0) == outputs).mean(axis=-1))
+        return np.asarray(((models @ inputs.T >= 0) == are_positive).mean(axis=-1))
 
     return measure
