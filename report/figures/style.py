@@ -98,7 +98,7 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
         # Texts are measured as they will be drawn; without a canvas of its own a figure measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
-        _label_narrow_scales(canvas)
+        _draw_scales(canvas)
 
 
 _FORMULAS = 4096
@@ -142,22 +142,30 @@ _NARROW, _SOME = 1.9, 0.6
 """Powers of ten up to which a logarithmic axis has plain numbers; and those up to which they are evenly spaced."""
 
 
-def _label_narrow_scales(canvas: Canvas) -> None:
+def _draw_scales(canvas: Canvas) -> None:
+    """The numbers and ticks of logarithmic axes, once it is known how far they go."""
+    from report.figures.minor_ticks import draw_minor_ticks
+
+    for axes in canvas.axes:
+        _label_narrow_scales(axes)
+        draw_minor_ticks(axes)
+
+
+def _label_narrow_scales(axes: Axes) -> None:
     """Few plain numbers on logarithmic axes that span little: products with powers of ten would overlap."""
     import math
 
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    for axes in canvas.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            if axis.get_scale() != "log" or not 0 < low < high or isinstance(axis.get_major_locator(), FixedLocator):
-                continue
-            span = math.log10(high) - math.log10(low)
-            if span < _NARROW:
-                axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=7) if span > _SOME else MaxNLocator(4))
-                axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:.4g}"))
-                axis.set_minor_formatter(NullFormatter())
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        if axis.get_scale() != "log" or not 0 < low < high or isinstance(axis.get_major_locator(), FixedLocator):
+            continue
+        span = math.log10(high) - math.log10(low)
+        if span < _NARROW:
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=7) if span > _SOME else MaxNLocator(4))
+            axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:.4g}"))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def finish(canvas: Canvas, name: str, caption: str) -> Figure:
@@ -165,7 +173,7 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    _label_narrow_scales(canvas)
+    _draw_scales(canvas)
     buffer = io.StringIO()
     with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
         # Saving by way of the canvas would draw twice, the first time for the layout alone.
