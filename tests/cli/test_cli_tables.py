@@ -70,7 +70,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check": ("check", "renard2022:thm-2.1", "RUN"),
     "check a rate": ("check", "liu2022:thm-1.rate", "RUN"),
     "plan": ("plan", "RUN", "--source", "renard2022", "--target", "1/2"),
-    "budget": ("budget", "QUIET", "--local-cost", "1", "--aggregation-cost", "10", "--budget", "123456"),
+    "budget": ("budget", "QUIET", "--local-cost", "10", "--aggregation-cost", "100", "--budget", "123456"),
     "verify": ("verify", "renard2022:lemma-2.2", "--jobs", "1"),
     "prove": ("prove", "lecture27"),
     "course": ("course", "list"),

@@ -46,7 +46,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ClaimVerdict]
     file = Path(tmp_path_factory.mktemp("mine")) / "mine.py"
     file.write_text(PLANTED)
     names = ("drift", "no_noise_term", "exponent", "start", "fast", "nothing", "crowded")
-    return dict(zip(names, verify([f"{file}:{name}" for name in names], jobs=2, search=10), strict=True))
+    return dict(zip(names, verify([f"{file}:{name}" for name in names], jobs=2, search=6), strict=True))
 
 
 def test_a_true_bound_is_supported(planted: dict[str, ClaimVerdict]) -> None:
