@@ -73,7 +73,7 @@ def test_own_claim_beside_shadowing_names(tmp_path: Path) -> None:
     (tmp_path / "verify.py").write_text("raise RuntimeError('this is mine')\n")
     (tmp_path / "mine.py").write_text(CONTRACT)
     (tmp_path / "run.toml").write_text(run_text(QUADRATIC))
-    done = execute([*SCRIPT, "verify", "mine.py:drift", "--jobs", "2", "--search", "1", "--json"], tmp_path)
+    done = execute([*SCRIPT, "verify", "mine.py:drift", "--jobs", "2", "--json"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert read_json(done.stdout)["claims"][0]["verdict"] == "supported"
     done = execute([*SCRIPT, "check", "mine.py:drift", "run.toml", "--json"], tmp_path)
