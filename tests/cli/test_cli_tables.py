@@ -71,7 +71,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check a rate": ("check", "liu2022:thm-1.rate", "RUN"),
     "plan": ("plan", "RUN", "--source", "renard2022", "--target", "1/2"),
     "budget": ("budget", "QUIET", "--local-cost", "10", "--aggregation-cost", "100", "--budget", "123456"),
-    "verify": ("verify", "renard2022:lemma-2.2", "--jobs", "1"),
+    "verify": ("verify", "fraboni2022:eq-32.variance", "--jobs", "1"),
     "prove": ("prove", "lecture27"),
     "course": ("course", "list"),
     "data": ("data", "DATA"),
