@@ -27,7 +27,7 @@ def test_a_users_bound_stands(command, tmp_path: Path) -> None:
     """The bound of the contract is not refuted; the run of its largest ratio reproduces the ratio."""
     file = tmp_path / "drift.py"
     file.write_text(CONTRACT)
-    outcome = command("falsify", f"{file}:drift", "--budget", "2", "--json")
+    outcome = command("falsify", f"{file}:drift", "--budget", "1", "--json")
     assert outcome.code == 0
     document = outcome.document
     assert document.keys() >= KEYS
@@ -60,7 +60,7 @@ def test_a_false_claim_is_refuted_by_its_run_file(command, mine: Path, tmp_path:
 )
 def test_exit_code(command, mine: Path, target: str, code: int, verdict: str) -> None:
     """1 only where a claim is refuted that is recorded as standing."""
-    outcome = command("falsify", f"{mine}:{target}", "--budget", "3", "--json")
+    outcome = command("falsify", f"{mine}:{target}", "--budget", "1", "--json")
     assert (outcome.code, outcome.document["verdict"]) == (code, verdict)
 
 
@@ -85,7 +85,7 @@ def test_for_people(command, mine: Path) -> None:
 
 def test_for_people_where_the_claim_stands(command, mine: Path) -> None:
     """The run of the largest ratio is told; standard error is empty where it is no terminal."""
-    outcome = command("falsify", f"{mine}:small_steps", "--budget", "2")
+    outcome = command("falsify", f"{mine}:small_steps", "--budget", "1")
     assert outcome.code == 0
     assert outcome.err == ""
     assert "not refuted" in outcome.out

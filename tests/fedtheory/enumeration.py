@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from flint import fmpq
@@ -33,7 +34,10 @@ def point(*values: int | str | fmpq) -> Point:
 
 def dot(left: Point, right: Point) -> fmpq:
     """Inner product."""
-    return sum((a * b for a, b in zip(left, right, strict=True)), fmpq(0))
+    total = fmpq(0)
+    for a, b in zip(left, right, strict=True):
+        total += a * b
+    return total
 
 
 def plus(left: Point, right: Point, factor: fmpq = fmpq(1)) -> Point:  # noqa: B008
@@ -43,7 +47,7 @@ def plus(left: Point, right: Point, factor: fmpq = fmpq(1)) -> Point:  # noqa: B
 
 def minus(left: Point, right: Point) -> Point:
     """``left - right``."""
-    return plus(left, right, fmpq(-1))
+    return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
 def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
@@ -56,10 +60,11 @@ def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
 
 def merged(law: Law) -> Law:
     """The same law with equal outcomes written once."""
-    together: dict[Any, fmpq] = {}
+    # Rationals are hashed slowly: each outcome is looked up once.
+    together: dict[Any, list[fmpq]] = {}
     for probability, outcome in law:
-        together[outcome] = together.get(outcome, fmpq(0)) + probability
-    return [(probability, outcome) for outcome, probability in together.items()]
+        together.setdefault(outcome, []).append(probability)
+    return [(sum(found[1:], found[0]), outcome) for outcome, found in together.items()]
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,7 @@ class TinyRun:
             )
         return law
 
+    @cached_property
     def server_laws(self) -> list[Law]:
         """Law of the server's model after n = 0 .. T updates."""
         laws: list[Law] = [[(fmpq(1), self.start)]]
@@ -205,7 +211,7 @@ def server_truth(run: TinyRun) -> ServerTruth:
     """What the engine must say about the server's model."""
     best = run.minimiser()
     lowest = run.value(best)
-    laws = run.server_laws()
+    laws = run.server_laws
 
     def squared_distance(at: Point) -> fmpq:
         return dot(minus(at, best), minus(at, best))
@@ -223,7 +229,7 @@ def local_truth(run: TinyRun) -> LocalTruth:
     best = run.minimiser()
     lowest = run.value(best)
     suboptimality, distance, drift = [], [], []
-    for law in run.server_laws()[:-1]:
+    for law in run.server_laws[:-1]:
         gaps, lengths, spreads = [], [], []
         for k in range(run.steps[0] + 1):
             gap, length, spread = fmpq(0), fmpq(0), [fmpq(0) for _ in run.clients]

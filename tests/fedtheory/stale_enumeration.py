@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from enumeration import Law, Point, ServerTruth, TinyRun, dot, expectation, merged, minus, mixture, plus
 from flint import fmpq
@@ -117,6 +118,7 @@ class StaleRun:
         moved = [minus(path[min(k, len(path) - 1)], path[0]) for path in paths]
         return plus(model, mixture(factors, moved), self.tiny.server_step_size)
 
+    @cached_property
     def laws(self) -> list[Law]:
         """Law of (server's model, paths of all clients) at the start of every round, n = 0 .. N."""
         start, clients = self.tiny.start, len(self.tiny.clients)
@@ -135,10 +137,11 @@ class StaleRun:
     def server_truth(self) -> ServerTruth:
         """What the engine must say about the server's model."""
         best = self.tiny.minimiser()
-        lowest, laws = self.tiny.value(best), self.laws()
+        lowest = self.tiny.value(best)
+        laws = [merged([(chance, model) for chance, (model, _) in law]) for law in self.laws]
 
         def means(measure: Callable[[Point], fmpq]) -> list[fmpq]:
-            return [expectation(law, lambda state: measure(state[0])) for law in laws]
+            return [expectation(law, measure) for law in laws]
 
         coordinates = [means(lambda at, j=j: at[j]) for j in range(len(best))]  # type: ignore[misc]
         return ServerTruth(
@@ -150,8 +153,9 @@ class StaleRun:
 
     def inside(self) -> Iterator[tuple[int, int, list[tuple[fmpq, Inside]]]]:
         """(n, k) and all joint outcomes there, k = 0 .. K, where all clients take K steps."""
-        for n, law in enumerate(self.laws()[:-1]):
+        for n, law in enumerate(self.laws[:-1]):
             for k in range(self.tiny.steps[0] + 1):
+                begun = merged([(chance, (at, tuple(path[: k + 1] for path in paths))) for chance, (at, paths) in law])
                 outcomes = [
                     (
                         chance,
@@ -162,6 +166,6 @@ class StaleRun:
                             self.virtual(n, model, paths, k),
                         ),
                     )
-                    for chance, (model, paths) in law
+                    for chance, (model, paths) in begun
                 ]
                 yield n, k, outcomes

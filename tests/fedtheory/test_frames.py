@@ -99,7 +99,7 @@ NAMES: dict[str, tuple[Build, Truth]] = {
 def test_expected_inner_products(name: str) -> None:
     """All pairs of ten vectors at every local step, client by client, as equal rationals."""
     pair = PAIRS[name]
-    tiny, best, laws = pair.tiny, pair.tiny.minimiser(), pair.tiny.server_laws()
+    tiny, best, laws = pair.tiny, pair.tiny.minimiser(), pair.tiny.server_laws
     frames = list(moment_frames(pair.engine))
     assert [frame.index for frame in frames] == [
         {"round": t, "step": k} for t in range(tiny.rounds) for k in range(tiny.steps[0])

@@ -159,7 +159,7 @@ def test_shared_hessians_hold_everywhere() -> None:
 def _visited(pair: Pair) -> fmpq:
     """The largest E|g_i|^2 at the iterates of a run, from the law of every one of them."""
     tiny, largest = pair.tiny, fmpq(0)
-    for law in tiny.server_laws()[:-1]:
+    for law in tiny.server_laws[:-1]:
         for i, client in enumerate(tiny.clients):
             for k in range(tiny.steps[i]):
                 total = fmpq(0)

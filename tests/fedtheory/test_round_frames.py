@@ -197,7 +197,7 @@ def test_moments_are_those_of_the_recursion(name: str) -> None:
         homogeneous = np.concatenate([models[:, :1] * 0 + 1, models], axis=1)
         found = frame.expected(homogeneous[:, :, None] * homogeneous[:, None, :])[0]
         assert found.tolist() == after.tolist()
-        law = replace(pair.tiny, start=brute.plus(tuple(base), best), rounds=1).server_laws()[1]
+        law = replace(pair.tiny, start=brute.plus(tuple(base), best), rounds=1).server_laws[1]
         away = brute.expectation(law, lambda at: brute.dot(brute.minus(at, best), brute.minus(at, best)))
         assert found[1:, 1:].trace() == away
 

@@ -49,7 +49,7 @@ FALSE = {
 @pytest.mark.parametrize("name", FALSE)
 def test_false_claims_are_refuted(name: str) -> None:
     """The reported run is a run file, satisfies assumptions and conditions, and violates the claim in rationals."""
-    finding = falsify(FALSE[name], 30)
+    finding = falsify(FALSE[name], 6)
     assert finding.verdict == "refuted"
     assert finding.run is not None
     exact = check(FALSE[name], parse_run(finding.run, RATIONAL))
@@ -78,7 +78,7 @@ def test_a_true_bound_stands() -> None:
 def test_a_refutation_contradicts_other_records_only() -> None:
     """A refuted claim contradicts what is recorded as supported, and agrees with "refuted" and with no record."""
     for recorded, contradicts in ((None, False), ("refuted", False), ("supported", True)):
-        assert falsify(drift(DRIFT * eta, verdict=recorded), 30).contradicts == contradicts
+        assert falsify(drift(DRIFT * eta, verdict=recorded), 6).contradicts == contradicts
     assert not falsify(drift(DRIFT, verdict="refuted"), 0.5).contradicts
 
 

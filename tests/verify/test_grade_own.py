@@ -8,7 +8,7 @@ import pytest
 from own_exercise import OWN
 
 from fedtheory.errors import InputError
-from verify.grade import find_assignment, grade_folder, points, require_sound
+from verify.grade import find_assignment, grade_folder, own, points, require_sound
 from verify.grade import notebooks as n
 from verify.grade.submission import header
 
@@ -21,8 +21,10 @@ def exercise(tmp_path: Path) -> Path:
     return path
 
 
-def test_from_the_file_to_points(exercise: Path, tmp_path: Path) -> None:
+def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its solution has all points, another valid bound too, a false one gets a run; hostile code changes nothing."""
+    # The reference is true: however long it is searched, nothing is found.
+    monkeypatch.setattr(own, "_SEARCHING", 0.5)
     assignment = find_assignment(str(exercise))
     copy = assignment.copy("ana")
     require_sound(assignment, copy)
