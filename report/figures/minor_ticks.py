@@ -13,16 +13,17 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Canvas
 
 
-def draw_minor_ticks(axes: Axes) -> None:
+def draw_minor_ticks(canvas: Canvas, axes: Axes) -> None:
     """Draw the small ticks of axes whose limits stay as they are, where they have no numbers."""
     from matplotlib.ticker import NullLocator
 
     for axis in (axes.xaxis, axes.yaxis):
         places = _places(axis) if axis.get_scale() == "log" and axes.axison else []
         if places and not any(axis.get_minor_formatter().format_ticks(places)):
-            _draw(axes, axis, places)
+            _draw(canvas, axes, axis, places)
             axis.set_minor_locator(NullLocator())
 
 
@@ -34,7 +35,7 @@ def _places(axis: Axis) -> list[float]:
     return [place for place in places if low <= place <= high]
 
 
-def _draw(axes: Axes, axis: Axis, places: list[float]) -> None:
+def _draw(canvas: Canvas, axes: Axes, axis: Axis, places: list[float]) -> None:
     import matplotlib as mpl
     from matplotlib.lines import Line2D
     from matplotlib.markers import TICKDOWN, TICKLEFT
@@ -52,4 +53,5 @@ def _draw(axes: Axes, axis: Axis, places: list[float]) -> None:
         color=style[f"{name}.color"],
         clip_on=False,
     )
-    axes.add_artist(ticks)
+    # Among the lines of the axes are those that they show.
+    canvas.add_artist(ticks)

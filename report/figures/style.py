@@ -148,7 +148,7 @@ def _draw_scales(canvas: Canvas) -> None:
 
     for axes in canvas.axes:
         _label_narrow_scales(axes)
-        draw_minor_ticks(axes)
+        draw_minor_ticks(canvas, axes)
 
 
 def _label_narrow_scales(axes: Axes) -> None:
