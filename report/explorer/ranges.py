@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import sympy as sp
 
@@ -52,19 +53,19 @@ class Range:
     own: float | None = None
     """A number of a run, which is one more, and where the slider starts."""
 
-    @property
+    @cached_property
     def values(self) -> tuple[float, ...]:
         """All numbers, increasing."""
         positive = (at_notch(notch, self.whole) for notch in range(self.low, self.high + 1))
         own = [] if self.own is None else [self.own]
         return tuple(sorted({*[0.0] * self.zero, *positive, *own}))
 
-    @property
+    @cached_property
     def first(self) -> float:
         """The number at the start."""
         return at_notch(self.start, self.whole) if self.own is None else self.own
 
-    @property
+    @cached_property
     def place(self) -> int:
         """Place of the start among the numbers."""
         return self.values.index(self.first)

@@ -21,7 +21,7 @@ def test_ticks_are_those_of_matplotlib() -> None:
     values = [1.0, 10.0, 1000.0]
     with drawing() as (canvas, axes):
         axes.semilogx(values, values)
-    (ticks,) = canvas.lines
+    (ticks,) = canvas.artists
     assert list(ticks.get_xdata()) == _plain_places(values)
     assert set(ticks.get_ydata()) == {0.0}
     assert len(axes.lines) == 1
@@ -33,13 +33,13 @@ def test_ticks_are_drawn_once() -> None:
     with drawing() as (canvas, axes):
         axes.loglog([1.0, 10.0, 1000.0], [1.0, 10.0, 1000.0])
         finish(canvas, "once", "")
-    assert len(canvas.lines) == 2
+    assert len(canvas.artists) == 2
 
 
 def test_other_axes_have_none() -> None:
     with drawing() as (canvas, axes):
         axes.plot([1.0, 2.0], [1.0, 2.0])
-    assert len(canvas.lines) == 0
+    assert len(canvas.artists) == 0
 
 
 def test_small_numbers_stay_where_they_are() -> None:
@@ -47,5 +47,5 @@ def test_small_numbers_stay_where_they_are() -> None:
     with drawing() as (canvas, axes):
         axes.semilogx([1.0, 1000.0], [1.0, 2.0])
         axes.xaxis.set_minor_formatter(lambda value, _place: f"{value:g}")
-    assert len(canvas.lines) == 0
+    assert len(canvas.artists) == 0
     assert len(axes.xaxis.get_minorticklocs()) > 0
