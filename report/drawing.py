@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from fedtheory.errors import MissingExtra
-from fedtheory.language.registry import repairs_of, sharper_claims
+from fedtheory.language.exhibits.declared import exhibits_for
+from fedtheory.language.registry import paper_with, repairs_of, sharper_claims
 from fedtheory.language.targets import resolve
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, ledgers
@@ -173,8 +175,33 @@ def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]
         else:
             yield found
     alone = [task for task in unknown if isinstance(task, ClaimTask) and task.jobs != 1]
-    yield from as_finished(_draw, [(task, written) for task in unknown if task not in alone], jobs)
+    batches = _batches([task for task in unknown if task not in alone])
+    yield from chain.from_iterable(as_finished(_draw_all, [(batch, written) for batch in batches], jobs))
     yield from (_draw(task, written) for task in alone)
+
+
+def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
+    """What one process draws one after the other, the longest batches first.
+
+    Those are pages to which one paper adds exhibits: these are made of results that are kept in memory.
+    """
+    batches: dict[object, list[Task]] = {}
+    for task in tasks:
+        batches.setdefault(_exhibitor(task) or id(task), []).append(task)
+    return sorted(batches.values(), key=len, reverse=True)
+
+
+def _exhibitor(task: Task) -> str | None:
+    """The paper that adds exhibits to the page of a claim."""
+    if not isinstance(task, ClaimTask):
+        return None
+    claim = task.verdict.claim
+    paper = paper_with(claim.source)
+    return claim.source if paper is not None and exhibits_for(paper, claim) else None
+
+
+def _draw_all(tasks: Sequence[Task], written: Written) -> list[Drawn]:
+    return [_draw(task, written) for task in tasks]
 
 
 def _draw(task: Task, written: Written) -> Drawn:

@@ -61,7 +61,7 @@ def _units(size: int) -> Array:
     return units
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _step_orders(problem: Problem) -> tuple[Array, Array]:
     """What a step takes off second moments, per eta, and adds to them, per eta^2: (M, s, s) each."""
     units = _units(problem.dimension + 1)[:, None]

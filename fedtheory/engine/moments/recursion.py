@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from fedtheory.federation.clock import Update
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
+
+_MOST_KNOWN = 512
+"""Sets of reporting clients whose noise is kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,7 @@ class Recursion:
         self.is_synchronous = algorithm.clock.is_synchronous
         self._noise_maps = noise_maps
         self._has_fixed_weights = self.participation.is_fixed
-        self._known_noise = lru_cache(maxsize=512)(lambda reports: self._noise_of(reports, self.start))
+        self._noise_by_reports: dict[tuple[int, ...], RoundNoise] = {}
         if noise is not None:
             self._noise_of_all = noise
         found = self._maps_of_a_round() if maps is None else maps
@@ -141,6 +144,15 @@ class Recursion:
         if self.problem.oracle.depends_on_model:
             return self._noise_of(update.reports, self._bases(live, update))
         return self._noise_of_all if self.is_synchronous else self._known_noise(update.reports)
+
+    def _known_noise(self, reports: tuple[int, ...]) -> RoundNoise:
+        """The noise of some clients' work, the same from every model."""
+        known = self._noise_by_reports
+        if reports not in known:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            known[reports] = self._noise_of(reports, self.start)
+        return known[reports]
 
     @cached_property
     def _noise_of_all(self) -> RoundNoise:
