@@ -22,7 +22,7 @@ from verify.worst_case.vocabulary import SCALES
 
 CLIENTS, LOCAL_STEPS = 2, (1, 2, 3, 4, 5, 6)
 _NEGLIGIBLE = 1e-5
-"""Worst cases below this fraction of the bound are noise of the solver."""
+"""Worst cases below this fraction of the bound, or of the scale where the bound is zero, are noise of the solver."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def _row(local_steps: int, case: Case) -> Row:
     step_size, bound = case.constants[local_step_size.name], decimal(case.bound, 4)
     if case.worst_case is None:
         return Row(local_steps, step_size, bound, case.status, "")
-    if case.worst_case <= _NEGLIGIBLE * case.bound:
-        return Row(local_steps, step_size, bound, "0", "0")
+    if case.worst_case <= _NEGLIGIBLE * (case.bound or 1):
+        return Row(local_steps, step_size, bound, "0", "0" if case.bound > 0 else "")
     ratio = "" if case.ratio is None else decimal(case.ratio, 3)
     return Row(local_steps, step_size, bound, decimal(case.worst_case, 3), ratio)
 
