@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.registry import all_claims, find
+from fedtheory.language.registry import find, is_of_the_package, paper_with
 from fedtheory.planner.coverage import ERRORS
 
 _BY_NAME = {error.name: error for error in ERRORS}
@@ -17,8 +17,8 @@ _BY_NAME = {error.name: error for error in ERRORS}
 class _Packer(pickle.Pickler):
     def persistent_id(self, found: object) -> tuple[str, str] | None:
         if isinstance(found, Claim):
-            if all_claims().get(found.id) is not found:
-                raise pickle.PicklingError(f"{found.id} is of no paper, and known to this process alone")
+            if not _is_known_everywhere(found):
+                raise pickle.PicklingError(f"{found.id} is of none of the package's papers: others may not know it")
             return "claim", found.id
         return ("error", found.name) if isinstance(found, Quantity) else None
 
@@ -29,8 +29,13 @@ class _Unpacker(pickle.Unpickler):
         return find(name) if kind == "claim" else _BY_NAME[name]
 
 
+def _is_known_everywhere(claim: Claim) -> bool:
+    paper = paper_with(claim.source) if is_of_the_package(claim.source) else None
+    return paper is not None and any(known is claim for known in paper.source.claims)
+
+
 def packed(found: object) -> bytes:
-    """An object as bytes; `PicklingError` for claims that only this process knows."""
+    """An object as bytes; `PicklingError` for claims that another process may not know."""
     into = io.BytesIO()
     _Packer(into, pickle.HIGHEST_PROTOCOL).dump(found)
     return into.getvalue()

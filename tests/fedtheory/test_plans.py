@@ -216,5 +216,5 @@ def test_what_travels_between_the_processes_of_a_plan() -> None:
     assert again.error is found.error
     assert again.bound.value() == found.bound.value()
     assert again.optimum == found.optimum
-    with pytest.raises(pickle.PicklingError, match="of no paper"):
+    with pytest.raises(pickle.PicklingError, match="of none of the package's papers"):
         packed(replace(SHARP, id="mine:own"))
