@@ -98,8 +98,10 @@ def _positive(accuracy: float) -> float:
     return accuracy
 
 
-def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
-    """The bounds to ask; `InputError` for a claim that is no bound on an error of a run."""
+def _chosen(source: str | None, ids: list[str]) -> list[Claim] | None:
+    """The bounds to ask, None for all; `InputError` for a claim that is no bound on an error of a run."""
+    if source is None and not ids:
+        return None
     from fedtheory.language.registry import claims_of
     from fedtheory.language.targets import expand, resolve
     from fedtheory.planner import covering_claims
@@ -115,7 +117,7 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
 
 
 def _planned(
-    files: list[str], given: dict[str, str], accuracy: float | None, error: str | None, claims: list[Claim]
+    files: list[str], given: dict[str, str], accuracy: float | None, error: str | None, claims: list[Claim] | None
 ) -> tuple[Plan, Run | None]:
     """The plan, and the run that is planned; None where only constants are given."""
     from fedtheory import planner

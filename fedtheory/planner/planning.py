@@ -66,11 +66,12 @@ def plan(
     if error not in EXACT_ERRORS:
         raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
     errors = ExactErrors(run.as_floats())
-    chosen = covering_claims() if claims is None else claims
-    on_progress(0, len(chosen) + 1)
     planned = []
     with ahead(errors, jobs) as work:
+        # The other process starts while this one loads the claims.
         outcomes = work.begun(planned_and_best, error, accuracy)
+        chosen = covering_claims() if claims is None else claims
+        on_progress(0, len(chosen) + 1)
         for claim_plan in [work.begun(_claim_plan, claim, accuracy) for claim in chosen]:
             planned.append(claim_plan())
             if _has_exact_error(planned[-1]):
