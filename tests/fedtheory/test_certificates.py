@@ -26,7 +26,6 @@ from fedtheory.proofs import (
     prove,
 )
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.examination import _proof_of as proof_of
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products, Shown
@@ -43,7 +42,7 @@ CHANGES = (2, sp.Rational(1, 2), -1)
 @pytest.mark.parametrize("claim_id", IDS)
 def test_the_kernel_accepts(claim_id: str) -> None:
     """The certificate proves the claim as it is encoded, and the claim is recorded as proved."""
-    proof = proof_of(claim_id)
+    proof = prove(find(claim_id))
     assert proof.verdict == "proved", [step for step in proof.steps if not step.holds]
     assert find(claim_id).verdict == "proved"
 
