@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
+from fedtheory.language.quantities import local_step_size
 from report import worst_case
-from report.worst_case import WorstCaseSection, over_local_steps, worst_case_section
+from report.worst_case import WorstCaseSection, _row, over_local_steps, worst_case_section
 from verify.verdict import ClaimVerdict
+from verify.worst_case import Case
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +47,18 @@ def test_noise_of_the_solver_is_shown_as_zero() -> None:
     assert len(shown.groups) == 3
     first = shown.groups[-1].rows[0]
     assert (first.worst_case, first.ratio) == ("0", "0")
+
+
+def test_noise_beside_a_bound_of_zero_is_zero() -> None:
+    """What a solver cannot see is no violation; what it sees stands there, for a bound of zero without a ratio."""
+    pytest.importorskip("PEPit")
+    shown = section("liu2022:thm-3.sharp")
+    assert shown is not None
+    first = shown.groups[-1].rows[0]
+    assert (first.bound, first.worst_case, first.ratio) == ("0", "0", "")
+    constants = {local_step_size.name: "1/4"}
+    seen = _row(1, Case(constants, 0.0, 0.002, "solved", 0.0))
+    assert (seen.worst_case, seen.ratio) == ("0.002", "")
 
 
 def test_other_processes_find_the_same() -> None:
