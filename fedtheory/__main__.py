@@ -6,8 +6,7 @@ import os
 import sys
 
 from fedtheory import find_floors_first
-from fedtheory.api.threads import LINEAR_ALGEBRA
-from fedtheory.garbage import look_rarely
+from fedtheory.process import LINEAR_ALGEBRA, look_rarely
 
 
 def main() -> None:

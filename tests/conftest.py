@@ -8,7 +8,7 @@ import shutil
 import pytest
 from hypothesis import settings
 
-from fedtheory.garbage import look_rarely
+from fedtheory.process import look_rarely
 
 os.environ["FEDTHEORY_CACHE"] = ""  # what a test sees is computed by the code that it tests
 look_rarely()

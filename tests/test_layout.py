@@ -12,7 +12,7 @@ from modules import FLOORS, ROOT, imports, modules
 
 PAGE = ROOT / "docs/explanation/structure.md"
 PICTURE = re.search(r"# Where things are\n\n```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
-FREE = {"errors", "garbage", "shown"}
+FREE = {"errors", "process", "shown"}
 """What every chapter may use."""
 ABOVE = {"api", "cli"}
 """The chapters that know all floors: the commands as functions, and the command line."""

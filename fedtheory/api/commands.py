@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fedtheory import find_floors_first
 from fedtheory.api.cards import BY_CLASS
 from fedtheory.api.inputs import claim_of, exact_run_of, run_of
-from fedtheory.api.threads import in_one_thread
+from fedtheory.process import in_one_thread
 from fedtheory.shown import PICTURES
 
 if TYPE_CHECKING:

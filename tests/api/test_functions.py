@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import fedtheory as ft
 from fedtheory import quantities as q
-from fedtheory.api.threads import LINEAR_ALGEBRA
 from fedtheory.language.assumptions import Assumption
+from fedtheory.process import LINEAR_ALGEBRA
 from fedtheory.runfile import run_toml
 
 RUN = {

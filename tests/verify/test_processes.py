@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 import time
 import warnings
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import pytest
 
 from verify.processes import as_finished, in_order
 
 MORE = 150_000_000
-"""Bytes by which a worker grows with each task; joblib replaces one that has grown by 300 MB."""
+"""Bytes by which a worker grows with each task; it is replaced once it has grown by 300 MB."""
 KEPT: list[bytearray] = []
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    yield
+    KEPT.clear()
 
 
 def grow(number: int) -> int:
@@ -21,11 +33,95 @@ def grow(number: int) -> int:
     return number
 
 
+def worked_in(seconds: float) -> int:
+    """The process in which a task of so many seconds is done."""
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def note(path: str, seconds: float) -> None:
+    """Leave a trace of a task."""
+    with open(path, "a") as file:
+        file.write("x")
+    time.sleep(seconds)
+
+
+def fail_with(message: str) -> None:
+    """A task that fails."""
+    raise ValueError(message)
+
+
+def end_a_worker(parent: int) -> None:
+    """Take the process away that does this, unless it is the one that waits."""
+    if os.getpid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.2)
+
+
+def interrupt(parent: int) -> int:
+    """Ctrl-C, for the process that waits."""
+    if os.getpid() == parent:
+        raise KeyboardInterrupt
+    time.sleep(60)
+    return 0
+
+
 def test_results_come_in_the_order_of_the_tasks() -> None:
     """In this process and in others."""
     for jobs in (1, 2):
         assert list(in_order(divmod, [(7, 2), (9, 4)], jobs)) == [(3, 1), (2, 1)]
         assert sorted(as_finished(divmod, [(7, 2), (9, 4)], jobs)) == [(2, 1), (3, 1)]
+
+
+def test_this_process_works_as_well() -> None:
+    """With two processes there is one worker beside it; short tasks go to both."""
+    where = list(in_order(worked_in, [(0.02,)] * 100, 2))
+    assert len(set(where)) == 2
+    assert os.getpid() in where
+    assert set(in_order(worked_in, [(0.0,)] * 3, 1)) == {os.getpid()}
+
+
+def test_no_process_waits_for_what_another_one_asked_for() -> None:
+    """While a worker is busy this process does what was asked for first, and results go where they belong."""
+    begun = in_order(worked_in, [(0.5,)] * 2, 2)
+    assert list(in_order(divmod, [(number, 5) for number in range(9)], 2)) == [divmod(n, 5) for n in range(9)]
+    assert set(begun) - {os.getpid()}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_is_raised_where_the_result_is_asked_for(jobs: int) -> None:
+    """Not where others wait, and not in place of the results before it."""
+    begun = in_order(fail_with, [("one",), ("two",)], jobs)
+    assert list(in_order(divmod, [(7, 2)], jobs)) == [(3, 1)]
+    with pytest.raises(ValueError, match=r"one|two"):
+        list(begun)
+    assert list(in_order(divmod, [(7, 2), (9, 4)], jobs)) == [(3, 1), (2, 1)]
+
+
+def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
+    """Neither by a worker nor by this process, beyond what had been begun."""
+    trace = tmp_path / "trace"
+    trace.touch()
+    dropped = in_order(note, [(str(trace), 0.1)] * 50, 2)
+    del dropped
+    gc.collect()
+    assert list(in_order(divmod, [(7, 2), (9, 4)] * 20, 2)) == [(3, 1), (2, 1)] * 20
+    assert len(trace.read_text()) <= 4
+
+
+def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
+    """Its result is not waited for."""
+    with pytest.raises(BrokenProcessPool):
+        list(as_finished(end_a_worker, [(os.getpid(),)] * 8, 2))
+    assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
+
+
+@pytest.mark.timeout(30)
+def test_an_interruption_ends_the_workers() -> None:
+    """However long their tasks would take."""
+    with pytest.raises(KeyboardInterrupt):
+        list(in_order(interrupt, [(os.getpid(),)] * 4, 2))
+    assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
 
 
 @pytest.mark.timeout(120)

@@ -1,7 +1,8 @@
-"""Linear algebra in one thread, where a notebook or a script has not said how many."""
+"""What a process is set to: how often it looks for garbage, and how many threads linear algebra has."""
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from functools import wraps
@@ -12,6 +13,14 @@ LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+
+_ALLOCATIONS = 100_000
+"""Objects that are made before Python looks for garbage among them."""
+
+
+def look_rarely() -> None:
+    """Loading modules and compiling claims make objects by the hundred thousand, which stay."""
+    gc.set_threshold(_ALLOCATIONS)
 
 
 def in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:
