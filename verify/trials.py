@@ -11,7 +11,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import is_of_the_package, paper_with
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
@@ -56,9 +56,14 @@ def require_processes(jobs: int) -> None:
 
 
 def require_testable(target: Target) -> None:
-    """Raise `InputError`, with the line of the user's file, for a claim that no run could be asked about."""
+    """Raise `InputError`, with the line of the user's file, for a claim that no run could be asked about.
+
+    Claims of the package are not compiled to see that.
+    """
     try:
         claim = resolve(target)
+        if isinstance(target, str) and is_of_the_package(target.partition(":")[0]):
+            return
         links_of(claim), condition_links(claim)
         if claim.rate is not None:
             require_ladder(claim)
@@ -139,8 +144,25 @@ def _key(target: str, family: str) -> tuple[str, ...]:
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
     with rarely_collected():
         members = [_Member.of(instance) for instance in instances]
-        together = _Together.of([resolve(target) for target in targets], members)
-        return [outcome for member in members for outcome in member.outcomes(targets, together)]
+        tried = [_Tried.of(target) for target in targets]
+        together = _Together.of([each.claim for each in tried], members)
+        return [outcome for member in members for outcome in member.outcomes(tried, together)]
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A claim that is tried."""
+
+    target: Target
+    claim: Claim
+    is_own: bool
+    """Whether it is a claim of no paper."""
+
+    @classmethod
+    def of(cls, target: Target) -> _Tried:
+        """The claim of a target."""
+        claim = resolve(target)
+        return cls(target, claim, paper_with(claim.source) is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,23 +192,22 @@ class _Member:
         """What a claim is checked on first."""
         return self.exact if self.floats is None else self.floats
 
-    def outcomes(self, targets: Sequence[Target], together: _Together) -> Iterator[Outcome]:
+    def outcomes(self, tried: Sequence[_Tried], together: _Together) -> Iterator[Outcome]:
         """What claims say of the instance: what was found for many instances together, else by a check of its own."""
-        for target in targets:
-            claim = resolve(target)
-            answer = together.answer(claim, self)
+        for each in tried:
+            answer = together.answer(each.claim, self)
             if answer is not None:
-                yield self._outcome(target, answer, self.run.arithmetic.is_rigorous, together.seconds)
+                yield self._outcome(each, answer, self.run.arithmetic.is_rigorous, together.seconds)
                 continue
             begin = perf_counter()
-            found = check_settled(claim, self.exact, self.floats)
-            outcome = self._outcome(target, found, found.arithmetic.is_rigorous, perf_counter() - begin)
+            found = check_settled(each.claim, self.exact, self.floats)
+            outcome = self._outcome(each, found, found.arithmetic.is_rigorous, perf_counter() - begin)
             is_trivial = found.rate is not None and found.rate.is_zero
             yield replace(outcome, applicable=counts(found), is_trivial=is_trivial)
 
-    def _outcome(self, target: Target, found: Answer | Check, exact: bool, seconds: float) -> Outcome:
+    def _outcome(self, tried: _Tried, found: Answer | Check, exact: bool, seconds: float) -> Outcome:
         return Outcome(
-            target,
+            tried.target,
             self.instance,
             found.applicable,
             found.everywhere,
@@ -195,7 +216,7 @@ class _Member:
             found.ratio,
             self.complexity,
             seconds,
-            kind=self.kind if found.applicable and paper_with(resolve(target).source) is None else None,
+            kind=self.kind if found.applicable and tried.is_own else None,
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions import Assumption, OfAlgorithm, update_rule
 from fedtheory.language.claim import Claim
@@ -20,8 +22,13 @@ def failed_premises(claim: Claim, run: Run) -> list[str]:
 
     Where the run is one of another algorithm nothing else is asked.
     """
+    return failures_among(premises(claim), run)
+
+
+def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[str]:
+    """The same of the assumptions of a claim."""
     failures = []
-    for assumption in premises(claim):
+    for assumption in assumptions:
         reason = assumption.settled_failure(run)
         if reason is not None:
             failures.append(f"{assumption.name}: {reason}")

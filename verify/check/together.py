@@ -17,7 +17,7 @@ from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.language.premises import failed_premises
+from fedtheory.language.premises import failures_among, premises
 from verify.check.asked import in_conditions
 from verify.check.at_places import RunsAtPlaces
 from verify.check.by_run import Rows
@@ -87,9 +87,10 @@ class RunsTogether:
 
     def _excluded(self, claim: Claim) -> Iterator[tuple[int, Answer | None]]:
         """Runs that a premise excludes, or that do not answer whether one does."""
+        assumed = premises(claim)
         for row, run in enumerate(self.runs):
             try:
-                if failed_premises(claim, run):
+                if failures_among(assumed, run):
                     yield row, _NOT_APPLICABLE
             except FedtheoryError:
                 yield row, None
