@@ -133,7 +133,9 @@ def _rounded_tightness(sides: Values, at: Array) -> Array:
 
 
 def _tightness(sides: Values, at: Array) -> Array:
-    """Minus the relative gap, or how far the sides of an equation are apart, at some places."""
+    """Minus the relative gap, or how far the sides of an equation are apart, at some places; there may be none."""
+    if not at.any():
+        return np.empty(0)
     sizes = sides.size(at)
     is_something = (floats_of_same_sign(sizes) > 0).astype(bool)
     relative = plain_floats(sides.slack[at] / np.where(is_something, sizes, 1))
