@@ -25,7 +25,8 @@ local_steps = 2
 rounds = 4
 """
 
-SLOW = """
+PATIENCE = "time.sleep(0.06)"
+SLOW = f"""
 import time
 import sympy as sp
 from fedtheory import Claim
@@ -33,8 +34,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 
 eta, gap = sp.symbols("eta gap", positive=True)
-patience = Assumption("patience", "it takes a while", lambda run: time.sleep(0.06))
-slow = Claim(id="mine:slow", lhs=q.final_suboptimality, rhs=gap, where={gap: q.initial_gap}, assumptions=[patience])
+patience = Assumption("patience", "it takes a while", lambda run: {PATIENCE})
+slow = Claim(id="mine:slow", lhs=q.final_suboptimality, rhs=gap, where={{gap: q.initial_gap}}, assumptions=[patience])
 """
 """A claim that takes a while on each run, without using the processor."""
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sweep_support import COMMAND, SLOW, SLOW_SWEEP, environment, parts, rows, swept, wait_until, write_sweep
+from sweep_support import COMMAND, PATIENCE, SLOW, SLOW_SWEEP, environment, parts, rows, swept, wait_until, write_sweep
 
 pytestmark = pytest.mark.slow
 _QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -95,7 +95,7 @@ def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
     """A run that takes each restarted worker with it ends the command with one line; nobody waits for ever."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
     deadly = "__import__('os')._exit(1) if run.algorithm.work.steps[0] == 3 else 0"
-    (tmp_path / "slow.py").write_text(SLOW.replace("time.sleep(0.02)", deadly))
+    (tmp_path / "slow.py").write_text(SLOW.replace(PATIENCE, deadly))
     with cluster(tmp_path, nanny="--nanny") as (address, _):
         sweep = start(spec, output, address)
         _, err = sweep.communicate(timeout=100)
