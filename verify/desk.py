@@ -28,8 +28,7 @@ Result = TypeVar("Result")
 _IDLE = 20
 """Seconds without work after which a worker ends; so it does where this process was killed."""
 _SHORT = 0.2
-"""Seconds of a task from which on a worker waits for the next one no longer than is worth a word."""
-
+"""Seconds of a task below which a worker gets the next one beforehand: handing it over would take as long."""
 _TURN = 2e-4
 """Seconds after which a thread lets another one work."""
 

@@ -54,6 +54,8 @@ def run(
         print_json(document(found))
     else:
         for_people(found)
+        if found.worst is not None and found.holds is None and found.worst.holds is False:
+            print_lines(f"`fedtheory falsify {target}` looks for a smaller run, of which rationals confirm a violation")
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:

@@ -174,6 +174,21 @@ def test_undecided_where_rationals_cost_too_much(check: Checked) -> None:
     assert "too large to repeat in rationals" in document["reason"]
 
 
+def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_path: Path, write_run) -> None:
+    """On data floats see a violation by far; rationals confirm one on a smaller run."""
+    path = tmp_path / "tiny.py"
+    path.write_text(
+        "from fedtheory import Claim, quantities as q\n"
+        "tiny = Claim(id='t:tiny', lhs=q.final_suboptimality, rhs=q.initial_gap.symbol / 10**6,"
+        " where={q.initial_gap.symbol: q.initial_gap})\n"
+    )
+    outcome = command("check", f"{path}:tiny", write_run(TENTH | {"algorithm.rounds": "5"}, DIGITS))
+    assert outcome.code == 0
+    assert "undecided (floats alone see a violation, and the run is too large" in outcome.out.replace("\n", " ")
+    assert f"`fedtheory falsify {path}:tiny` looks for a smaller run" in outcome.out.replace("\n", " ")
+    assert "confirmed in rationals" in command("falsify", f"{path}:tiny").out
+
+
 def test_definition_without_relation(check: Checked) -> None:
     """A bare definition has nothing to check, and says so."""
     document = check("bare")

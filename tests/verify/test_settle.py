@@ -62,4 +62,4 @@ def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeyp
     settled = settle(check(DRIFT, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert settled.holds is None
     assert settled.settlement is not None
-    assert "too large" in settled.settlement.reason
+    assert settled.settlement.reason.startswith("floats alone see a violation, and the run is too large to repeat")

@@ -47,13 +47,13 @@ def settle(found: Check, exactly: Callable[[], Run]) -> Check:
     """
     if found.arithmetic is not FLOAT or found.is_decided or found.claim.rate is not None:
         return found
+    seen = "floats alone see a violation" if found.holds is False else "floats alone do not decide"
     try:
         exact_run = exactly()
     except InputError as reason:
-        return _left_open(found, f"floats alone do not decide: {reason.message}")
+        return _left_open(found, f"{seen}: {reason.message}")
     if _cost(exact_run) > _BUDGET:
-        repeated = f"the run is too large to repeat in {exact_run.arithmetic.numbers}"
-        return _left_open(found, f"floats alone do not decide, and {repeated}")
+        return _left_open(found, f"{seen}, and the run is too large to repeat in {exact_run.arithmetic.numbers}")
     exact = check(found.claim, exact_run)
     settled = Settlement(exact.holds, _decided(exact))
     if exact.applicable and found.comparisons:
