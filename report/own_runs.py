@@ -201,7 +201,8 @@ def _remark(found: Check) -> str:
     if found.reason:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
-    return f"Worst at {place}." if place else ""
+    decided = "" if found.decided_in is None else f"Decided {found.decided_in}."
+    return " ".join(filter(None, (f"Worst at {place}." if place else "", decided)))
 
 
 def _condition(found: Check, number: int) -> Condition:

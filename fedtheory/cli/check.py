@@ -196,14 +196,12 @@ def _outcome(found: Check) -> str:
 
 
 def _by(found: Check) -> str | None:
-    """What decided, or why nothing did, where it is not plain floats or rationals."""
+    """What decided, or why nothing did."""
+    if found.holds is not None:
+        return found.decided_in
     if found.settlement is not None:
         return found.settlement.reason
-    if found.applicable and found.holds is None:
-        return found.reason or _open(found)
-    if found.bits is None or found.holds is None:
-        return found.reason
-    return f"in {found.arithmetic.numbers} of {found.bits} bits"
+    return found.reason or _open(found) if found.applicable else found.reason
 
 
 def _print_sides(found: Check, worst: Comparison) -> None:

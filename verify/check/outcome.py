@@ -69,7 +69,8 @@ class Check(Shown):
 
     def card(self) -> Card:
         """The statement, its conditions with their slack, both sides and the terms of the right one."""
-        facts = {} if self.reason is None else {"reason": self.reason}
+        told = {"reason": self.reason, "decided": self.decided_in}
+        facts = {name: words for name, words in told.items() if words is not None}
         rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
         if self.worst is not None:
             sides = {"left side": self.worst.lhs, "right side": self.worst.rhs, "ratio": self.worst.ratio}
@@ -94,6 +95,15 @@ class Check(Shown):
         """True, False, or None where undecided or not applicable."""
         deciding = self.settlement or self.rate or self.worst
         return deciding.holds if deciding and self.applicable and self.is_steady else None
+
+    @property
+    def decided_in(self) -> str | None:
+        """The numbers that decided; None where nothing is decided."""
+        if self.holds is None:
+            return None
+        if self.settlement is not None:
+            return self.settlement.reason.removeprefix("decided ")
+        return f"in {self.arithmetic.numbers}" + ("" if self.bits is None else f" of {self.bits} bits")
 
     @property
     def everywhere(self) -> bool:
