@@ -23,6 +23,7 @@ import fedtheory
 import verify
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.recorded import certificate_of
@@ -139,14 +140,17 @@ class _Content:
     def of(self, thing: Any) -> str:
         if isinstance(thing, sp.Basic):
             return _of_expression(thing)
+        if isinstance(thing, Quantity):
+            return _of_quantity(thing)
         if isinstance(thing, str | int | float | bytes | type(None)):
             return repr(thing)
         if id(thing) not in self._met:
             self._met[id(thing)] = (f"#{len(self._met)}", thing)
-            self._met[id(thing)] = (_digest(type(thing).__qualname__, *self._parts(thing)), thing)
+            self._met[id(thing)] = (_digest(type(thing).__qualname__, *self.parts(thing)), thing)
         return self._met[id(thing)][0]
 
-    def _parts(self, thing: Any) -> Iterator[str]:
+    def parts(self, thing: Any) -> Iterator[str]:
+        """What a thing is made of."""
         for kind, parts in _KINDS:
             if isinstance(thing, kind):
                 return parts(self, thing)
@@ -220,6 +224,12 @@ def _libraries() -> tuple[Path, ...]:
     import sysconfig
 
     return tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
+
+
+@cache
+def _of_quantity(quantity: Quantity) -> str:
+    """Digest of a quantity, of which many claims speak."""
+    return _digest(*_Content().parts(quantity))
 
 
 @cache
