@@ -109,17 +109,20 @@ class Desk:
 
     @classmethod
     def with_workers(cls, workers: int) -> Desk:
-        """The desk of this process; its workers are started with the first tasks."""
+        """The desk of this process, with so many workers unless others are busy; they start with the first tasks."""
         from joblib.externals.loky import get_reusable_executor
 
+        last = cls._last
+        if last is not None and last._workers and last._given:
+            return last
         # A worker that has grown large is replaced by a new one.  The thread that looks after the workers warns of it,
         # and would die where warnings are errors; whoever waits for a result would then wait forever.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
         threads = {name: os.environ.get(name, "1") for name in LINEAR_ALGEBRA}
         pool = get_reusable_executor(workers, timeout=_IDLE, initializer=_as_worker, env=threads)
-        if cls._last is None or (cls._last._pool, cls._last._workers) != (pool, workers):
-            cls._last = cls(pool, workers)
-        return cls._last
+        if last is None or (last._pool, last._workers) != (pool, workers):
+            last = cls._last = cls(pool, workers)
+        return last
 
     def lay(self, tasks: Iterable[_Task]) -> None:
         """Lay down tasks."""

@@ -88,6 +88,14 @@ def test_no_process_waits_for_what_another_one_asked_for() -> None:
     assert set(begun) - {os.getpid()}
 
 
+@pytest.mark.timeout(30)
+def test_workers_that_are_busy_stay_as_many_as_they_are() -> None:
+    """More of them are asked for in the middle of other work: to wait for its end there would be to wait for ever."""
+    begun = in_order(worked_in, [(0.1,)] * 8, 2)
+    assert list(in_order(divmod, [(7, 2), (9, 4)], 3)) == [(3, 1), (2, 1)]
+    assert len(list(begun)) == 8
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failure_is_raised_where_the_result_is_asked_for(jobs: int) -> None:
     """Not where others wait, and not in place of the results before it."""
