@@ -106,7 +106,7 @@ def judged_with(target: str) -> tuple[str, ...]:
 @cache
 def of_claim(claim: Claim) -> str:
     """Digest of a claim's content."""
-    return _Content().of(claim)
+    return _Claims().of(claim)
 
 
 def _files(root: Path, without: Path | None = None) -> Iterator[Path]:
@@ -140,17 +140,14 @@ class _Content:
     def of(self, thing: Any) -> str:
         if isinstance(thing, sp.Basic):
             return _of_expression(thing)
-        if isinstance(thing, Quantity):
-            return _of_quantity(thing)
         if isinstance(thing, str | int | float | bytes | type(None)):
             return repr(thing)
         if id(thing) not in self._met:
             self._met[id(thing)] = (f"#{len(self._met)}", thing)
-            self._met[id(thing)] = (_digest(type(thing).__qualname__, *self.parts(thing)), thing)
+            self._met[id(thing)] = (_digest(type(thing).__qualname__, *self._parts(thing)), thing)
         return self._met[id(thing)][0]
 
-    def parts(self, thing: Any) -> Iterator[str]:
-        """What a thing is made of."""
+    def _parts(self, thing: Any) -> Iterator[str]:
         for kind, parts in _KINDS:
             if isinstance(thing, kind):
                 return parts(self, thing)
@@ -226,10 +223,17 @@ def _libraries() -> tuple[Path, ...]:
     return tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
 
 
+class _Claims(_Content):
+    """The same of claims, many of which speak of the same quantities: the digest of each of these is made once."""
+
+    def of(self, thing: Any) -> str:
+        return _of_quantity(thing) if isinstance(thing, Quantity) else super().of(thing)
+
+
 @cache
 def _of_quantity(quantity: Quantity) -> str:
-    """Digest of a quantity, of which many claims speak."""
-    return _digest(*_Content().parts(quantity))
+    # Quantities may speak of each other: inside of one the others count by their place.
+    return _Content().of(quantity)
 
 
 @cache

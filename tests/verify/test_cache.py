@@ -37,14 +37,20 @@ eta, L = sp.symbols("eta L", positive=True)
 
 
 def _half(run):
-    return twice(run) / 4
+    return twice(run) / four.on(run)
+
+
+def _four(run):
+    return 4 if odd.name else 0
 
 
 def twice(run):
     return 2 * q.max_drift.on(run)
 
 
+# Each of them speaks of the other.
 odd = q.Quantity("odd", "o", "half of the drift", _half)
+four = q.Quantity("four", "f", "four", _four)
 SOURCE = Source(
     key="paper",
     title="A paper",
@@ -157,6 +163,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         ("eta, L =", "# a line more\n\neta, L =", set()),
         ("rhs=eta * L", "rhs=L * eta", set()),
         ("return 2 *", "return 3 *", {"paper:three"}),
+        ("return 4 if", "return 5 if", {"paper:three"}),
         ('"eta L", positive', '"eta L", nonnegative', {"paper:one", "paper:two", "paper:three"}),
         ('"eta L", positive', '"eta L", real=True, positive', set()),
     ],
@@ -165,6 +172,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         "a line above",
         "another order",
         "a function behind a quantity",
+        "a function behind a quantity behind it",
         "another assumption on a letter",
         "an implied one",
     ],
