@@ -201,8 +201,8 @@ def _remark(found: Check) -> str:
     if found.reason:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
-    decided = "" if found.decided_in is None else f"Decided {found.decided_in}."
-    return " ".join(filter(None, (f"Worst at {place}." if place else "", decided)))
+    told = [f"worst at {place}" if place else None, found.decided]
+    return " ".join(f"{words[0].upper()}{words[1:]}." for words in told if words)
 
 
 def _condition(found: Check, number: int) -> Condition:

@@ -55,7 +55,7 @@ def run(
     else:
         for_people(found)
         if found.worst is not None and found.holds is None and found.worst.holds is False:
-            print_lines(f"`fedtheory falsify {target}` looks for a smaller run, of which rationals confirm a violation")
+            _print_where_to_look(target)
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:
@@ -143,6 +143,14 @@ def for_people(found: Check) -> None:
     )
 
 
+def _print_where_to_look(target: str) -> None:
+    """What to do about a violation that only floats see."""
+    from rich.markup import escape
+
+    command = f"fedtheory falsify {escape(target)}"
+    print_lines(f"`{command}` looks for a smaller run, of which rationals confirm a violation")
+
+
 def _answer(found: Check) -> list[str]:
     """Whether it holds, by what margin its conditions do, and which term limits the bound."""
     from rich.markup import escape
@@ -198,7 +206,7 @@ def _outcome(found: Check) -> str:
 def _by(found: Check) -> str | None:
     """What decided, or why nothing did."""
     if found.holds is not None:
-        return found.decided_in
+        return found.decided
     if found.settlement is not None:
         return found.settlement.reason
     return found.reason or _open(found) if found.applicable else found.reason
