@@ -196,12 +196,11 @@ def _outcome(found: Check) -> str:
 
 
 def _remark(found: Check) -> str:
-    if found.settlement is not None:
-        return found.settlement.reason
-    if found.reason:
+    if found.reason and found.settlement is None:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
-    told = [f"worst at {place}" if place else None, found.decided]
+    how = found.decided if found.settlement is None else found.settlement.reason
+    told = [f"worst at {place}" if place else None, how]
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in told if words)
 
 

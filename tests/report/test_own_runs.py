@@ -114,6 +114,7 @@ def test_the_numbers_are_those_of_the_check(site: Path) -> None:
     assert f"{float(worst.lhs):.4g}" in section
     assert f"{float(worst.rhs):.4g}" in section
     assert "Decided in floats." in section
+    assert "Decided in rationals." in page(site, "mine-small").split('<h2>On <a href="run-planned.html">')[1]
     assert "<td>yes</td>" in section
     assert section.count("<figure") == 5
     assert "Exact client drift" in section
