@@ -199,9 +199,12 @@ def _remark(found: Check) -> str:
     if found.reason and found.settlement is None:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
-    how = found.decided if found.settlement is None else found.settlement.reason
-    told = [f"worst at {place}" if place else None, how]
-    return " ".join(f"{words[0].upper()}{words[1:]}." for words in told if words)
+    told = [f"worst at {place}"] if place else []
+    if found.settlement is not None:
+        told.append(found.settlement.reason)
+    elif found.decided_in is not None:
+        told.append(f"decided {found.decided_in}")
+    return " ".join(f"{words[0].upper()}{words[1:]}." for words in told)
 
 
 def _condition(found: Check, number: int) -> Condition:

@@ -205,11 +205,11 @@ def _outcome(found: Check) -> str:
 
 def _by(found: Check) -> str | None:
     """What decided, or why nothing did."""
-    if found.holds is not None:
-        return found.decided
     if found.settlement is not None:
         return found.settlement.reason
-    return found.reason or _open(found) if found.applicable else found.reason
+    if found.applicable and found.holds is None:
+        return found.reason or _open(found)
+    return found.decided_in or found.reason
 
 
 def _print_sides(found: Check, worst: Comparison) -> None:

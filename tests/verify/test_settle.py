@@ -45,7 +45,7 @@ def test_a_violation_at_the_level_of_rounding_is_taken_back(tmp_path: Path) -> N
     settled = settle(found, lambda: read_run(path, RATIONAL))
     assert settled.holds is True
     assert settled.settlement is not None
-    assert (found.decided, settled.decided) == ("decided in floats", "decided in rationals")
+    assert (found.decided_in, settled.decided_in) == ("in floats", "in rationals")
 
 
 def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
@@ -61,6 +61,6 @@ def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeyp
     monkeypatch.setattr("verify.check.settle._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
     settled = settle(check(DRIFT, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
-    assert (settled.holds, settled.decided) == (None, None)
+    assert (settled.holds, settled.decided_in) == (None, None)
     assert settled.settlement is not None
     assert settled.settlement.reason.startswith("floats alone see a violation, and the run is too large to repeat")

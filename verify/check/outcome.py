@@ -21,6 +21,8 @@ class Settlement:
     holds: bool | None
     """None where nothing better is at hand."""
     reason: str
+    numbers: str = ""
+    """Those that were asked."""
 
 
 CLEAR = 1.1
@@ -69,8 +71,8 @@ class Check(Shown):
 
     def card(self) -> Card:
         """The statement, its conditions with their slack, both sides and the terms of the right one."""
-        told = self.reason or self.decided
-        facts = {} if told is None else {"reason": told}
+        told = {"reason": self.reason, "decided": self.decided_in}
+        facts = {name: words for name, words in told.items() if words is not None}
         rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
         if self.worst is not None:
             sides = {"left side": self.worst.lhs, "right side": self.worst.rhs, "ratio": self.worst.ratio}
@@ -97,13 +99,13 @@ class Check(Shown):
         return deciding.holds if deciding and self.applicable and self.is_steady else None
 
     @property
-    def decided(self) -> str | None:
-        """By which numbers it is decided, in words; None where it is not."""
+    def decided_in(self) -> str | None:
+        """The numbers that decided; None where nothing is decided."""
         if self.holds is None:
             return None
         if self.settlement is not None:
-            return self.settlement.reason
-        return f"decided in {self.arithmetic.numbers}" + ("" if self.bits is None else f" of {self.bits} bits")
+            return f"in {self.settlement.numbers}"
+        return f"in {self.arithmetic.numbers}" + ("" if self.bits is None else f" of {self.bits} bits")
 
     @property
     def everywhere(self) -> bool:

@@ -55,7 +55,7 @@ def settle(found: Check, exactly: Callable[[], Run]) -> Check:
     if _cost(exact_run) > _BUDGET:
         return _left_open(found, f"{seen}, and the run is too large to repeat in {exact_run.arithmetic.numbers}")
     exact = check(found.claim, exact_run)
-    settled = Settlement(exact.holds, _decided(exact))
+    settled = Settlement(exact.holds, _decided(exact), exact.arithmetic.numbers)
     if exact.applicable and found.comparisons:
         return replace(found, conditions=exact.conditions, settlement=settled, is_steady=True)
     return replace(exact, arithmetic=FLOAT, settlement=settled)
