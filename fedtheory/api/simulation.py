@@ -65,9 +65,9 @@ class Simulation(Shown):
 
 def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:
     """The expectations of a run; `schedules` are sampled where its update times are random."""
-    from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
+    from fedtheory.arithmetic.enclosures import precise_enclosures
 
-    bits = ENCLOSURE_BITS + run.lost_bits
+    bits = run.precisions[0]
     with precise_enclosures(bits):
         refined = run.refined(bits)
         return _drawn(refined, schedules, seed) if run.algorithm.clock.is_random else _exact(refined)

@@ -13,8 +13,10 @@ Uses no other chapter.
 
 from functools import cache
 
+from fedtheory.arithmetic.certified import CERTIFIED
 from fedtheory.arithmetic.enclosed import ENCLOSED
 from fedtheory.arithmetic.floats import FLOAT
+from fedtheory.arithmetic.midpoint_radius import MidpointRadius
 from fedtheory.arithmetic.near import (
     floats_of_same_sign,
     plain_float,
@@ -28,12 +30,14 @@ from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
 __all__ = [
+    "CERTIFIED",
     "ENCLOSED",
     "FLOAT",
     "NEAR_TIE",
     "RATIONAL",
     "Arithmetic",
     "Array",
+    "MidpointRadius",
     "Number",
     "arithmetic_of",
     "floats_of_same_sign",
@@ -52,6 +56,9 @@ NEAR_TIE = 1e-9
 
 def arithmetic_of(array: Array) -> Arithmetic:
     """The arithmetic that an array's element type stands for."""
+    given: object = array
+    if isinstance(given, MidpointRadius):
+        return CERTIFIED
     return RATIONAL if array.dtype == object else FLOAT
 
 

@@ -32,13 +32,13 @@ def run(
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
-    from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
+    from fedtheory.arithmetic.enclosures import precise_enclosures
     from fedtheory.engine.random_clocks import drawn_runs
     from fedtheory.runfile import read_run
 
     require_figure(figure)
     given = read_run(run_file, named(arithmetic))
-    bits = ENCLOSURE_BITS + given.lost_bits
+    bits = given.precisions[0]
     with about(run_file), precise_enclosures(bits):
         simulated = given.refined(bits)
         _require_listable(simulated)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.moments import Trajectory, trajectory_of
@@ -79,9 +80,12 @@ class Run(Shown):
         return self
 
     @property
-    def lost_bits(self) -> int:
-        """How many bits of its enclosures a run uses up; without enclosures none."""
-        return 0
+    def precisions(self) -> tuple[int, ...]:
+        """Bits of enclosures with which to look at a run, one after the other as long as nothing is decided."""
+        return ENCLOSURE_BITS, 4 * ENCLOSURE_BITS
+
+    def require_vectors(self) -> None:
+        """Raise `Unresolved` where the run is too long for the vectors of single steps."""
 
     def with_rounds(self, rounds: int) -> Run:
         """The run with another number of rounds; what a round does is found once for both."""

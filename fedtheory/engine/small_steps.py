@@ -121,7 +121,7 @@ class _PolynomialAlgorithm(Algorithm):
 
 def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
     """The recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
-    if run.arithmetic is not RATIONAL:
+    if run.problem.arithmetic is not RATIONAL:
         raise Unresolved("expansions in the step size are computed in rationals, not in floats")
     if run.problem.dimension > LARGEST_EXACT:
         raise NotApplicable(
@@ -157,7 +157,7 @@ def _effort(run: Run) -> Array:
 def _curvature(run: Run) -> Array:
     """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); `NotApplicable` where it is singular."""
     curvature = weighted_sum(_effort(run), run.problem.hessians)
-    if run.arithmetic is RATIONAL:
+    if run.problem.arithmetic is RATIONAL:
         singular = fmpq_mat(curvature.tolist()).det() == 0
     else:
         values = np.linalg.eigvalsh(curvature)
@@ -176,7 +176,7 @@ def _require_unbiased(run: Run) -> None:
     """Raise `NotApplicable` unless x* minimises the objective that small steps descend, in floats to rounding."""
     problem = run.problem
     scale = max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _effort(run).sum()
-    tolerance = 0 if run.arithmetic is RATIONAL else NEAR_TIE * scale
+    tolerance = 0 if run.problem.arithmetic is RATIONAL else NEAR_TIE * scale
     if np.abs(_push(run)).max() > tolerance:
         raise unanswered(run.arithmetic, _BIASED)
 

@@ -167,24 +167,61 @@ def test_irrational_constants(check: Checked) -> None:
         assert Fraction(document["lhs"]) == pytest.approx(13)
 
 
-def test_undecided_where_rationals_cost_too_much(check: Checked) -> None:
-    """A near tie of a large run stays undecided, and the reason says why."""
-    document = check("tie", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)
+def test_ties_of_constants_are_decided_on_data(check: Checked) -> None:
+    """Constants of a problem are rational, however long a run on it is."""
+    assert check("tie", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)["holds"] is True
+
+
+def test_undecided_where_rationals_cost_too_much(command, tmp_path: Path, write_run) -> None:
+    """A near tie of expectations of a large run stays undecided, and the reason says why."""
+    path = tmp_path / "close.py"
+    path.write_text(
+        "from fedtheory import Claim, quantities as q\n"
+        "final = q.final_suboptimality.symbol\n"
+        "below = final * (10**14 - 1) / 10**14\n"
+        "close = Claim(id='t:close', lhs=final, rhs=below, where={final: q.final_suboptimality})\n"
+    )
+    run = write_run(TENTH | {"algorithm.rounds": "5"}, DIGITS)
+    document = command("check", f"{path}:close", run, "--json").document
     assert (document["applicable"], document["holds"]) == (True, None)
-    assert "too large to repeat in rationals" in document["reason"]
+    assert "too large to repeat in rationals, and the two sides are equal, or closer" in document["reason"]
+
+
+def test_a_tie_on_data_that_is_proved_holds(check: Checked) -> None:
+    """Both sides of an identity agree up to rounding, and the kernel knows that they are equal."""
+    document = check("fraboni2022:eq-7", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)
+    assert (document["holds"], document["settled_by"]) == (
+        True,
+        "both sides agree up to rounding, and the claim is proved",
+    )
+
+
+TINY = (
+    "from fedtheory import Claim, quantities as q\n"
+    "tiny = Claim(id='t:tiny', lhs=q.final_suboptimality, rhs=q.initial_gap.symbol / 10**6,"
+    " where={q.initial_gap.symbol: q.initial_gap})\n"
+)
+
+
+def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) -> None:
+    """Floats see a violation by far, and enclosures of the expectations are far narrower."""
+    path = tmp_path / "tiny.py"
+    path.write_text(TINY)
+    outcome = command("check", f"{path}:tiny", write_run(TENTH | {"algorithm.rounds": "5"}, DIGITS))
+    assert outcome.code == 0
+    assert "violated (decided in enclosures)" in outcome.out
 
 
 def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_path: Path, write_run) -> None:
-    """On data floats see a violation by far; rationals confirm one on a smaller run."""
+    """With stale models floats alone see it on data; rationals confirm one on a smaller run."""
     path = tmp_path / "tiny.py"
-    path.write_text(
-        "from fedtheory import Claim, quantities as q\n"
-        "tiny = Claim(id='t:tiny', lhs=q.final_suboptimality, rhs=q.initial_gap.symbol / 10**6,"
-        " where={q.initial_gap.symbol: q.initial_gap})\n"
-    )
-    outcome = command("check", f"{path}:tiny", write_run(TENTH | {"algorithm.rounds": "5"}, DIGITS))
+    path.write_text(TINY)
+    stale = {"algorithm.rounds": "5", "algorithm.clock.policy": '"async"', "algorithm.clock.times": str([1, 2] * 5)}
+    outcome = command("check", f"{path}:tiny", write_run(TENTH | stale, DIGITS))
     assert outcome.code == 0
-    assert "undecided (floats alone see a violation, and the run is too large" in outcome.out.replace("\n", " ")
+    words = " ".join(outcome.out.split())
+    assert "undecided (floats alone see a violation, and the run is too large to repeat in rationals, and" in words
+    assert "runs with stale models are not enclosed in floats" in words
     assert f"`fedtheory falsify {path}:tiny` looks for a smaller run" in outcome.out.replace("\n", " ")
     assert "confirmed in rationals" in command("falsify", f"{path}:tiny").out
 

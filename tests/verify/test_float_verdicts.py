@@ -13,6 +13,7 @@ from wide_runs import wide_runs
 
 from fedtheory import Claim, all_claims
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import Uniform, fedavg
@@ -93,6 +94,17 @@ def test_a_zero_by_cancellation_decides_nothing(denominator: sp.Expr) -> None:
     run = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1)))
     assert not in_floats(claim, run).is_decided
     assert check(claim, run).holds is False
+
+
+@wide(max_examples=100)
+@given(wide_runs(), some_claims)
+def test_certified_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
+    """What enclosures of expectations decide, rationals decide in the same way."""
+    enclosed = certified(run)
+    for claim in map(find, ids):
+        found, exact = check(claim, enclosed), check(claim, run)
+        if found.is_decided and TOO_MANY not in (exact.reason or ""):
+            assert (found.applicable, found.holds) == (exact.applicable, exact.holds), (claim.id, found.reason)
 
 
 @pytest.mark.slow

@@ -64,3 +64,32 @@ def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeyp
     assert (settled.holds, settled.decided_in) == (None, None)
     assert settled.settlement is not None
     assert settled.settlement.reason.startswith("floats alone see a violation, and the run is too large to repeat")
+    assert "equal, or closer than enclosures" in settled.settlement.reason
+
+
+def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rationals are too dear, intervals of floats that do not overlap are as good."""
+    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
+    path = run_file(tmp_path, Instance("by hand", 106))
+    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    assert (settled.holds, settled.decided_in) == (False, "in enclosures")
+
+
+def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another statement with the name of a proved one stays open."""
+    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
+    path = run_file(tmp_path, Instance("wide quadratics", 68))
+    proved = find("fraboni2022:eq-7")
+    settled = settle(check(proved, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    assert (settled.holds, settled.decided_in) == (True, "by its proof")
+    distance = q.final_distance_sq.symbol
+    posing = Claim(
+        id=proved.id,
+        lhs=distance,
+        rhs=distance * (1 + sp.Rational(1, 10**13)),
+        relation=">=",
+        where={distance: q.final_distance_sq},
+    )
+    assert settle(check(posing, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL)).holds is None

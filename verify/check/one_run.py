@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 
 from fedtheory.arithmetic import ENCLOSED
-from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
+from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
@@ -20,9 +20,6 @@ from verify.check.comparison import compare
 from verify.check.links import links_of
 from verify.check.outcome import Check
 from verify.check.rates import RateCheck, check_rate
-
-_PRECISIONS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
-"""Bits of enclosures, beside those that a long run uses up: a check is repeated with more where they do not decide."""
 
 
 def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
@@ -37,7 +34,7 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
 
 
 def _in_enclosures(claim: Claim, run: Run) -> Check:
-    for bits in (least + run.lost_bits for least in _PRECISIONS):
+    for bits in run.precisions:
         with precise_enclosures(bits):
             found = replace(_with_certain_conditions(_guarded(claim, run.refined(bits))), bits=bits)
         if found.is_decided or claim.rate is not None:

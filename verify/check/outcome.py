@@ -21,8 +21,8 @@ class Settlement:
     holds: bool | None
     """None where nothing better is at hand."""
     reason: str
-    numbers: str = ""
-    """Those that were asked."""
+    by: str = ""
+    """What decided, in words: in which numbers, or by a proof."""
 
 
 CLEAR = 1.1
@@ -100,11 +100,11 @@ class Check(Shown):
 
     @property
     def decided_in(self) -> str | None:
-        """The numbers that decided; None where nothing is decided."""
+        """What decided: which numbers, or a proof; None where nothing is decided."""
         if self.holds is None:
             return None
         if self.settlement is not None:
-            return f"in {self.settlement.numbers}"
+            return self.settlement.by
         return f"in {self.arithmetic.numbers}" + ("" if self.bits is None else f" of {self.bits} bits")
 
     @property

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT
+from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.proofs import prove
 from verify.check.nearby import nearby_runs
 from verify.check.one_run import check
 from verify.check.outcome import Check, Settlement
@@ -41,30 +44,49 @@ def check_and_settle(claim: Claim, given: Run, exactly: Callable[[], Run]) -> Ch
 def settle(found: Check, exactly: Callable[[], Run]) -> Check:
     """What floats leave open, decided by repeating the run exactly where that is affordable.
 
-    Near ties, violations, and assumptions that floats cannot decide.  Sides that
-    floats have found keep their floats; the settlement says what decided.
+    Near ties, violations, and assumptions that floats cannot decide.  Where
+    rationals would be too long, a near tie is settled by the claim's proof, and
+    all else by expectations that are enclosed in floats.  Sides that floats have
+    found keep their floats; the settlement says what decided.
     `exactly` reads the same run in rationals.
     """
     if found.arithmetic is not FLOAT or found.is_decided or found.claim.rate is not None:
         return found
     seen = "floats alone see a violation" if found.holds is False else "floats alone do not decide"
     try:
-        exact_run = exactly()
+        run = exactly()
     except InputError as reason:
         return _left_open(found, f"{seen}: {reason.message}")
-    if _cost(exact_run) > _BUDGET:
-        return _left_open(found, f"{seen}, and the run is too large to repeat in {exact_run.arithmetic.numbers}")
-    exact = check(found.claim, exact_run)
-    settled = Settlement(exact.holds, _decided(exact), exact.arithmetic.numbers)
+    if _cost(run) <= _BUDGET:
+        return _settled(found, check(found.claim, run), seen)
+    if _is_tie(found) and _is_proved(found.claim):
+        proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
+        return replace(found, settlement=proof)
+    seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"
+    enclosed = certified(run)
+    return _left_open(found, seen) if enclosed is run else _settled(found, check(found.claim, enclosed), seen)
+
+
+def _settled(found: Check, exact: Check, seen: str) -> Check:
+    if not exact.is_decided:
+        return _left_open(found, f"{seen}, and {exact.reason}")
+    numbers = exact.arithmetic.numbers
+    settlement = Settlement(exact.holds, f"decided in {numbers}", f"in {numbers}")
     if exact.applicable and found.comparisons:
-        return replace(found, conditions=exact.conditions, settlement=settled, is_steady=True)
-    return replace(exact, arithmetic=FLOAT, settlement=settled)
+        return replace(found, conditions=exact.conditions, settlement=settlement, is_steady=True)
+    return replace(exact, arithmetic=FLOAT, settlement=settlement)
 
 
-def _decided(exact: Check) -> str:
-    if exact.arithmetic is ENCLOSED and not exact.is_decided:
-        return f"floats alone do not decide, and {exact.reason}"
-    return f"decided in {exact.arithmetic.numbers}"
+def _is_tie(found: Check) -> bool:
+    """Whether floats are certain of all but the sides, which are too close."""
+    certain = found.applicable and found.is_steady and all(condition.holds for condition in found.conditions)
+    return certain and bool(found.comparisons) and found.holds is None
+
+
+@cache
+def _is_proved(claim: Claim) -> bool:
+    """Whether the kernel accepts a proof of a claim: then it holds on every run to which it applies."""
+    return prove(claim).verdict == "proved"
 
 
 def _left_open(found: Check, reason: str) -> Check:

@@ -250,6 +250,7 @@ def _require_few(run: Run) -> None:
 
 def round_frames(run: Run) -> Iterator[RoundFrame]:
     """A round from each of the run's probes."""
+    run.require_vectors()
     points = probes(run)
     rounds = _Rounds(run, np.stack(list(points.values())))
     for place, name in enumerate(points):

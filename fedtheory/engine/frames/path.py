@@ -115,6 +115,7 @@ _LARGEST = 1e145
 
 def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
     """Every local step of one sampled path; the weights of a round must not be random."""
+    run.require_vectors()
     steps = common_steps(run)
     law = run.algorithm.aggregation.moments(run.problem.weights)
     if run.algorithm.clock.is_synchronous and not law.is_fixed:

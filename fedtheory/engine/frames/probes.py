@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import RATIONAL, Array, MidpointRadius, simplest_near
 from fedtheory.engine.run import Run
 
 
 def probes(run: Run) -> dict[str, Array]:
     """Points (d,) of the run, centred; points that coincide are named once."""
     last = run.trajectory.server_mean[-1] - run.problem.optimum
+    if isinstance(last, MidpointRadius):
+        # Any point will do for a statement about all, and a rational one has rational values.
+        last = RATIONAL.array([simplest_near(float(number)) for number in last.middle])
     named = {
         "start": run.problem.centred.start,
         "optimum": last - last,

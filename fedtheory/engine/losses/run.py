@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import largest, maximum
+from fedtheory.engine.certified_run import certified
 from fedtheory.engine.comparator import Comparator
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.losses.frames import outcome_frames
@@ -42,9 +43,10 @@ class LossRun(Run):
         return self._refinements[bits]
 
     @property
-    def lost_bits(self) -> int:
+    def precisions(self) -> tuple[int, ...]:
         """Each local step ``x - eta g(x)`` of a size up to 3/L at most quadruples the radius of an enclosure."""
-        return 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
+        lost = 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
+        return tuple(bits + lost for bits in super().precisions)
 
     @cached_property
     def _refinements(self) -> dict[int, LossRun]:
@@ -241,3 +243,9 @@ class LossRun(Run):
 @step_frames.register
 def _(run: LossRun) -> Iterator[Frame]:
     return outcome_frames(run, run.trajectory.rounds_of_outcomes)
+
+
+@certified.register
+def _certified(run: LossRun) -> LossRun:
+    """The same: expectations over all outcomes are enclosed already, or rational."""
+    return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -199,14 +199,13 @@ class Trajectory(ServerTrajectory):
         # A client that has finished its steps asks for no more gradients.
         for k, each in enumerate(by_step):
             each[np.array(self.algorithm.work.steps) <= k] *= 0
-        bases = (self._bases(update, live) for update, live in self.rounds())
-        return np.stack([(by_step * base).sum(axis=(-2, -1)) for base in bases])
+        return np.stack([(by_step * base).sum(axis=(-2, -1)) for base in self._bases()])
 
-    def _bases(self, update: Update, live: LiveModels) -> Array:
-        """Second moments of the models that the clients work on, (d+1, d+1) or (M, d+1, d+1)."""
+    def _bases(self) -> Iterable[Array]:
+        """Of each round the second moments of the models that clients work on, (d+1, d+1) or (M, d+1, d+1)."""
         if self.recursion.is_synchronous:
-            return live.newest_moment
-        return live.moments([live.newest - age for age in update.staleness])
+            return self.moments[:-1]
+        return (live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds())
 
     @cached_property
     def drift(self) -> Array:

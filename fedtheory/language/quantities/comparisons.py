@@ -6,6 +6,7 @@ in every other update, so that the models of whole units of time are theta^{2n}.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, Array
@@ -54,7 +55,7 @@ def _twin(run: Run, policy: Policy) -> Run:
     """The same problem and local work with another policy, its closed-form weights, 2 eta_g, and half the updates."""
     key = ("twin", policy)
     if key not in run.known:
-        run.known[key] = Run(run.problem, _twin_algorithm(run, policy))
+        run.known[key] = replace(run, algorithm=_twin_algorithm(run, policy))
     twin: Run = run.known[key]
     return twin
 

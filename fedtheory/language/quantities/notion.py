@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
+from fedtheory.arithmetic import MidpointRadius
 from fedtheory.language.quantities.measuring.axes import on_clients
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class Quantity:
     def on(self, run: Run) -> Any:
         """The quantity of a run, measured once."""
         if self._key not in run.known:
-            run.known[self._key] = self.measure(run)
+            measured = self.measure(run)
+            # Midpoints and radii end here: sides are compared number by number.
+            run.known[self._key] = measured.enclosures() if isinstance(measured, MidpointRadius) else measured
         return run.known[self._key]
 
     def region_on(self, run: Run) -> Region | None:

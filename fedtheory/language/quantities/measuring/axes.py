@@ -13,7 +13,7 @@ from fedtheory.errors import NotApplicable
 
 def on_clients(values: Any) -> Any:
     """Numbers of clients (M,) on the client axis; a single number stays as it is."""
-    return values[None, None, :] if isinstance(values, np.ndarray) else values
+    return values[None, None, :] if np.ndim(values) else values
 
 
 def on_rounds(values: Array) -> Array:

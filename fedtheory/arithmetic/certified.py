@@ -1,0 +1,35 @@
+"""The arithmetic of floats with certified errors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedtheory.arithmetic.midpoint_radius import MidpointRadius
+from fedtheory.arithmetic.operations import Array
+from fedtheory.arithmetic.rationals import RationalArithmetic
+
+
+class CertifiedArithmetic(RationalArithmetic):
+    """Arrays of midpoints and radii around what is rational; single numbers stay rational, and so do all questions.
+
+    For expectations of runs whose rationals would be too long.  Whether a matrix is semidefinite or a system has a
+    solution is asked of the rationals themselves.
+    """
+
+    kind = "enclosure"
+    numbers = "enclosures"
+    bits = 53
+    """Of the midpoints."""
+
+    def array(self, values: object) -> Array:
+        return MidpointRadius.of(values)  # type: ignore[return-value]
+
+    def zeros(self, *shape: int) -> Array:
+        return MidpointRadius(np.zeros(shape), np.zeros(shape))  # type: ignore[return-value]
+
+    def identity(self, size: int) -> Array:
+        return MidpointRadius(np.eye(size), np.zeros((size, size)))  # type: ignore[return-value]
+
+
+CERTIFIED = CertifiedArithmetic()
+"""What the expectations of a run are computed in where rationals would be too long."""

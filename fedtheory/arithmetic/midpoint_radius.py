@@ -1,0 +1,366 @@
+"""Arrays of floats with a radius for each: enclosures at the speed of matrix products (Rump 1999, INTLAB).
+
+A `MidpointRadius` stands for every array within its radii of its midpoints.  It
+takes part in NumPy expressions beside rationals and whole numbers, and each
+result contains all that exact arithmetic could have found.  The radius of a
+result bounds what the radii of the operands make of it, and what floats round:
+for sums of n products at most ``n u / (1 - n u)`` of the sum of their sizes, in
+whatever order they are added, u the unit roundoff (Higham 2002, section 3.1).
+Radii are sums of positive numbers, computed in floats as well and made larger
+by what that can lose.
+
+NumPy functions without a rule here raise `Unresolved`: nothing passes unenclosed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from fedtheory.arithmetic.enclosures import Enclosure
+from fedtheory.errors import Unresolved
+
+Floats = NDArray[np.float64]
+
+_UNIT = 2.0**-53
+"""Unit roundoff of double precision."""
+_TINY = 2.0**-1000
+"""More than all that underflow takes off the result of one operation."""
+
+
+def _gamma(roundings: int) -> float:
+    """More than the relative error of so many roundings after one another."""
+    return 2 * (roundings + 4) * _UNIT
+
+
+def _outward(radii: Floats, roundings: int = 8) -> Floats:
+    """Radii that were computed with so many roundings, never too small."""
+    return radii * (1 + _gamma(roundings)) + _TINY
+
+
+class MidpointRadius(NDArrayOperatorsMixin):
+    """Numbers within `radius` of `middle`, entry by entry; both have the shape of the array."""
+
+    __slots__ = ("middle", "radius")
+
+    dtype = np.dtype(object)
+    """As of arrays of exact numbers: these are no floats that anything may be compared with."""
+
+    def __init__(self, middle: Floats, radius: Floats) -> None:
+        self.middle, self.radius = middle, radius
+
+    @classmethod
+    def of(cls, values: Any) -> MidpointRadius:
+        """Rationals, enclosures or whole numbers, of any shape; floats are taken as the exact numbers that they are."""
+        if isinstance(values, cls):
+            return values
+        given = np.asarray(values)
+        if given.dtype == np.float64:
+            return cls(given, np.zeros(given.shape))
+        pairs = np.array([_enclosing(value) for value in given.ravel()], dtype=float).reshape(-1, 2)
+        return cls(pairs[:, 0].reshape(given.shape), pairs[:, 1].reshape(given.shape))
+
+    def __repr__(self) -> str:
+        return f"MidpointRadius({self.middle!r}, {self.radius!r})"
+
+    @property
+    def bounds(self) -> Floats:
+        """For each entry a number that its size does not exceed."""
+        return _outward(np.abs(self.middle) + self.radius)
+
+    def enclosures(self) -> NDArray[Any]:
+        """The same numbers as `Enclosure`s."""
+        found = np.empty(self.shape, dtype=object)
+        for place in np.ndindex(self.shape):
+            found[place] = Enclosure(_interval(float(self.middle[place]), float(self.radius[place])))
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.enclosures()
+
+    # Shapes and places: the same for midpoints and radii.
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.middle.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.middle.ndim
+
+    @property
+    def size(self) -> int:
+        return self.middle.size
+
+    @property
+    def T(self) -> MidpointRadius:  # noqa: N802 (as NumPy calls it)
+        return self._each(np.transpose)
+
+    def __len__(self) -> int:
+        return len(self.middle)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        return _single(MidpointRadius(np.asarray(self.middle[key]), np.asarray(self.radius[key])))
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        given = MidpointRadius.of(values)
+        self.middle[key], self.radius[key] = given.middle, given.radius
+
+    def transpose(self, *axes: int) -> MidpointRadius:
+        return self._each(lambda part: part.transpose(*axes))
+
+    def swapaxes(self, first: int, second: int) -> MidpointRadius:
+        return self._each(lambda part: part.swapaxes(first, second))
+
+    def reshape(self, *shape: int) -> MidpointRadius:
+        return self._each(lambda part: part.reshape(*shape))
+
+    def ravel(self) -> MidpointRadius:
+        return self._each(np.ravel)
+
+    def copy(self) -> MidpointRadius:
+        return self._each(np.copy)
+
+    def diagonal(self, *, axis1: int, axis2: int) -> MidpointRadius:
+        return self._each(lambda part: part.diagonal(axis1=axis1, axis2=axis2))
+
+    def _each(self, rearranged: Callable[[Floats], Floats]) -> MidpointRadius:
+        return MidpointRadius(rearranged(self.middle), rearranged(self.radius))
+
+    def __getattr__(self, name: str) -> Any:
+        # What NumPy itself looks for may be missing.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _unknown(name)
+
+    # Sums, and the largest entry.
+
+    def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
+        middle = self.middle.sum(axis=axis, keepdims=keepdims)
+        sizes = np.abs(self.middle).sum(axis=axis, keepdims=keepdims)
+        return _single(self._summed(middle, sizes, self.radius.sum(axis=axis, keepdims=keepdims)))
+
+    def cumsum(self, axis: int) -> MidpointRadius:
+        return self._summed(self.middle.cumsum(axis), np.abs(self.middle).cumsum(axis), self.radius.cumsum(axis))
+
+    def trace(self, *, axis1: int, axis2: int) -> Any:
+        return self.diagonal(axis1=axis1, axis2=axis2).sum(axis=-1)
+
+    def max(self) -> Any:
+        least, most = (self.middle - self.radius).max(), (self.middle + self.radius).max()
+        return _single(_rounded(least / 2 + most / 2, abs(most - least) + 8 * _UNIT * (abs(most) + abs(least))))
+
+    def _summed(self, middle: Any, sizes: Any, radii: Any) -> MidpointRadius:
+        terms = self.size
+        return MidpointRadius(np.asarray(middle), np.asarray(_outward(radii + _gamma(terms) * sizes, terms)))
+
+    # What NumPy asks for.
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        rule = _UFUNCS.get(ufunc.__name__) if method == "__call__" else None
+        if rule is None or set(options) - {"out"}:
+            raise _unknown(ufunc.__name__)
+        # What overflows has an infinite radius, or none, and decides nothing.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _single(rule(*map(MidpointRadius.of, inputs)))
+        for target in options.get("out", ()):
+            target[...] = found
+            return target
+        return found
+
+    def __array_function__(self, function: Any, _types: Any, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        rule = _FUNCTIONS.get(function.__name__)
+        if rule is None:
+            raise _unknown(function.__name__)
+        return rule(*inputs, **options)
+
+
+def _single(found: Any) -> Any:
+    """An array as it is, and a single number as an `Enclosure`, as arrays of NumPy do."""
+    return found.enclosures()[()] if isinstance(found, MidpointRadius) and not found.ndim else found
+
+
+def _unknown(name: str) -> Unresolved:
+    return Unresolved(f"{name} of numbers is not enclosed in floats")
+
+
+def _enclosing(value: Any) -> tuple[float, float]:
+    """Midpoint and radius of an interval around one exact number."""
+    if isinstance(value, Enclosure):
+        return _around(value.interval)
+    if isinstance(value, arb):
+        return _around(value)
+    if not isinstance(value, int | np.integer | fmpq):
+        raise TypeError(f"no enclosure of {type(value).__name__}")
+    exact = value if isinstance(value, fmpq) else fmpq(int(value))
+    try:
+        middle = float(exact)
+    except OverflowError:
+        return 0.0, np.inf
+    missed = abs(exact - fmpq(*middle.as_integer_ratio()))
+    return middle, 0.0 if missed == 0 else float(missed) * (1 + 4 * _UNIT) + _TINY
+
+
+def _around(interval: arb) -> tuple[float, float]:
+    middle = float(interval.mid())
+    return middle, float(interval.rad()) * (1 + 4 * _UNIT) + 4 * _UNIT * abs(middle) + _TINY
+
+
+def _interval(middle: float, radius: float) -> arb:
+    if not (np.isfinite(middle) and np.isfinite(radius)):
+        return arb(0, np.inf)
+    return arb(middle, radius)
+
+
+def _add(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+    return _rounded(left.middle + right.middle, left.radius + right.radius)
+
+
+def _subtract(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+    return _rounded(left.middle - right.middle, left.radius + right.radius)
+
+
+def _multiply(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+    radius = np.abs(left.middle) * right.radius + left.radius * (np.abs(right.middle) + right.radius)
+    return _rounded(left.middle * right.middle, radius)
+
+
+def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+    least = (np.abs(right.middle) - right.radius) * (1 - 4 * _UNIT)
+    if not (least > 0).all():
+        raise Unresolved("an enclosure that is divided by contains zero")
+    middle = left.middle / right.middle
+    return _rounded(middle, (left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius) / least)
+
+
+def _rounded(middle: Any, radius: Any) -> MidpointRadius:
+    """A result with what one rounding adds to its radius."""
+    return MidpointRadius(np.asarray(middle), np.asarray(_outward(radius + 2 * _UNIT * np.abs(middle))))
+
+
+def _matmul(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+    terms = left.shape[-1]
+    rounding = _gamma(terms) * np.abs(right.middle) + right.radius
+    # Radii of zero are frequent, and cost no product.
+    radius = np.abs(left.middle) @ rounding
+    if left.radius.any():
+        radius = radius + left.radius @ (np.abs(right.middle) + right.radius)
+    return MidpointRadius(
+        np.asarray(left.middle @ right.middle), np.asarray(_outward(radius + terms * _TINY, 2 * terms))
+    )
+
+
+def _negative(values: MidpointRadius) -> MidpointRadius:
+    return MidpointRadius(-values.middle, values.radius)
+
+
+def _positive(values: MidpointRadius) -> MidpointRadius:
+    return values
+
+
+def _absolute(values: MidpointRadius) -> MidpointRadius:
+    return MidpointRadius(np.abs(values.middle), values.radius)
+
+
+def _power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
+    if exponents.ndim or exponents.radius or exponents.middle != 2:
+        raise _unknown("power")
+    return _multiply(values, values)
+
+
+def _comparison(holds: Callable[[Any], Any]) -> Callable[[MidpointRadius, MidpointRadius], NDArray[np.bool_]]:
+    """What is certain of each entry, by the sign of the difference; `Unresolved` where one is not."""
+
+    def rule(left: MidpointRadius, right: MidpointRadius) -> NDArray[np.bool_]:
+        gap = _subtract(left, right)
+        equal = (left.middle == right.middle) & (left.radius == 0) & (right.radius == 0)
+        if not (equal | (np.abs(gap.middle) > gap.radius)).all():
+            raise Unresolved("intervals of floats do not tell two numbers apart")
+        return np.asarray(holds(np.where(equal, 0, np.sign(gap.middle))))
+
+    return rule
+
+
+_UFUNCS: Mapping[str, Callable[..., Any]] = {
+    "add": _add,
+    "subtract": _subtract,
+    "multiply": _multiply,
+    "divide": _divide,
+    "matmul": _matmul,
+    "negative": _negative,
+    "positive": _positive,
+    "absolute": _absolute,
+    "power": _power,
+    "less": _comparison(lambda sign: sign < 0),
+    "less_equal": _comparison(lambda sign: sign <= 0),
+    "greater": _comparison(lambda sign: sign > 0),
+    "greater_equal": _comparison(lambda sign: sign >= 0),
+    "equal": _comparison(lambda sign: sign == 0),
+    "not_equal": _comparison(lambda sign: sign != 0),
+}
+
+
+def _joined(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
+    """A function of a sequence of arrays, of midpoints and of radii alike."""
+
+    def rule(arrays: Sequence[Any], *inputs: Any, **options: Any) -> MidpointRadius:
+        given = [MidpointRadius.of(array) for array in arrays]
+        middle = function([each.middle for each in given], *inputs, **options)
+        return MidpointRadius(middle, function([each.radius for each in given], *inputs, **options))
+
+    return rule
+
+
+def _rearranged(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
+    """A function of one array that only moves or repeats entries."""
+
+    def rule(array: MidpointRadius, *inputs: Any, **options: Any) -> MidpointRadius:
+        return MidpointRadius(function(array.middle, *inputs, **options), function(array.radius, *inputs, **options))
+
+    return rule
+
+
+def _where(chosen: NDArray[np.bool_], left: Any, right: Any) -> MidpointRadius:
+    left, right = MidpointRadius.of(left), MidpointRadius.of(right)
+    return MidpointRadius(np.where(chosen, left.middle, right.middle), np.where(chosen, left.radius, right.radius))
+
+
+def _outer(left: Any, right: Any) -> MidpointRadius:
+    first, second = MidpointRadius.of(left), MidpointRadius.of(right)
+    return _multiply(first[:, None], second[None, :])
+
+
+def _dot(left: Any, right: Any) -> MidpointRadius:
+    first, second = MidpointRadius.of(left), MidpointRadius.of(right)
+    if first.ndim != 2 or second.ndim != 2:
+        raise _unknown("dot")
+    return _matmul(first, second)
+
+
+def _empty_like(array: Any) -> MidpointRadius:
+    # Zeros: what is left unfilled is a definite number, too.
+    return MidpointRadius(np.zeros(np.shape(array)), np.zeros(np.shape(array)))
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "concatenate": _joined(np.concatenate),
+    "stack": _joined(np.stack),
+    "column_stack": _joined(np.column_stack),
+    "broadcast_to": _rearranged(np.broadcast_to),
+    "moveaxis": _rearranged(np.moveaxis),
+    "where": _where,
+    "outer": _outer,
+    "dot": _dot,
+    "empty_like": _empty_like,
+    "zeros_like": _empty_like,
+    "shape": lambda array: array.shape,
+    "ndim": lambda array: array.ndim,
+}

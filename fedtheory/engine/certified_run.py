@@ -1,0 +1,44 @@
+"""Runs of rational problems whose expectations are enclosed in floats, because their rationals would be too long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+
+from fedtheory.arithmetic import CERTIFIED, ENCLOSED, RATIONAL, Arithmetic
+from fedtheory.engine.moments.certified import CertifiedTrajectory
+from fedtheory.engine.run import Run
+from fedtheory.errors import Unresolved
+from fedtheory.federation.problem.enclosed import EnclosedProblem
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CertifiedRun(Run):
+    """One algorithm on one rational problem: its constants are rational, its expectations enclosed."""
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Enclosures."""
+        return ENCLOSED
+
+    @property
+    def precisions(self) -> tuple[int, ...]:
+        """That of floats, and no other."""
+        return (CERTIFIED.bits,)
+
+    def require_vectors(self) -> None:
+        """Vectors would be rational, and the longer the later they are."""
+        raise Unresolved("vectors of single steps are not enclosed in floats")
+
+    @cached_property
+    def attempted_trajectory(self) -> CertifiedTrajectory:
+        """Enclosures of the expectations; `Unresolved` for runs whose rounds are not all alike."""
+        if self.algorithm.defined is not None:
+            raise Unresolved("only runs of the update rule are enclosed in floats")
+        return CertifiedTrajectory(EnclosedProblem.around(self.problem), self.algorithm)
+
+
+@singledispatch
+def certified(run: Run) -> Run:
+    """A rational run with its expectations in floats whose errors are enclosed; any other run as it is."""
+    return CertifiedRun(run.problem, run.algorithm) if run.arithmetic is RATIONAL else run

@@ -1,0 +1,55 @@
+"""A rational problem as its runs see it, with every number inside an interval of floats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+from fedtheory.arithmetic import CERTIFIED, Arithmetic, Array
+from fedtheory.federation.oracles import AdditiveNoise, MiniBatch, Oracle
+from fedtheory.federation.problem.quadratic import Problem
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnclosedProblem(Problem):
+    """A problem in coordinates centred at its optimum, in midpoints and radii.
+
+    Weights and the place of the optimum stay rational: who takes part is decided by them.
+    """
+
+    of: Problem | None = None
+    """The rational problem; what is asked of its matrices has been asked there."""
+
+    @classmethod
+    def around(cls, problem: Problem) -> EnclosedProblem:
+        """The problem around a rational one."""
+        centred = problem.centred
+        given: dict[str, Any] = {field.name: getattr(centred, field.name) for field in fields(Problem)}
+        enclosed = {name: CERTIFIED.array(given[name]) for name in ("hessians", "linear", "constants", "start")}
+        return cls(**given | enclosed | {"oracle": _enclosed(centred.oracle), "of": problem})
+
+    def __post_init__(self) -> None:
+        """Nothing to check: the rational problem has been."""
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        return CERTIFIED
+
+    @cached_property
+    def centred(self) -> Problem:
+        return self
+
+    @cached_property
+    def optimum(self) -> Array:
+        assert self.of is not None
+        return self.of.optimum
+
+
+def _enclosed(oracle: Oracle) -> Oracle:
+    if isinstance(oracle, AdditiveNoise):
+        return AdditiveNoise(CERTIFIED.array(oracle.variances))
+    if isinstance(oracle, MiniBatch):
+        inputs, outputs = (tuple(map(CERTIFIED.array, given)) for given in (oracle.data.inputs, oracle.data.outputs))
+        return replace(oracle, data=replace(oracle.data, inputs=inputs, outputs=outputs))
+    return oracle

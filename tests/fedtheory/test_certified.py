@@ -1,0 +1,217 @@
+"""Midpoints and radii contain what rationals find, in every operation and in every round of a run."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_problems import few, fractions, random_problem, seeds
+
+from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius
+from fedtheory.arithmetic.enclosures import Enclosure, bare
+from fedtheory.engine.certified_run import CertifiedRun
+from fedtheory.engine.run import Run
+from fedtheory.errors import Unresolved
+from fedtheory.federation import Full, Multinomial, Uniform, fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.clock import Asynchronous, Clock
+from fedtheory.federation.problem import Problem, least_squares
+
+some = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def rationals(generator: np.random.Generator, *shape: int) -> Array:
+    """Rationals that floats do not have, of all sizes."""
+    sizes = RATIONAL.array([fmpq(10) ** int(power) for power in generator.integers(-9, 9, shape).ravel()])
+    return (RATIONAL.array(generator.integers(-99, 99, shape)) / fmpq(7)) * sizes.reshape(shape)
+
+
+def around(exact: Array, generator: np.random.Generator) -> MidpointRadius:
+    """Intervals that contain exact numbers, which need not be their midpoints."""
+    enclosed = CERTIFIED.array(exact)
+    apart = np.abs(enclosed.middle) * generator.random(exact.shape) * generator.choice([0, 1e-12, 0.5], exact.shape)  # type: ignore[attr-defined]
+    moved = enclosed.middle + apart  # type: ignore[attr-defined]
+    return MidpointRadius(moved, enclosed.radius + apart * (1 + 1e-12) + 1e-15 * np.abs(moved) * (apart > 0))  # type: ignore[attr-defined]
+
+
+def contains(found: Any, exact: Any) -> bool:
+    """Whether every exact number is in its interval."""
+    pairs = zip(np.asarray(found, dtype=object).ravel(), np.asarray(exact, dtype=object).ravel(), strict=True)
+    return all((bare(interval) - arb(value)).contains(0) for interval, value in pairs)
+
+
+OPERATIONS = (operator.add, operator.sub, operator.mul, operator.matmul)
+
+
+@some
+@given(seeds)
+def test_operations_contain_the_exact_results(seed: int) -> None:
+    """Sums, differences and products of matrices, of intervals with intervals, rationals and whole numbers."""
+    generator = np.random.default_rng(seed)
+    a, b = rationals(generator, 2, 3, 3), rationals(generator, 3, 3)
+    near_a, near_b = around(a, generator), around(b, generator)
+    for operation in OPERATIONS:
+        for found in (operation(near_a, near_b), operation(near_a, b), operation(a, near_b)):
+            assert contains(found, operation(a, b)), operation
+    assert contains(1 - 2 * near_a, 1 - 2 * a)
+    assert contains(fmpq(1, 3) * near_a, fmpq(1, 3) * a)
+    assert contains(near_a / 7, a / 7)
+    divisors = b + (b == 0).astype(int)
+    assert contains(near_a / CERTIFIED.array(divisors), a / divisors)
+    assert contains(-abs(near_a), -abs(a))
+    assert contains(near_b**2, b**2)
+
+
+@some
+@given(seeds)
+def test_sums_and_places_contain_the_exact_results(seed: int) -> None:
+    """Sums over axes, traces, running sums, the largest entry, and what only moves entries."""
+    generator = np.random.default_rng(seed)
+    exact = rationals(generator, 2, 3, 3)
+    near = around(exact, generator)
+    for rearranged in (
+        lambda x: x.sum(axis=1),
+        lambda x: x.sum(axis=(-2, -1), keepdims=True),
+        lambda x: x.sum(),
+        lambda x: x.trace(axis1=1, axis2=2),
+        lambda x: x.cumsum(axis=0),
+        lambda x: x.max(),
+        lambda x: x[1, 0, 2],
+        lambda x: x.swapaxes(0, 1).transpose(2, 0, 1).reshape(3, -1).T.ravel(),
+        lambda x: np.stack([np.concatenate([x, x], axis=1)[:, 0], x[:, 2]]),
+        lambda x: np.outer(x[0, 0], x[1, 1]),
+        lambda x: np.dot(x[0, :2], x[1]),
+        lambda x: np.where(np.array([True, False, True]), x, 0 * x),
+        lambda x: np.moveaxis(np.broadcast_to(x[0], (4, 3, 3)), 0, -1),
+    ):
+        assert contains(rearranged(near), rearranged(exact))
+
+
+def test_what_has_no_rule_is_not_answered() -> None:
+    """Other functions, close comparisons, division by what may be zero: none is a guess."""
+    near = MidpointRadius(np.array([1.0, 2.0]), np.array([0.5, 3.0]))
+    for asked in (lambda: np.sin(near), lambda: np.linalg.inv(near), lambda: near.argmax(0)):
+        with pytest.raises(Unresolved, match="not enclosed in floats"):
+            asked()  # type: ignore[no-untyped-call]
+    for asked in (lambda: near < 1, lambda: near == near.copy(), lambda: near[0] > 1):
+        with pytest.raises(Unresolved, match="apart"):
+            asked()  # type: ignore[no-untyped-call]
+    assert ((near < 6) & (near > -2) & (near != 7)).all()
+    with pytest.raises(Unresolved, match="contains zero"):
+        1 / near
+    with pytest.raises(TypeError):
+        near + np.array(["1"], dtype=object)
+
+
+def test_what_overflows_contains_everything() -> None:
+    """An infinite radius, and no number that could decide anything."""
+    huge = MidpointRadius.of(np.array([1e200])) * MidpointRadius.of(np.array([1e200]))
+    with pytest.raises(Unresolved):
+        _ = huge[0] > 0
+
+
+def laws(number: int, clients: int) -> Full | Uniform | Multinomial:
+    """A law of participation."""
+    return (Full(), Uniform(max(1, clients - 1)), Multinomial(2))[number % 3]
+
+
+def data(generator: np.random.Generator, clients: int, dimension: int, ridge: fmpq) -> Problem:
+    """Least squares with mini-batches of one or two rows, drawn with or without replacement."""
+    inputs = tuple(RATIONAL.array(generator.integers(-3, 4, (3, dimension))) / fmpq(3) for _ in range(clients))
+    outputs = tuple(RATIONAL.array(generator.integers(-3, 4, 3)) / fmpq(7) for _ in range(clients))
+    start = RATIONAL.array(generator.integers(-3, 4, dimension))
+    batch, again = int(generator.integers(1, 3)), bool(generator.integers(2))
+    return least_squares(ClientData(inputs, outputs, ridge), start, batch=batch, replacement=again)
+
+
+def run_on(problem: Problem, generator: np.random.Generator, law: int) -> Run:
+    """A few rounds of up to three local steps, of different sizes."""
+    algorithm = fedavg(
+        problem,
+        rounds=int(generator.integers(1, 5)),
+        local_step_size=fractions(generator, problem.clients) / fmpq(6),
+        local_steps=1 + int(generator.integers(3)),
+        server_step_size=fmpq(int(generator.integers(1, 5)), 3),
+        participation=laws(law, problem.clients),
+    )
+    return Run(problem, algorithm)
+
+
+EXPECTATIONS = (
+    "moments",
+    "server_mean",
+    "server_suboptimality",
+    "server_gradient_sq",
+    "local_suboptimality",
+    "local_distance_sq",
+    "local_gradient_sq",
+    "mean_local_suboptimality",
+    "mean_drift",
+    "drift",
+)
+
+
+def assert_contained(run: Run) -> None:
+    """Every expectation of a run is in its enclosure, which is narrow."""
+    enclosed, exact = CertifiedRun(run.problem, run.algorithm).trajectory, run.trajectory
+    for name in EXPECTATIONS:
+        assert contains(getattr(enclosed, name), getattr(exact, name)), name
+    forms = run.gradient_forms.stochastic
+    assert contains(enclosed.local_second_moments(forms), exact.local_second_moments(forms))
+    assert contains(enclosed.at_virtual_iterates(forms), exact.at_virtual_iterates(forms))
+    factors = run.problem.weights * run.client_smoothness
+    assert contains(enclosed.mean_difference_sq(factors), exact.mean_difference_sq(factors))
+    distances = enclosed.server_distance_sq
+    assert (distances.radius <= 1e-9 * (1 + distances.middle.max())).all()  # type: ignore[attr-defined]
+
+
+@few
+@given(seeds, st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
+def test_expectations_contain_those_of_rationals(seed: int, clients: int, dimension: int, law: int) -> None:
+    """Additive noise, any participation, steps that contract and steps that do not."""
+    generator = np.random.default_rng(seed)
+    assert_contained(run_on(random_problem(generator, clients, dimension), generator, law))
+
+
+@few
+@given(seeds, st.integers(1, 3), st.integers(1, 3), st.integers(0, 2), st.sampled_from([fmpq(0), fmpq(1, 3)]))
+def test_expectations_of_mini_batches_contain_those_of_rationals(
+    seed: int, clients: int, dimension: int, law: int, ridge: fmpq
+) -> None:
+    """Noise that depends on the model, with and without a ridge."""
+    generator = np.random.default_rng(seed)
+    assert_contained(run_on(data(generator, clients, dimension, ridge), generator, law))
+
+
+def test_long_runs_stay_narrow() -> None:
+    """Three hundred rounds in twelve dimensions, where intervals that are carried along would be wider than all."""
+    generator = np.random.default_rng(3)
+    problem = data(generator, 4, 12, fmpq(1, 3))
+    algorithm = fedavg(problem, rounds=300, local_step_size=fmpq(1, 30), local_steps=3)
+    distances = CertifiedRun(problem, algorithm).trajectory.server_distance_sq
+    assert (distances.radius <= 1e-5 * distances.middle).all()  # type: ignore[attr-defined]
+    floats = Run(problem.as_floats(), algorithm.as_floats()).trajectory.server_distance_sq
+    assert (np.abs(distances.middle - floats) <= distances.radius + 1e-12 * floats).all()  # type: ignore[attr-defined]
+
+
+def test_single_numbers_are_enclosures() -> None:
+    """As NumPy's arrays hand out numbers, these hand out enclosures, which mix with rationals."""
+    near = CERTIFIED.array(RATIONAL.array(["1/3", "2/7"]))
+    assert isinstance(near[0], Enclosure)
+    assert isinstance(near.sum(), Enclosure)
+    assert isinstance(near @ near, Enclosure)
+    assert contains(near[0] + fmpq(1, 3), fmpq(2, 3))
+
+
+def test_stale_models_are_not_enclosed() -> None:
+    """Rounds that differ are left to rationals."""
+    problem = random_problem(np.random.default_rng(0), 2, 2)
+    clock = Clock(Asynchronous("together"), (fmpq(1), fmpq(2)))
+    algorithm = fedavg(problem, rounds=3, local_step_size=fmpq(1, 20), clock=clock)
+    with pytest.raises(Unresolved, match="stale"):
+        _ = CertifiedRun(problem, algorithm).trajectory
