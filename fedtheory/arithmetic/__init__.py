@@ -26,6 +26,7 @@ from fedtheory.arithmetic.near import (
     simplest_near,
 )
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
+from fedtheory.arithmetic.products import product
 from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
@@ -44,6 +45,7 @@ __all__ = [
     "named",
     "plain_float",
     "plain_floats",
+    "product",
     "rational_above",
     "rational_near",
     "simplest_near",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from flint import fmpq
@@ -78,9 +79,9 @@ class FloatArithmetic(Arithmetic):
     def solve_regular(self, matrix: Array, right: Array) -> Array:
         return np.asarray(np.linalg.solve(matrix, right))
 
-    def difference(self, left: Array, right: Array, _size: Array) -> Array:
+    def difference(self, left: Array, right: Array, _size: Callable[[], Array]) -> Array:
         difference: Array = left - right
-        return np.where(np.abs(difference) <= _FEW_ROUNDINGS * _size, 0.0, difference)
+        return np.where(np.abs(difference) <= _FEW_ROUNDINGS * _size(), 0.0, difference)
 
     def largest_eigenvalue(self, matrix: Array) -> float:
         values = _eigenvalues(matrix)

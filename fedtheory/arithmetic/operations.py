@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,8 @@ class Arithmetic(ABC):
         np.fill_diagonal(identity, self.number(1, "one"))
         return identity
 
-    def difference(self, left: Array, right: Array, _size: Array) -> Array:
-        """``left - right``, sums of numbers up to `_size`; in floats what rounding alone explains is zero."""
+    def difference(self, left: Array, right: Array, _size: Callable[[], Array]) -> Array:
+        """``left - right``, sums of numbers up to `_size()`; in floats what rounding alone explains is zero."""
         difference: Array = left - right
         return difference
 

@@ -13,6 +13,7 @@ from flint import arb, fmpq, fmpq_mat, fmpz
 from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.arithmetic.near import round_up
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
+from fedtheory.arithmetic.products import product
 from fedtheory.arithmetic.reading import fraction_of
 from fedtheory.errors import InputError, NotApplicable
 
@@ -64,7 +65,7 @@ class RationalArithmetic(Arithmetic):
         if size == 1 and matrix[0, 0] != 0:
             quotient: Array = right / matrix[0, 0]
             return quotient
-        square = matrix @ matrix
+        square = product(matrix, matrix)
         augmented = fmpq_mat(size, size + 1, [entry for row in np.column_stack([square, right]) for entry in row])
         reduced, rank = augmented.rref()
         rows = reduced.tolist()
@@ -74,7 +75,7 @@ class RationalArithmetic(Arithmetic):
             if pivot == size:
                 raise InputError("", "the linear system has no solution")
             solution[pivot] = row[size]
-        return matrix @ solution
+        return product(matrix, solution)
 
     def solve_regular(self, matrix: Array, right: Array) -> Array:
         solved = fmpq_mat(matrix.tolist()).solve(fmpq_mat([[entry] for entry in right]))

@@ -15,6 +15,7 @@ from fedtheory.cli.output import (
     print_json,
     print_lines,
     print_table,
+    progress,
     short,
 )
 
@@ -47,7 +48,8 @@ def run(
     require_figure(figure)
     claim = resolve(target)
     given = read_run(run_file, named(arithmetic))
-    found = check_and_settle(claim, given, lambda: read_run(run_file, RATIONAL))
+    with progress("rounds") as tell:
+        found = check_and_settle(claim, given, lambda: read_run(run_file, RATIONAL), tell)
     with about(run_file):
         write_figure(figure, lambda: bound_figure_of(claim, given))
     if as_json:

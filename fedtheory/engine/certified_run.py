@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
@@ -15,6 +16,9 @@ from fedtheory.federation.problem.enclosed import EnclosedProblem
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedRun(Run):
     """One algorithm on one rational problem: its constants are rational, its expectations enclosed."""
+
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    """Told how many of all rounds are enclosed."""
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -35,10 +39,10 @@ class CertifiedRun(Run):
         """Enclosures of the expectations; `Unresolved` for runs whose rounds are not all alike."""
         if self.algorithm.defined is not None:
             raise Unresolved("only runs of the update rule are enclosed in floats")
-        return CertifiedTrajectory(EnclosedProblem.around(self.problem), self.algorithm)
+        return CertifiedTrajectory(EnclosedProblem.around(self.problem), self.algorithm, self.on_progress)
 
 
 @singledispatch
-def certified(run: Run) -> Run:
+def certified(run: Run, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Run:
     """A rational run with its expectations in floats whose errors are enclosed; any other run as it is."""
-    return CertifiedRun(run.problem, run.algorithm) if run.arithmetic is RATIONAL else run
+    return CertifiedRun(run.problem, run.algorithm, on_progress) if run.arithmetic is RATIONAL else run

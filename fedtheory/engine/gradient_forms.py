@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.arithmetic import FLOAT, Array, Number, product
 from fedtheory.engine.multiples import noise_smoothness
 from fedtheory.engine.region import supremum_on_ball
 from fedtheory.federation.problem import Problem
@@ -122,12 +122,11 @@ def values_at(forms: Array, points: Array) -> Array:
     """Forms in (1, x), (C, d+1, d+1), at centred points (..., d): (..., C)."""
     one = np.ones_like(points[..., :1])
     homogeneous = np.concatenate([one, points], axis=-1)[..., None, :]
-    lifted = (forms @ homogeneous[..., None])[..., 0]
+    lifted = product(forms, homogeneous[..., None])[..., 0]
     values: Array = (lifted * homogeneous).sum(axis=-1)
     return values
 
 
 def _squares(maps: Array) -> Array:
     """|map (1, x)|^2 as forms: (M, d+1, d+1) from (M, d, d+1)."""
-    forms: Array = maps.transpose(0, 2, 1) @ maps
-    return forms
+    return product(maps.transpose(0, 2, 1), maps)

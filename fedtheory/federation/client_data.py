@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, product
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +32,18 @@ class ClientData:
 
     def translated(self, origin: Array) -> ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,); a ridge keeps its curvature."""
-        difference = arithmetic_of(origin).difference
-        residuals = (difference(y, x @ origin, abs(y) + abs(x) @ abs(origin)) for x, y in self)
-        return replace(self, outputs=tuple(residuals))
+        return replace(self, outputs=tuple(_residuals(x, y, origin) for x, y in self))
 
     def of(self, clients: Sequence[int]) -> ClientData:
         """The data of some of the clients, in that order; a client may be named repeatedly."""
         return replace(
             self, inputs=tuple(self.inputs[i] for i in clients), outputs=tuple(self.outputs[i] for i in clients)
         )
+
+
+def _residuals(inputs: Array, outputs: Array, origin: Array) -> Array:
+    """y_j - x_j'origin of a client's rows, (n_i,)."""
+    predicted = product(inputs, origin)
+    return arithmetic_of(origin).difference(
+        outputs, predicted, lambda: np.asarray(abs(outputs) + abs(inputs) @ abs(origin))
+    )

@@ -18,6 +18,10 @@ from verify.check.outcome import Check, Settlement
 
 _BUDGET = 2_000_000
 """Multiplications of short rationals up to which a run is repeated exactly."""
+_MOST_PRODUCTS, _MOST_OF_CONSTANTS = 2 * 10**10, 2 * 10**9
+"""Multiplications of floats up to which expectations are enclosed, and of rationals for a problem's constants: about a
+minute for either."""
+_SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
 _LONGER = 16
 """Local steps after which rationals have become twice as long."""
 
@@ -33,15 +37,17 @@ def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
     return check(claim, exact)
 
 
-def check_and_settle(claim: Claim, given: Run, exactly: Callable[[], Run]) -> Check:
+def check_and_settle(
+    claim: Claim, given: Run, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT
+) -> Check:
     """A claim on a run that somebody gave: steady under small changes, and decided wherever that can be afforded.
 
-    `exactly` reads the same run in rationals.
+    `exactly` reads the same run in rationals; `on_progress` is told of rounds, and of how many there are.
     """
-    return settle(check(claim, given, nearby_runs(given)), exactly)
+    return settle(check(claim, given, nearby_runs(given)), exactly, on_progress)
 
 
-def settle(found: Check, exactly: Callable[[], Run]) -> Check:
+def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
     """What floats leave open, decided by repeating the run exactly where that is affordable.
 
     Near ties, violations, and assumptions that floats cannot decide.  Where
@@ -63,8 +69,10 @@ def settle(found: Check, exactly: Callable[[], Run]) -> Check:
         proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
         return replace(found, settlement=proof)
     seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"
-    enclosed = certified(run)
-    return _left_open(found, seen) if enclosed is run else _settled(found, check(found.claim, enclosed), seen)
+    enclosed = certified(run, on_progress)
+    if enclosed is run or not _is_affordable(run):
+        return _left_open(found, seen)
+    return _settled(found, check(found.claim, enclosed), seen)
 
 
 def _settled(found: Check, exact: Check, seen: str) -> Check:
@@ -99,3 +107,12 @@ def _cost(run: Run) -> int:
     # The bits of enclosures are no more than about the number of steps.
     longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
     return int(steps * (1 + longer) * run.problem.clients * (run.problem.dimension + 1) ** 3)
+
+
+def _is_affordable(run: Run) -> bool:
+    """Whether expectations can be enclosed in a minute or two, with the constants of the problem in rationals."""
+    steps, size = run.algorithm.rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
+    data = run.problem.data
+    rows = 0 if data is None else sum(map(len, data.outputs))
+    products = steps * (run.problem.clients * size + rows) * size**2
+    return products <= _MOST_PRODUCTS and run.problem.clients * size**4 <= _MOST_OF_CONSTANTS

@@ -15,7 +15,7 @@ would grow with the sizes of the maps' entries, even where the maps contract.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -37,27 +37,33 @@ _ABOVE, _LEAST = 1 + 1e-9, 1e-150
 class CertifiedTrajectory(Trajectory):
     """Enclosures of the second moments of a run whose clients all start from the newest model."""
 
-    def __init__(self, problem: EnclosedProblem, algorithm: Algorithm) -> None:
+    def __init__(
+        self,
+        problem: EnclosedProblem,
+        algorithm: Algorithm,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> None:
         self.problem, self.algorithm = problem, algorithm
         self.recursion = Recursion(problem, algorithm)
         self.divergence = None
         self.noise = ()
         if not self.recursion.is_synchronous:
             raise Unresolved("runs with stale models are not enclosed in floats")
-        self.moments = _enclosed(self.recursion, algorithm.rounds)  # type: ignore[assignment]
+        self.moments = _enclosed(self.recursion, algorithm.rounds, on_progress)  # type: ignore[assignment]
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """None: vectors of single rounds are not enclosed."""
         raise Unresolved("vectors of single steps are not enclosed in floats")
 
 
-def _enclosed(recursion: Recursion, rounds: int) -> MidpointRadius:
+def _enclosed(recursion: Recursion, rounds: int, on_progress: Callable[[int, int], None]) -> MidpointRadius:
     """The moments (T+1, d+1, d+1), in intervals by the W that makes them narrowest."""
     near, missed = list[Array](), list[MidpointRadius]()
     after = recursion.start
     for n in range(rounds + 1):
         near.append(_middle(MidpointRadius.of(after)))
         missed.append(MidpointRadius.of(after - near[-1]))
+        on_progress(n, rounds)
         if n < rounds:
             after = recursion.after_round(now := CERTIFIED.array(near[-1]), recursion.round_noise(now))
     # Lengths are counted in units of the run, rounded to a power of two, with which nothing rounds.

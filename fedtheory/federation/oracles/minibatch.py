@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, Number, arithmetic_of
+from fedtheory.arithmetic import Arithmetic, Array, Number, arithmetic_of, product
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
@@ -21,7 +21,7 @@ _MOST_BATCHES = 1000
 
 def _weighted_squares(vectors: Array, weights: Array) -> Array:
     """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (n, a) with weights (..., n), (..., a, a)."""
-    squares: Array = 4 * (vectors.T @ (weights[..., None] * vectors)) / len(vectors)
+    squares: Array = 4 * product(vectors.T, weights[..., None] * vectors) / len(vectors)
     return squares
 
 
@@ -57,7 +57,7 @@ class MiniBatch(Oracle):
         per_sample = np.empty_like(gradients)
         for client, residuals in enumerate(self._residuals):
             inputs = residuals[:, 1:]
-            lengths = ((inputs @ forms[client]) * inputs).sum(axis=1)
+            lengths = (product(inputs, forms[client]) * inputs).sum(axis=1)
             per_sample[client] = _weighted_squares(residuals, lengths)
         pushes = self._mean_maps.transpose(0, 2, 1)
         return (per_sample - self._of_samples(forms, gradients, pushes)) * self._shrinkages
@@ -69,7 +69,7 @@ class MiniBatch(Oracle):
     @cached_property
     def _mean_maps(self) -> Array:
         """Of each client's samples, the mean gradient as a map of (1, x), (M, d, d+1)."""
-        return np.stack([2 * (residuals[:, 1:].T @ residuals) / len(residuals) for residuals in self._residuals])
+        return np.stack([2 * product(residuals[:, 1:].T, residuals) / len(residuals) for residuals in self._residuals])
 
     @cached_property
     def _residuals(self) -> list[Array]:

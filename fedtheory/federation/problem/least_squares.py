@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of
+from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of, product
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import MiniBatch
-from fedtheory.federation.problem.quadratic import Problem, quadratic
+from fedtheory.federation.problem.quadratic import Problem, quadratic, semidefinite
 
 
 def least_squares(
@@ -31,11 +31,11 @@ def least_squares(
     size drawn with or without replacement.  Raises `InputError`.
     """
     _check_data(data, batch, replacement)
-    hessians = np.stack([2 * (x.T @ x) / len(x) for x, _ in data])
+    hessians = np.stack([2 * product(x.T, x) / len(x) for x, _ in data])
     hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + data.ridge * arithmetic_of(start).identity(len(start))
-    linear = np.stack([2 * (y @ x) / len(x) for x, y in data])
+    linear = np.stack([2 * product(y, x) / len(x) for x, y in data])
     constants = arithmetic_of(start).array([(y @ y) / len(y) for _, y in data])
-    problem = quadratic(hessians, linear, start, constants=constants, weights=weights)
+    problem = quadratic(semidefinite(hessians), linear, start, constants=constants, weights=weights)
     oracle = problem.oracle if batch is None else MiniBatch(data, batch, replacement)
     return replace(problem, oracle=oracle, data=data, description=description)
 

@@ -9,10 +9,11 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, unanswered
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, product, unanswered
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
@@ -111,8 +112,11 @@ class Problem(Shown):
     @cached_property
     def optimum(self) -> Array:
         """x*, (d,): the minimiser of F nearest to the start."""
-        size = weighted_sum(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
-        pull = self.arithmetic.difference(self.mean_linear, self.hessian @ self.start, size)
+
+        def size() -> Array:
+            return weighted_sum(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
+
+        pull = self.arithmetic.difference(self.mean_linear, product(self.hessian, self.start), size)
         try:
             return self.start + self.arithmetic.solve(self.hessian, pull)
         except InputError:
@@ -125,7 +129,7 @@ class Problem(Shown):
 
     def value(self, point: Array) -> Number:
         """F at a point (d,)."""
-        return point @ self.hessian @ point / 2 - self.mean_linear @ point + self.mean_constant
+        return point @ product(self.hessian, point) / 2 - self.mean_linear @ point + self.mean_constant
 
     def gradients(self, points: Array) -> Array:
         """Gradients of F_i, (..., M, d), at points (..., M, d)."""
@@ -145,22 +149,26 @@ class Problem(Shown):
     def centred(self) -> Problem:
         """The same problem in coordinates whose zero is the optimum, where F* is well separated from rounding."""
         at = self.optimum
-        moved = self.hessians @ at
+        moved = product(self.hessians, at)
         return replace(
             self,
-            linear=self.arithmetic.difference(self.linear, moved, abs(self.linear) + abs(self.hessians) @ abs(at)),
+            linear=self.arithmetic.difference(self.linear, moved, lambda: self._pulls_at(at)),
             constants=self.constants + moved @ at / 2 - self.linear @ at,
             start=self.start - at,
             oracle=self.oracle.translated(at),
             data=None,
         )
 
+    def _pulls_at(self, point: Array) -> Array:
+        """Sizes of the numbers that gradients at a point (d,) are made of, (M, d)."""
+        sizes: Array = abs(self.linear) + abs(self.hessians) @ abs(point)
+        return sizes
+
     @cached_property
     def client_optima(self) -> Array:
         """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
         at = self.optimum
-        size = abs(self.linear) + abs(self.hessians) @ abs(at)
-        pulls = self.arithmetic.difference(self.linear, self.hessians @ at, size)
+        pulls = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._pulls_at(at))
         try:
             moves = [self.arithmetic.solve(h, pull) for h, pull in zip(self.hessians, pulls, strict=True)]
         except InputError:
@@ -267,13 +275,26 @@ def _shape(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
 
 
+_SEMIDEFINITE: WeakValueDictionary[int, Array] = WeakValueDictionary()
+"""Stacks of matrices that are known to be symmetric and semidefinite: problems that share them ask once."""
+
+
+def semidefinite(hessians: Array) -> Array:
+    """Matrices (M, d, d) of sums of squares: problems need not ask whether they are symmetric and semidefinite."""
+    _SEMIDEFINITE[id(hessians)] = hessians
+    return hessians
+
+
 def _check_hessians(problem: Problem) -> None:
     hessians = problem.hessians
+    if _SEMIDEFINITE.get(id(hessians)) is hessians:
+        return
     symmetric = (hessians == hessians.transpose(0, 2, 1)).all(axis=(1, 2))
     for client in np.flatnonzero(~symmetric):
         raise InputError(f"problem.hessians[{client}]", "expected a symmetric matrix")
     for client in np.flatnonzero(~problem.arithmetic.are_psd(hessians)):
         raise InputError(f"problem.hessians[{client}]", "expected no negative eigenvalue (positive semidefinite)")
+    semidefinite(hessians)
 
 
 def _sums_to_one(weights: Array) -> bool:

@@ -1,0 +1,50 @@
+"""Products of matrices: those of many rationals by python-flint, which finds one denominator for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from fedtheory.arithmetic.operations import Array
+
+_FEWEST = 8
+"""Terms of an inner product below which arrays of numbers are as quick."""
+
+
+def product(left: Array, right: Array) -> Array:
+    """``left @ right``, as NumPy defines it for vectors, matrices and stacks of them."""
+    if not (_are_many_rationals(left) and _are_many_rationals(right)) or left.ndim + right.ndim < 3:
+        found: Array = left @ right
+        return found
+    if right.ndim == 1:
+        return product(left, right[:, None])[..., 0]
+    if left.ndim == 1:
+        return product(left[None], right)[..., 0, :]
+    return _of_stacks(left, right)
+
+
+def _are_many_rationals(array: Any) -> bool:
+    """Whether an array has so many rationals in a row, and nothing else."""
+    is_long = isinstance(array, np.ndarray) and array.dtype == object and max(array.shape[-2:]) >= _FEWEST
+    return is_long and set(map(type, array.flat)) == {fmpq}
+
+
+def _of_stacks(left: Array, right: Array) -> Array:
+    """Products of matrices (..., m, n) and (..., n, p)."""
+    lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    pairs = zip(_matrices(left, lead).flat, _matrices(right, lead).flat, strict=True)
+    entries = [entry for one, other in pairs for entry in (one * other).entries()]
+    found: Array = np.empty(len(entries), dtype=object)
+    found[:] = entries
+    return found.reshape(*lead, left.shape[-2], right.shape[-1])
+
+
+def _matrices(stack: Array, lead: tuple[int, ...]) -> Array:
+    """Each matrix of a stack for flint, an array of them with the leading axes `lead`."""
+    rows, columns = stack.shape[-2:]
+    single = [fmpq_mat(rows, columns, one.ravel().tolist()) for one in stack.reshape(-1, rows, columns)]
+    matrices: Array = np.empty(len(single), dtype=object)
+    matrices[:] = single
+    return np.broadcast_to(matrices.reshape(stack.shape[:-2]), lead)
