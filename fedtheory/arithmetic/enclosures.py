@@ -89,6 +89,9 @@ class Enclosure:
     def __ge__(self, other: object) -> bool:
         return not self < other
 
+    def __bool__(self) -> bool:
+        return self != 0
+
     __hash__ = None  # type: ignore[assignment]
 
     def _combined(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:

@@ -61,7 +61,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
             return values
         given = np.asarray(values)
         if given.dtype == np.float64:
-            return cls(given, np.zeros(given.shape))
+            return cls(given.copy(), np.where(np.isfinite(given), 0.0, np.inf))
         pairs = np.array([_enclosing(value) for value in given.ravel()], dtype=float).reshape(-1, 2)
         return cls(pairs[:, 0].reshape(given.shape), pairs[:, 1].reshape(given.shape))
 
@@ -100,6 +100,9 @@ class MidpointRadius(NDArrayOperatorsMixin):
     @property
     def T(self) -> MidpointRadius:  # noqa: N802 (as NumPy calls it)
         return self._each(np.transpose)
+
+    def __bool__(self) -> bool:
+        raise _unknown("the truth")
 
     def __len__(self) -> int:
         return len(self.middle)
@@ -238,7 +241,9 @@ def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     if not (least > 0).all():
         raise Unresolved("an enclosure that is divided by contains zero")
     middle = left.middle / right.middle
-    return _rounded(middle, (left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius) / least)
+    # What underflow takes off would count for more after the division.
+    missed = _outward(left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius + 2 * _TINY * right.radius)
+    return _rounded(middle, missed / least)
 
 
 def _rounded(middle: Any, radius: Any) -> MidpointRadius:
@@ -248,7 +253,8 @@ def _rounded(middle: Any, radius: Any) -> MidpointRadius:
 
 def _matmul(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     terms = left.shape[-1]
-    rounding = _gamma(terms) * np.abs(right.middle) + right.radius
+    # What underflow takes off may be multiplied by a large number.
+    rounding = _gamma(terms) * np.abs(right.middle) + right.radius + _TINY
     # Radii of zero are frequent, and cost no product.
     radius = np.abs(left.middle) @ rounding
     if left.radius.any():
@@ -328,7 +334,9 @@ def _rearranged(function: Callable[..., Floats]) -> Callable[..., MidpointRadius
     return rule
 
 
-def _where(chosen: NDArray[np.bool_], left: Any, right: Any) -> MidpointRadius:
+def _where(chosen: Any, left: Any, right: Any) -> MidpointRadius:
+    if isinstance(chosen, MidpointRadius):
+        raise _unknown("where")
     left, right = MidpointRadius.of(left), MidpointRadius.of(right)
     return MidpointRadius(np.where(chosen, left.middle, right.middle), np.where(chosen, left.radius, right.radius))
 

@@ -1,14 +1,17 @@
-"""What exact rationals cost, beside floats."""
+"""What exact rationals and enclosures cost, beside floats."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from conftest import Row
-from problems import best_of
+from problems import best_of, seconds_of_sympy
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
+from fedtheory.engine.certified_run import certified
+from fedtheory.engine.run import Run
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
@@ -26,6 +29,12 @@ RUN = {
 }
 
 
+DIGITS = {
+    "problem": {"kind": "least-squares", "data": "digits:3-8", "clients": 10, "split": "dirichlet", "batch": 8},
+    "algorithm": {"name": "fedavg", "local_step_size": "1/50", "local_steps": 5, "rounds": 100},
+}
+
+
 def checked(arithmetic: Arithmetic) -> object:
     """Theorem 2.1 on the run."""
     return check(find("renard2022:thm-2.1"), parse_run(RUN, arithmetic))
@@ -37,3 +46,29 @@ def test_rationals_against_floats(benchmark: Any, row: Row) -> None:
     benchmark.pedantic(checked, args=(RATIONAL,), rounds=5)
     ratio = best_of(lambda: checked(RATIONAL)) / best_of(lambda: checked(FLOAT))
     row("check in rationals, 20 rounds", "the same in floats", ratio, "times the cost")
+
+
+def moments_of(run: Run) -> object:
+    """Second moments of a run that is new, so that nothing of it is known."""
+    return replace(run).trajectory.moments
+
+
+def test_enclosures_against_floats(benchmark: Any, row: Row) -> None:
+    """A hundred rounds on images of digits, in floats and in floats whose errors are enclosed."""
+    floats, enclosed = parse_run(DIGITS, FLOAT), certified(parse_run(DIGITS, RATIONAL))
+    moments_of(floats)
+    benchmark.pedantic(moments_of, args=(enclosed,), rounds=1)
+    ratio = best_of(lambda: moments_of(enclosed), 2) / best_of(lambda: moments_of(floats))
+    row("expectations on digits enclosed, d = 65", "the same in floats", ratio, "times the cost")
+
+
+def test_constants_on_data_in_rationals(benchmark: Any, row: Row) -> None:
+    """Reading a problem on images of digits exactly, its optimum and the constants of Theorem 2.1."""
+
+    def constants() -> object:
+        run = parse_run(DIGITS, RATIONAL)
+        return run.smoothness, run.dissimilarity_sq, run.noise_variance
+
+    benchmark.pedantic(constants, rounds=1)
+    ratio = best_of(constants, 2) / seconds_of_sympy()
+    row("constants on digits in rationals, d = 65", "import of SymPy", ratio, "times the cost")

@@ -108,6 +108,45 @@ def test_what_has_no_rule_is_not_answered() -> None:
         near + np.array(["1"], dtype=object)
 
 
+def test_what_underflows_is_enclosed() -> None:
+    """What gets lost below the smallest floats is not lost where a large number multiplies or a small one divides."""
+    small, large = RATIONAL.array([[fmpq(2**43 + 5) / fmpq(2) ** 1074]]), RATIONAL.array([[fmpq(2**52 + 1) * 2**850]])
+    assert contains(CERTIFIED.array(large) @ CERTIFIED.array(small), large @ small)
+    divided, by = RATIONAL.array([1 / fmpq(2) ** 1060]), fmpq(1, 2**900) + fmpq(1, 2**930)
+    divisor = MidpointRadius(np.array([2.0**-900]), np.array([2.0**-930]))
+    assert contains(CERTIFIED.array(divided) / divisor, divided / by)
+
+
+def test_what_has_no_eigenvalues_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where LAPACK finds none the intervals contain everything."""
+
+    def fails(_matrix: Array) -> None:
+        raise np.linalg.LinAlgError
+
+    run = run_on(random_problem(np.random.default_rng(0), 2, 2), np.random.default_rng(0), 0)
+    monkeypatch.setattr(np.linalg, "eigh", fails)
+    assert (CertifiedRun(run.problem, run.algorithm).trajectory.server_distance_sq.radius[1:] == np.inf).all()  # type: ignore[attr-defined]
+
+
+def test_there_is_no_truth_of_arrays_and_open_numbers() -> None:
+    """An array is neither true nor false, and a number that may be zero is no answer."""
+    near = MidpointRadius(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+    with pytest.raises(Unresolved):
+        bool(near)
+    with pytest.raises(Unresolved):
+        bool(near[0])
+    with pytest.raises(Unresolved):
+        np.where(near, near, near)
+    assert near[1]
+
+
+def test_floats_that_are_enclosed_are_copied() -> None:
+    """What is written into the intervals later changes no array of somebody else."""
+    given = np.array([1.0, 2.0])
+    CERTIFIED.array(given)[0] = fmpq(7)
+    assert given[0] == 1
+
+
 def test_what_overflows_contains_everything() -> None:
     """An infinite radius, and no number that could decide anything."""
     huge = MidpointRadius.of(np.array([1e200])) * MidpointRadius.of(np.array([1e200]))

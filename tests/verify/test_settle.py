@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from flint import fmpq
 
 from fedtheory import FLOAT, Claim, read_run
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
-from verify.check.settle import settle
+from verify.check.settle import check_and_settle, settle
 from verify.instances import Instance
 
 eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
@@ -93,3 +97,15 @@ def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
         where={distance: q.final_distance_sq},
     )
     assert settle(check(posing, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL)).holds is None
+
+
+@pytest.mark.parametrize("apart", [fmpq(1, 10**25), fmpq(1, 10**13)], ids=["no float apart", "some floats apart"])
+def test_a_proof_settles_nothing_where_an_assumption_fails(apart: fmpq) -> None:
+    """Step sizes that floats take for equal, and rationals do not: the claim says nothing of the run."""
+    hessians = RATIONAL.array([[[1, 0], [0, 1]]] * 2)
+    problem = quadratic(hessians, RATIONAL.array([[1, 0]] * 2), RATIONAL.array([3, 0]))
+    sizes = RATIONAL.array([fmpq(1, 4), fmpq(1, 4) + apart])
+    run = Run(problem, fedavg(problem, rounds=1000, local_step_size=sizes))
+    for name in ("lecture27:thm-1.g", "vlaski2023:eq-5.30"):
+        found = check_and_settle(find(name), run.as_floats(), lambda: run)
+        assert (found.applicable, found.holds) == (False, None), name

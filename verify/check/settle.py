@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import cache
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT
+from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
-from fedtheory.errors import InputError
+from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import prove
+from verify.check.applicability import ConditionCheck, applicability
 from verify.check.nearby import nearby_runs
 from verify.check.one_run import check
 from verify.check.outcome import Check, Settlement
@@ -65,13 +67,15 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
         return _left_open(found, f"{seen}: {reason.message}")
     if _cost(run) <= _BUDGET:
         return _settled(found, check(found.claim, run), seen)
-    if _is_tie(found) and _is_proved(found.claim):
-        proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
-        return replace(found, settlement=proof)
     seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"
     enclosed = certified(run, on_progress)
     if enclosed is run or not _is_affordable(run):
         return _left_open(found, seen)
+    if found.comparisons and found.holds is None and _is_proved(found.claim):
+        conditions = _conditions_met(found.claim, enclosed)
+        if conditions is not None:
+            proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
+            return replace(found, conditions=conditions, settlement=proof)
     return _settled(found, check(found.claim, enclosed), seen)
 
 
@@ -85,10 +89,14 @@ def _settled(found: Check, exact: Check, seen: str) -> Check:
     return replace(exact, arithmetic=FLOAT, settlement=settlement)
 
 
-def _is_tie(found: Check) -> bool:
-    """Whether floats are certain of all but the sides, which are too close."""
-    certain = found.applicable and found.is_steady and all(condition.holds for condition in found.conditions)
-    return certain and bool(found.comparisons) and found.holds is None
+def _conditions_met(claim: Claim, run: Run) -> tuple[ConditionCheck, ...] | None:
+    """The conditions, where they and all assumptions hold for certain: in floats numbers may be equal that are not."""
+    try:
+        with precise_enclosures():
+            asked = applicability(claim, run, ())
+    except (NotApplicable, Diverging):
+        return None
+    return None if asked.failures or not all(condition.holds for condition in asked.conditions) else asked.conditions
 
 
 @cache

@@ -121,7 +121,10 @@ def _largest_eigenvalue(matrix: MidpointRadius) -> float:
     """
     if not np.isfinite(matrix.bounds).all():
         return np.inf
-    vectors = MidpointRadius.of(np.linalg.eigh((matrix.middle + matrix.middle.T) / 2)[1])
+    try:
+        vectors = MidpointRadius.of(np.linalg.eigh((matrix.middle + matrix.middle.T) / 2)[1])
+    except np.linalg.LinAlgError:
+        return np.inf
     above = (vectors.T @ matrix @ vectors).bounds.sum(axis=1).max()
     # The metric less the identity is next to nothing.
     below = 1 - (vectors.T @ vectors - np.eye(len(matrix))).bounds.sum(axis=1).max() * _ABOVE
