@@ -15,7 +15,8 @@ _FEWEST = 8
 
 def product(left: Array, right: Array) -> Array:
     """``left @ right``, as NumPy defines it for vectors, matrices and stacks of them."""
-    if not (_are_many_rationals(left) and _are_many_rationals(right)) or left.ndim + right.ndim < 3:
+    many = left.dtype == object and left.ndim + right.ndim >= 3 and max(left.shape[-2:]) >= _FEWEST
+    if not many or not (_are_rationals(left) and _are_rationals(right)):
         found: Array = left @ right
         return found
     if right.ndim == 1:
@@ -25,10 +26,9 @@ def product(left: Array, right: Array) -> Array:
     return _of_stacks(left, right)
 
 
-def _are_many_rationals(array: Any) -> bool:
-    """Whether an array has so many rationals in a row, and nothing else."""
-    is_long = isinstance(array, np.ndarray) and array.dtype == object and max(array.shape[-2:]) >= _FEWEST
-    return is_long and set(map(type, array.flat)) == {fmpq}
+def _are_rationals(array: Any) -> bool:
+    """Whether an array has rationals, and nothing else."""
+    return isinstance(array, np.ndarray) and array.dtype == object and set(map(type, array.flat)) == {fmpq}
 
 
 def _of_stacks(left: Array, right: Array) -> Array:

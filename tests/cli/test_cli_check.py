@@ -212,6 +212,16 @@ def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) ->
     assert "violated (decided in enclosures)" in outcome.out
 
 
+def test_long_runs_on_data_are_enclosed_where_rationals_are_asked_for(command, tmp_path: Path, write_run) -> None:
+    """Rationals would take days; the answer says in which numbers it is given."""
+    path = tmp_path / "tiny.py"
+    path.write_text(TINY)
+    run = write_run(TENTH | {"algorithm.rounds": "20"}, DIGITS)
+    document = command("check", f"{path}:tiny", run, "--arithmetic", "rational", "--json").document
+    assert (document["arithmetic"], document["bits"], document["holds"]) == ("enclosure", 53, False)
+    assert "+/-" in document["lhs"]
+
+
 def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_path: Path, write_run) -> None:
     """With stale models floats alone see it on data; rationals confirm one on a smaller run."""
     path = tmp_path / "tiny.py"

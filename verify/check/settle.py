@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
-from fedtheory.arithmetic import ENCLOSED, FLOAT
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
@@ -23,6 +23,8 @@ _BUDGET = 2_000_000
 _MOST_PRODUCTS, _MOST_OF_CONSTANTS = 2 * 10**10, 2 * 10**9
 """Multiplications of floats up to which expectations are enclosed, and of rationals for a problem's constants: about a
 minute for either."""
+_MANY, _MOST_STEPS = 16, 50_000_000
+"""Dimensions, and multiplications as in `_BUDGET`, from which rationals are not even tried."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
 _LONGER = 16
 """Local steps after which rationals have become twice as long."""
@@ -44,8 +46,11 @@ def check_and_settle(
 ) -> Check:
     """A claim on a run that somebody gave: steady under small changes, and decided wherever that can be afforded.
 
-    `exactly` reads the same run in rationals; `on_progress` is told of rounds, and of how many there are.
+    `exactly` reads the same run in rationals; `on_progress` is told of rounds, and of how many there are.  A run in
+    rationals of many dimensions whose numbers would take hours is enclosed in floats.
     """
+    if given.arithmetic is RATIONAL and _takes_hours(given):
+        given = certified(given, on_progress)
     return settle(check(claim, given, nearby_runs(given)), exactly, on_progress)
 
 
@@ -115,6 +120,11 @@ def _cost(run: Run) -> int:
     # The bits of enclosures are no more than about the number of steps.
     longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
     return int(steps * (1 + longer) * run.problem.clients * (run.problem.dimension + 1) ** 3)
+
+
+def _takes_hours(run: Run) -> bool:
+    """Whether rationals, which are long from the start in many dimensions, are too long for what has to be done."""
+    return run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS and _is_affordable(run)
 
 
 def _is_affordable(run: Run) -> bool:

@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.arithmetic import Array, arithmetic_of, product
 
 
 class LiveModels:
@@ -53,8 +53,8 @@ class LiveModels:
         """Moments of ``sum_v maps[v] z_v``, z_v version v: with all live models (d+1, V(d+1)), and its own."""
         if len(self._slots) == 1:
             (only,) = maps.values()
-            cross = only @ self._joint
-            return cross, cross @ only.T
+            cross = product(only, self._joint)
+            return cross, product(cross, only.T)
         parts = [linear @ self._joint[self.columns(version)] for version, linear in maps.items()]
         cross = reduce(operator.add, parts)
         own = [cross[:, self.columns(version)] @ linear.T for version, linear in maps.items()]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.arithmetic import Array, arithmetic_of, product
 from fedtheory.engine.moments.powers import accumulated, powers
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import Oracle
@@ -123,8 +123,8 @@ def in_one_step(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array
 
     That is what the second moment of a step z - eta (0, g) takes beside `moments`, the E z z' (..., C, d+1, d+1).
     """
-    crossed = gradients @ moments
-    squares = crossed @ gradients.swapaxes(-1, -2)
+    crossed = product(gradients, moments)
+    squares = product(crossed, gradients.swapaxes(-1, -2))
     squares = (squares + squares.swapaxes(-1, -2)) / 2
     return crossed, squares + oracle.covariances(moments, squares)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.arithmetic import Array, arithmetic_of, product
 
 _MOST = 2**16
 """Numbers in a block."""
@@ -21,7 +21,7 @@ def powers(steps: Array, count: int) -> Iterator[Array]:
         block, ahead = np.concatenate([block, ahead @ block]), ahead @ ahead
     while count > len(block):
         yield block
-        block, count = ahead @ block, count - len(block)
+        block, count = product(ahead, block), count - len(block)
     yield block[:count]
 
 

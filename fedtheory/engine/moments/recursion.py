@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.arithmetic import Array, plain_floats, product
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
@@ -179,7 +179,7 @@ class Recursion:
             moments = after_local_steps(self.centred, self.work, bases, clients)
             maps = (self._displacements[clients] + self._identity)[:, 1:, :]
             server = weighted_sum(squares, moments)[1:, 1:]
-            server = server - weighted_sum(squares, maps @ bases @ maps.transpose(0, 2, 1))
+            server = server - weighted_sum(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
         else:
             moments = noise_after_local_steps(self.centred, self.work, clients)
             server = weighted_sum(squares, moments)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, product
 from fedtheory.engine.moments.local import homogeneous, local_maps, step_maps
 from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.recursion import Recursion
@@ -71,9 +71,9 @@ def _one_by_one(problem: Problem, work: LocalWork, forms: Array) -> Iterator[Pul
         if k == max(work.steps):
             return
         seen = (carried + noise)[:, 1:, 1:]
-        fresh = problem.oracle.pulled_back(seen, pushes @ seen @ gradients)
-        noise = transposed @ noise @ maps + squared_sizes * fresh
-        carried = transposed @ carried @ maps
+        fresh = problem.oracle.pulled_back(seen, product(product(pushes, seen), gradients))
+        noise = product(product(transposed, noise), maps) + squared_sizes * fresh
+        carried = product(product(transposed, carried), maps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class RoundForms:
         blocks = pulled_back(self.recursion.centred, self.recursion.work, homogeneous(form))
         noise = np.concatenate([weighted_sum(weights * weights, each.noise.swapaxes(0, 1)) for each in blocks])
         maps = maps[:, 1:, :]
-        forms: Array = maps.transpose(0, 2, 1) @ form @ maps + noise
+        forms: Array = product(product(maps.transpose(0, 2, 1), form), maps) + noise
         return forms
 
     def of_drift(self) -> Iterator[Array]:

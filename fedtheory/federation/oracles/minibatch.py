@@ -49,7 +49,7 @@ class MiniBatch(Oracle):
     def covariances(self, moments: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
         for client, residuals in enumerate(self._residuals):
-            squares = ((residuals @ moments[..., client, :, :]) * residuals).sum(axis=-1)
+            squares = (product(residuals, moments[..., client, :, :]) * residuals).sum(axis=-1)
             per_sample[..., client, :, :] = _weighted_squares(residuals[:, 1:], squares)
         return (per_sample - self._of_samples(moments, gradients, self._mean_maps)) * self._shrinkages
 
