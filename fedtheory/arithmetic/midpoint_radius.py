@@ -52,6 +52,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
     """As of arrays of exact numbers: these are no floats that anything may be compared with."""
 
     def __init__(self, middle: Floats, radius: Floats) -> None:
+        """Two arrays of one shape; radii are not negative."""
         self.middle, self.radius = middle, radius
 
     @classmethod

@@ -30,6 +30,10 @@ class CertifiedRun(Run):
         """That of floats, and no other."""
         return (CERTIFIED.bits,)
 
+    def as_floats(self) -> Run:
+        """The same run in double precision, whose errors nobody encloses."""
+        return Run(self.problem.as_floats(), self.algorithm.as_floats())
+
     def require_vectors(self) -> None:
         """Vectors would be rational, and the longer the later they are."""
         raise Unresolved("vectors of single steps are not enclosed in floats")

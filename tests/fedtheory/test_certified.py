@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_problems import few, fractions, random_problem, seeds
 
-from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius
+from fedtheory.arithmetic import CERTIFIED, FLOAT, RATIONAL, Array, MidpointRadius
 from fedtheory.arithmetic.enclosures import Enclosure, bare
 from fedtheory.engine.certified_run import CertifiedRun
 from fedtheory.engine.run import Run
@@ -245,6 +245,14 @@ def test_single_numbers_are_enclosures() -> None:
     assert isinstance(near.sum(), Enclosure)
     assert isinstance(near @ near, Enclosure)
     assert contains(near[0] + fmpq(1, 3), fmpq(2, 3))
+
+
+def test_in_floats_nothing_is_enclosed() -> None:
+    """The floats of an enclosed run are those of the run itself."""
+    run = run_on(random_problem(np.random.default_rng(0), 2, 2), np.random.default_rng(0), 0)
+    floats = CertifiedRun(run.problem, run.algorithm).as_floats()
+    assert floats.arithmetic is FLOAT
+    assert (floats.trajectory.moments == run.as_floats().trajectory.moments).all()
 
 
 def test_stale_models_are_not_enclosed() -> None:

@@ -8,9 +8,9 @@ near each ``P_n``,
 
 and where ``-e_n W <= P_n - Q_n <= e_n W`` for one positive definite W with
 ``L(W) <= c W``, the same holds of the next round with ``e_{n+1} = c e_n + r_n``,
-r_n a bound on R_n in units of W.  Of intervals only a single round is left,
-whose rounding does not add up: intervals that are carried from round to round
-would grow with the sizes of the maps' entries, even where the maps contract.
+r_n a bound on R_n in units of W.  Intervals are needed for one round at a time;
+carried from round to round they would grow with the sizes of the maps' entries,
+even where the maps contract.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fedtheory.federation.problem.enclosed import EnclosedProblem
 _CONSTANTS = tuple(2.0**-power for power in range(0, 21, 2))
 """What the constant coordinate counts, as a length: a small one adds little to c, and more to each r_n."""
 _ABOVE, _LEAST = 1 + 1e-9, 1e-150
-"""More than what the rounding of norms in up to 10^6 dimensions takes off, relatively, and what underflow does."""
+"""More than what the rounding of norms in up to 1,000 dimensions takes off, relatively, and what underflow does."""
 
 
 class CertifiedTrajectory(Trajectory):
