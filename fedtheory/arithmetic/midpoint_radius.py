@@ -155,8 +155,11 @@ class MidpointRadius(NDArrayOperatorsMixin):
     def cumsum(self, axis: int) -> MidpointRadius:
         return self._summed(self.middle.cumsum(axis), np.abs(self.middle).cumsum(axis), self.radius.cumsum(axis))
 
-    def trace(self, *, axis1: int, axis2: int) -> Any:
+    def trace(self, *, axis1: int = 0, axis2: int = 1) -> Any:
         return self.diagonal(axis1=axis1, axis2=axis2).sum(axis=-1)
+
+    def any(self) -> bool:
+        return bool(self.size) and bool((self != 0).any())
 
     def max(self) -> Any:
         least, most = (self.middle - self.radius).max(), (self.middle + self.radius).max()
@@ -354,6 +357,17 @@ def _dot(left: Any, right: Any) -> MidpointRadius:
     return _matmul(first, second)
 
 
+def _tensordot(left: Any, right: Any, axes: Any) -> Any:
+    first, second = MidpointRadius.of(left), MidpointRadius.of(right)
+    if axes == (0, 0):
+        first = _FUNCTIONS["moveaxis"](first, 0, -1)
+    elif axes != 1:
+        raise _unknown("tensordot")
+    terms = len(second)
+    found = _matmul(first.reshape(-1, terms), second.reshape(terms, -1))
+    return _single(found.reshape(*first.shape[:-1], *second.shape[1:]))
+
+
 def _empty_like(array: Any) -> MidpointRadius:
     # Zeros: what is left unfilled is a definite number, too.
     return MidpointRadius(np.zeros(np.shape(array)), np.zeros(np.shape(array)))
@@ -367,6 +381,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "moveaxis": _rearranged(np.moveaxis),
     "where": _where,
     "outer": _outer,
+    "repeat": _rearranged(np.repeat),
+    "tensordot": _tensordot,
+    "trace": lambda array, axis1, axis2: array.trace(axis1=axis1, axis2=axis2),
     "dot": _dot,
     "empty_like": _empty_like,
     "zeros_like": _empty_like,

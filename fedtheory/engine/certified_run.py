@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
 from fedtheory.arithmetic import CERTIFIED, ENCLOSED, RATIONAL, Arithmetic
+from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments.certified import CertifiedTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
@@ -39,11 +40,14 @@ class CertifiedRun(Run):
         raise Unresolved("vectors of single steps are not enclosed in floats")
 
     @cached_property
-    def attempted_trajectory(self) -> CertifiedTrajectory:
-        """Enclosures of the expectations; `Unresolved` for runs whose rounds are not all alike."""
+    def attempted_trajectory(self) -> Trajectory:
+        """Enclosures of the expectations; `Unresolved` where rounds are not alike, or clients keep vectors."""
+        problem = EnclosedProblem.around(self.problem)
         if self.algorithm.defined is not None:
-            raise Unresolved("only runs of the update rule are enclosed in floats")
-        return CertifiedTrajectory(EnclosedProblem.around(self.problem), self.algorithm, self.on_progress)
+            from fedtheory.engine.joint.certified import CertifiedJointTrajectory
+
+            return CertifiedJointTrajectory(problem, self.algorithm, self.on_progress)
+        return CertifiedTrajectory(problem, self.algorithm, self.on_progress)
 
 
 @singledispatch

@@ -21,6 +21,7 @@ from fedtheory.federation import Full, Multinomial, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock
 from fedtheory.federation.problem import Problem, least_squares
+from fedtheory.runfile import parse_run, run_with
 
 some = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -227,6 +228,53 @@ def test_expectations_of_mini_batches_contain_those_of_rationals(
     assert_contained(run_on(data(generator, clients, dimension, ridge), generator, law))
 
 
+DEFINITIONS: dict[str, dict[str, object]] = {
+    "fedprox": {"name": "fedprox", "proximal": "1/2", "local_steps": 2},
+    "fednova": {"name": "fednova", "local_steps": [1, 2]},
+    "fedavgm": {"name": "fedavgm", "momentum": "1/2", "local_steps": 2},
+    "nesterov": {"name": "fedavgm", "momentum": "1/2", "nesterov": True, "local_steps": 1},
+    "sampled": {"name": "fedprox", "proximal": "1", "participation": {"kind": "uniform", "clients": 1}},
+}
+PROBLEMS: dict[str, dict[str, object]] = {
+    "quadratic": {
+        "kind": "quadratic",
+        "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "0"], ["0", "3"]]],
+        "linear": [["1", "0"], ["-1", "2"]],
+        "weights": ["1/4", "3/4"],
+        "start": ["3", "-2"],
+        "noise": ["1", "1/3"],
+    },
+    "least squares": {
+        "kind": "least-squares",
+        "inputs": [[["1", "1/3"], ["1/2", "-1"]], [["2/3", "0"], ["1", "1"]]],
+        "outputs": [["2", "-1"], ["0", "1"]],
+        "start": ["3", "-2"],
+        "batch": 1,
+    },
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_expectations_of_definitions_contain_those_of_rationals(name: str, problem: str) -> None:
+    """Algorithms whose clients keep nothing between rounds, with a memory of the server's or without."""
+    keys = {"local_step_size": "1/7", "rounds": 4} | DEFINITIONS[name]
+    run = parse_run({"problem": PROBLEMS[problem], "algorithm": keys}, RATIONAL)
+    enclosed, exact = CertifiedRun(run.problem, run.algorithm).trajectory, run.trajectory
+    for expectation in ("moments", "server_mean", "server_suboptimality", "local_distance_sq", "drift"):
+        assert contains(getattr(enclosed, expectation), getattr(exact, expectation)), expectation
+    distances = enclosed.server_distance_sq
+    assert (distances.radius <= 1e-9 * (1 + distances.middle.max())).all()  # type: ignore[attr-defined]
+
+
+def test_vectors_that_clients_keep_are_not_enclosed() -> None:
+    """SCAFFOLD's control variates are left to rationals."""
+    keys = {"name": "scaffold", "local_step_size": "1/7", "rounds": 2, "local_steps": 2}
+    run = parse_run({"problem": PROBLEMS["quadratic"], "algorithm": keys}, RATIONAL)
+    with pytest.raises(Unresolved, match="vectors that clients keep"):
+        _ = CertifiedRun(run.problem, run.algorithm).trajectory
+
+
 def test_long_runs_stay_narrow() -> None:
     """Three hundred rounds in twelve dimensions, where intervals that are carried along would be wider than all."""
     generator = np.random.default_rng(3)
@@ -235,6 +283,17 @@ def test_long_runs_stay_narrow() -> None:
     distances = CertifiedRun(problem, algorithm).trajectory.server_distance_sq
     assert (distances.radius <= 1e-5 * distances.middle).all()  # type: ignore[attr-defined]
     floats = Run(problem.as_floats(), algorithm.as_floats()).trajectory.server_distance_sq
+    assert (np.abs(distances.middle - floats) <= distances.radius + 1e-12 * floats).all()  # type: ignore[attr-defined]
+
+
+def test_momentum_stays_narrow() -> None:
+    """Where a round contracts in no units of single coordinates, units are made that it contracts in."""
+    problem = data(np.random.default_rng(3), 4, 6, fmpq(1, 3))
+    keys = {"name": "fedavgm", "momentum": "9/10", "local_step_size": "1/100", "rounds": 150, "local_steps": 2}
+    run = run_with(problem, keys)
+    distances = CertifiedRun(run.problem, run.algorithm).trajectory.server_distance_sq
+    assert (distances.radius <= 1e-5 * distances.middle).all()  # type: ignore[attr-defined]
+    floats = run.as_floats().trajectory.server_distance_sq
     assert (np.abs(distances.middle - floats) <= distances.radius + 1e-12 * floats).all()  # type: ignore[attr-defined]
 
 

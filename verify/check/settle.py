@@ -23,6 +23,8 @@ _BUDGET = 2_000_000
 _MOST_PRODUCTS, _MOST_OF_CONSTANTS = 2 * 10**10, 2 * 10**9
 """Multiplications of floats up to which expectations are enclosed, and of rationals for a problem's constants: about a
 minute for either."""
+_OF_DEFINITIONS = 10
+"""Times as much that enclosing a round of a definition takes."""
 _MANY, _MOST_STEPS = 16, 50_000_000
 """Dimensions, and multiplications as in `_BUDGET`, from which rationals are not even tried."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
@@ -132,5 +134,7 @@ def _is_affordable(run: Run) -> bool:
     steps, size = run.algorithm.rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
     data = run.problem.data
     rows = 0 if data is None else sum(map(len, data.outputs))
-    products = steps * (run.problem.clients * size + rows) * size**2
+    # Definitions have more vectors than one, and are asked more often what a round makes of them.
+    vectors = 1 if run.algorithm.defined is None else _OF_DEFINITIONS
+    products = vectors * steps * (run.problem.clients * size + rows) * size**2
     return products <= _MOST_PRODUCTS and run.problem.clients * size**4 <= _MOST_OF_CONSTANTS

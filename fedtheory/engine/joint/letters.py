@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fedtheory.arithmetic import Arithmetic, Array
+from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of
 from fedtheory.engine.joint.kinds import Kinds
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
@@ -67,7 +67,8 @@ class Letters:
 
     @cached_property
     def _fixed(self) -> dict[Expr, Any]:
-        steps = self.arithmetic.array(list(self.algorithm.work.steps))
+        # Numbers are what the weights are: rational, too, where vectors are in intervals.
+        steps = arithmetic_of(self.problem.weights).array(list(self.algorithm.work.steps))
         return {
             tau: steps[self.kinds.representatives],
             importance: self.shares,

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, plain_floats
+from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats
 from fedtheory.engine.joint.averages import Averaged
 from fedtheory.engine.joint.backward import Rounds, model_moments, model_rows, rounds_of
-from fedtheory.engine.joint.kinds import kinds_of
+from fedtheory.engine.joint.kinds import Kinds, kinds_of
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.letters import Letters
 from fedtheory.engine.joint.local import LocalStage
@@ -76,11 +76,15 @@ class JointTrajectory(Trajectory):
     def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
         self.algorithm = algorithm
-        self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
+        self.letters = Letters(problem, algorithm, self._kinds(problem, algorithm))
         self.definition = self.letters.definition
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
         self._known: dict[tuple[int, tuple[int, ...] | None], list[tuple[Number, Transition]]] = {}
+
+    def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
+        """Which clients are alike."""
+        return kinds_of(problem, algorithm)
 
     def _require_fitting(self) -> None:
         entries = (len(self.letters.kinds.counts) * self.layout.own) ** 2
@@ -102,7 +106,7 @@ class JointTrajectory(Trajectory):
         weights = aggregation.weights(self.problem.weights)
         law = turnout(aggregation.participation, weights) if reports is None else of_reports(weights, reports)
         assert self.algorithm.defined is not None
-        counts = self.problem.arithmetic.array(kinds.counts)
+        counts = arithmetic_of(weights).array(kinds.counts)
         return Group(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:

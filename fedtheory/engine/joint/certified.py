@@ -1,0 +1,39 @@
+"""Enclosures of the expectations of definitions whose clients keep no vectors between rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from fedtheory.engine.joint.kinds import Kinds, kinds_of
+from fedtheory.engine.joint.moments import Joint
+from fedtheory.engine.joint.trajectory import JointTrajectory
+from fedtheory.engine.moments.certified import enclosed_moments
+from fedtheory.errors import Unresolved
+from fedtheory.federation import Algorithm
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.enclosed import EnclosedProblem
+
+
+class CertifiedJointTrajectory(JointTrajectory):
+    """Second moments of the server's vectors in intervals of floats, where all rounds are alike."""
+
+    def __init__(self, problem: EnclosedProblem, algorithm: Algorithm, on_progress: Callable[[int, int], None]) -> None:
+        self._prepare(problem, algorithm)
+        if self.layout.own or not algorithm.clock.is_synchronous or not algorithm.has_one_size_a_step:
+            raise Unresolved("vectors that clients keep, and rounds that differ, are not enclosed in floats")
+        first, _ = self._begin()
+        self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.after_round, on_progress)
+        self.moments = np.stack([self._model(joint) for joint in self._joints()])
+        self.noise, self.divergence = [], None
+
+    def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
+        assert isinstance(problem, EnclosedProblem)
+        assert problem.of is not None
+        return kinds_of(problem.of, algorithm)
+
+    def _joints(self) -> Iterator[Joint]:
+        kinds, zeros = len(self.letters.kinds.counts), self.problem.arithmetic.zeros
+        for shared in self._shared:
+            yield Joint(shared, zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))

@@ -1,0 +1,90 @@
+"""Sizes of symmetric matrices in units of a positive definite one, with certified errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, MidpointRadius
+
+ABOVE, _LEAST = 1 + 1e-9, 1e-150
+"""More than what the rounding of norms in up to 1,000 dimensions takes off, relatively, and what underflow does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A positive definite ``W = C C'``, in whose units symmetric matrices are measured."""
+
+    factor: Array
+    """C, (a, a), floats."""
+    inverse: Array
+    """X, near the inverse of C."""
+    slack: float
+    """At least the square of the norm of ``(X C)^-1``, which makes good that X is only near."""
+
+    @classmethod
+    def of(cls, factor: Array) -> Metric:
+        """The metric of a triangular factor."""
+        inverse = np.linalg.inv(factor)
+        missed = MidpointRadius.of(inverse) @ MidpointRadius.of(factor) - np.eye(len(factor))
+        apart = _norm(missed)
+        return cls(factor, inverse, ABOVE / (1 - apart) ** 2 if apart < 1 else np.inf)
+
+    @property
+    def matrix(self) -> MidpointRadius:
+        """W, (a, a)."""
+        found: MidpointRadius = MidpointRadius.of(self.factor) @ MidpointRadius.of(self.factor.T)
+        return found
+
+    @property
+    def sizes(self) -> Array:
+        """The roots of w_ii w_jj, never too small, (a, a)."""
+        roots = np.sqrt(np.diagonal(self.matrix.bounds)) * ABOVE
+        return np.outer(roots, roots)
+
+    def _in_units(self, matrix: MidpointRadius) -> MidpointRadius:
+        """``X R X'``."""
+        inverse = MidpointRadius.of(self.inverse)
+        found: MidpointRadius = inverse @ matrix @ inverse.T
+        return found
+
+    def errors(self, missed: Sequence[MidpointRadius], expansion: float) -> Array:
+        """The e_n, (T+1,), from the R_n."""
+        errors = [0.0]
+        for rest in missed:
+            size = _norm(self._in_units(rest)) * self.slack
+            errors.append((errors[-1] * expansion + size) * (1 + 1e-15))
+        # What is no number at all is no bound.
+        bounds: Array = np.nan_to_num(np.array(errors[1:]), nan=np.inf, posinf=np.inf)
+        return bounds
+
+    def largest_eigenvalue(self, matrix: MidpointRadius) -> float:
+        """A c with ``R <= c W``.
+
+        With V near the eigenvectors of ``M = X R X'``, ``V'MV <= a I`` and ``V'V >= b I`` by Gershgorin, hence
+        ``M <= (a / b) I``.
+        """
+        found = self._in_units(matrix)
+        if not np.isfinite(found.bounds).all():
+            return np.inf
+        try:
+            vectors = MidpointRadius.of(np.linalg.eigh(symmetric(found))[1])
+        except np.linalg.LinAlgError:
+            return np.inf
+        above = (vectors.T @ found @ vectors).bounds.sum(axis=1).max()
+        # The vectors are next to orthonormal.
+        below = 1 - (vectors.T @ vectors - np.eye(len(vectors))).bounds.sum(axis=1).max() * ABOVE
+        return float(above / below) * self.slack * ABOVE + _LEAST if below > 0 else np.inf
+
+
+def _norm(matrix: MidpointRadius) -> float:
+    """At least the norm of a matrix."""
+    return float(np.sqrt((matrix.bounds * matrix.bounds).sum())) * ABOVE + _LEAST
+
+
+def symmetric(matrix: MidpointRadius) -> Array:
+    """A symmetric matrix of floats next to one in intervals."""
+    near: Array = (matrix.middle + matrix.middle.T) / 2
+    return near
