@@ -297,6 +297,17 @@ def test_momentum_stays_narrow() -> None:
     assert (np.abs(distances.middle - floats) <= distances.radius + 1e-12 * floats).all()  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("name", ["fedavg", "fedavgm"])
+def test_runs_that_diverge_are_enclosed_as_far_as_floats_go(name: str) -> None:
+    """What is said is true, and nothing is said of what leaves the floats."""
+    keys = {"name": name, "local_step_size": "1000", "rounds": 120} | ({"momentum": "1/2"} if name == "fedavgm" else {})
+    run = parse_run({"problem": PROBLEMS["quadratic"], "algorithm": keys}, RATIONAL)
+    distances = CertifiedRun(run.problem, run.algorithm).trajectory.server_distance_sq
+    assert contains(distances[:6], run.with_rounds(5).trajectory.server_distance_sq)
+    with pytest.raises(Unresolved):
+        _ = distances[-1] > 1
+
+
 def test_single_numbers_are_enclosures() -> None:
     """As NumPy's arrays hand out numbers, these hand out enclosures, which mix with rationals."""
     near = CERTIFIED.array(RATIONAL.array(["1/3", "2/7"]))

@@ -67,6 +67,14 @@ def enclosed_moments(
 
     `after_round` makes those after a round, ``L(P) + N``, of those before it.
     """
+    # What overflows has an infinite radius.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _enclosed(start, rounds, after_round, on_progress)
+
+
+def _enclosed(
+    start: Array, rounds: int, after_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
+) -> Array:
     near, missed = list[Array](), list[MidpointRadius]()
     after = start
     for n in range(rounds + 1):
@@ -101,7 +109,7 @@ def _tried(
         expansion = metric.largest_eigenvalue(linear(CERTIFIED.array(metric.matrix)))
         least = min(least, expansion)
         yield metric.errors(missed, expansion), metric.sizes
-    if least ** len(missed) > _WIDE:
+    if np.log(least) * len(missed) > np.log(_WIDE):
         metric = Metric.of(_settled(linear, reach * np.eye(len(near[0])), len(missed)))
         expansion = metric.largest_eigenvalue(linear(CERTIFIED.array(metric.matrix)))
         yield metric.errors(missed, expansion), metric.sizes
@@ -119,7 +127,7 @@ def _settled(linear: Callable[[Array], MidpointRadius], factor: Array, rounds: i
         now = symmetric(linear(CERTIFIED.array(now))) / _GROWTH
         total = total + now
     try:
-        return np.asarray(np.linalg.cholesky(total))
+        return np.asarray(np.linalg.cholesky(total)) if np.isfinite(total).all() else factor
     except np.linalg.LinAlgError:
         return factor
 
