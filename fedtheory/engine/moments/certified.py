@@ -38,12 +38,7 @@ _CONSTANTS = tuple(2.0**-power for power in range(0, 21, 2))
 class CertifiedTrajectory(Trajectory):
     """Enclosures of the second moments of a run whose clients all start from the newest model."""
 
-    def __init__(
-        self,
-        problem: EnclosedProblem,
-        algorithm: Algorithm,
-        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
-    ) -> None:
+    def __init__(self, problem: EnclosedProblem, algorithm: Algorithm, on_progress: Callable[[int, int], None]) -> None:
         self.problem, self.algorithm = problem, algorithm
         self.recursion = Recursion(problem, algorithm)
         self.divergence = None
@@ -85,7 +80,7 @@ def _enclosed(
             after = after_round(CERTIFIED.array(near[-1]))
     noise = after_round(CERTIFIED.zeros(*start.shape))
     linear = partial(_linear, after_round, noise)
-    errors, sizes = min(_tried(linear, near, missed), key=lambda found: found[0][-1])
+    errors, sizes = min(_tried(linear, near, missed, on_progress), key=lambda found: found[0][-1])
     radii = errors[:, None, None] * sizes * ABOVE
     # The constant coordinate is one, and known to be.
     radii[:, 0, 0] = 0
@@ -98,7 +93,10 @@ def _linear(after_round: Callable[[Array], Array], noise: Array, moment: Array) 
 
 
 def _tried(
-    linear: Callable[[Array], MidpointRadius], near: Sequence[Array], missed: Sequence[MidpointRadius]
+    linear: Callable[[Array], MidpointRadius],
+    near: Sequence[Array],
+    missed: Sequence[MidpointRadius],
+    on_progress: Callable[[int, int], None],
 ) -> Iterator[tuple[Array, Array]]:
     """For several W the e_n, (T+1,), and the roots of w_ii w_jj."""
     # Lengths are counted in units of the run, rounded to a power of two, with which nothing rounds.
@@ -110,7 +108,7 @@ def _tried(
         least = min(least, expansion)
         yield metric.errors(missed, expansion), metric.sizes
     if np.log(least) * len(missed) > np.log(_WIDE):
-        metric = Metric.of(_settled(linear, reach * np.eye(len(near[0])), len(missed)))
+        metric = Metric.of(_settled(linear, reach * np.eye(len(near[0])), 2 * len(missed), on_progress))
         expansion = metric.largest_eigenvalue(linear(CERTIFIED.array(metric.matrix)))
         yield metric.errors(missed, expansion), metric.sizes
 
@@ -119,11 +117,14 @@ _WIDE, _GROWTH = 100.0, 1.02
 """How much errors may grow over a run before a better W is looked for, and the c that it is made for."""
 
 
-def _settled(linear: Callable[[Array], MidpointRadius], factor: Array, rounds: int) -> Array:
+def _settled(
+    linear: Callable[[Array], MidpointRadius], factor: Array, rounds: int, on_progress: Callable[[int, int], None]
+) -> Array:
     """The Cholesky factor of ``W = sum_j L^j(W_0) / c^j``: ``L(W) <= c W`` but for what is left of W_0 in the end."""
     now = factor @ factor.T
     total = now
-    for _ in range(2 * rounds):
+    for n in range(rounds):
+        on_progress(n, rounds)
         now = symmetric(linear(CERTIFIED.array(now))) / _GROWTH
         total = total + now
     try:
