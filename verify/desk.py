@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import signal
 import sys
 import warnings
@@ -41,7 +42,9 @@ class Asked(Generic[Result]):
         self.seconds = math.inf
         """How long a task takes, as far as this process has seen."""
         self._desk = desk
-        laid = [_Task(ref(self), number, work, task) for number, task in enumerate(tasks)]
+        # What travels is packed before any work begins: it may be changed by work that is done here, a cached value
+        # of it that comes about, and would be packed by another thread at that moment.
+        laid = [_Task(ref(self), n, work, task, pickle.dumps((work, task))) for n, task in enumerate(tasks)]
         self._open = len(laid)
         desk.lay(laid)
 
@@ -67,6 +70,8 @@ class _Task:
     number: int
     work: Callable[..., Any]
     arguments: tuple[Any, ...]
+    packed: bytes
+    """The work and its arguments, for a worker."""
 
     @property
     def is_short(self) -> bool:
@@ -166,7 +171,7 @@ class Desk:
     def _begun(self, task: _Task) -> Future[Any] | None:
         """The result that a worker will make; none if the workers have been ended."""
         try:
-            made: Future[Any] = self._pool.submit(task.work, *task.arguments)
+            made: Future[Any] = self._pool.submit(_done_of, task.packed)
         except RuntimeError:
             return None
         return made
@@ -188,6 +193,11 @@ def _workers_served() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(usual)
+
+
+def _done_of(packed: bytes) -> Any:
+    work, arguments = pickle.loads(packed)
+    return work(*arguments)
 
 
 def _as_worker() -> None:

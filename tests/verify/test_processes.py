@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,19 @@ def worked_in(seconds: float) -> int:
     """The process in which a task of so many seconds is done."""
     time.sleep(seconds)
     return os.getpid()
+
+
+class Travelling:
+    """What arrives elsewhere is whether the thread that asked has packed it."""
+
+    def __reduce__(self) -> tuple[type[bool], tuple[bool]]:
+        return bool, (threading.current_thread() is threading.main_thread(),)
+
+
+def seen_after(travelling: Travelling | bool, seconds: float) -> Travelling | bool:
+    """What arrived."""
+    time.sleep(seconds)
+    return travelling
 
 
 def note(path: str, seconds: float) -> None:
@@ -79,6 +93,14 @@ def test_this_process_works_as_well() -> None:
     assert len(set(where)) == 2
     assert os.getpid() in where
     assert set(in_order(worked_in, [(0.0,)] * 3, 1)) == {os.getpid()}
+
+
+def test_arguments_are_packed_before_work_begins() -> None:
+    """By the thread that asks: another one would read what work that is done here may be changing."""
+    found = list(in_order(seen_after, [(Travelling(), 0.02)] * 40, 2))
+    arrived = [each for each in found if isinstance(each, bool)]
+    assert 0 < len(arrived) < len(found)
+    assert all(arrived)
 
 
 def test_this_process_does_what_others_have_asked_for(tmp_path: Path) -> None:
