@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.vectors import Vector, VectorSpace
+from fedtheory.engine.vectors import LinearMaps, Vector, VectorSpace
 
 
 class Objectives(ABC):
@@ -41,20 +42,25 @@ class QuadraticObjectives(Objectives):
     constants: Array
     """A number, or (M,)."""
 
+    @cached_property
+    def curvatures(self) -> LinearMaps:
+        """The Hessians as maps of vectors."""
+        return LinearMaps(self.hessians)
+
     def gradients(self, clients: Sequence[int], points: Array) -> Array:
         chosen = list(clients)
         gradients: Array = (self.hessians[chosen] @ points[..., None])[..., 0] - self.linear[chosen]
         return gradients
 
     def gradient(self, space: VectorSpace, at: Vector) -> Vector:
-        return at.mapped(self.hessians) + space.constant(-self.linear)
+        return at.mapped(self.curvatures) + space.constant(-self.linear)
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
-        curved = space.inner(at, at.mapped(self.hessians)) / 2
+        curved = space.inner(at, at.mapped(self.curvatures)) / 2
         values: Array = curved - space.inner(space.constant(self.linear), at) + self.constants
         return values
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
-        curved = abs(space.inner(at, at.mapped(self.hessians))) / 2
+        curved = abs(space.inner(at, at.mapped(self.curvatures))) / 2
         sizes: Array = curved + abs(space.inner(space.constant(self.linear), at)) + abs(self.constants)
         return sizes

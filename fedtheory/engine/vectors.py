@@ -3,8 +3,45 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from fedtheory.arithmetic import Array
+
+
+class LinearMaps:
+    """Matrices (..., 1 or M, d, d), one for each client or one for all; their products are made once."""
+
+    def __init__(self, matrices: Array) -> None:
+        self.matrices = matrices
+        self._after = WeakKeyDictionary[LinearMaps, LinearMaps]()
+        self._grams = WeakKeyDictionary[LinearMaps, Array]()
+
+    @cached_property
+    def at_one_step(self) -> LinearMaps:
+        """The same without an axis over steps, which some places of several runs have in front of the clients."""
+        return LinearMaps(self.matrices[:, 0]) if self.matrices.ndim > 4 else self
+
+    @cached_property
+    def transposed(self) -> Array:
+        """A', (..., 1 or M, d, d)."""
+        return self.matrices.swapaxes(-1, -2)
+
+    def after(self, other: LinearMaps | None) -> LinearMaps:
+        """A B; None is the identity."""
+        if other is None:
+            return self
+        if other not in self._after:
+            self._after[other] = LinearMaps(self.matrices @ other.matrices)
+        return self._after[other]
+
+    def gram(self, other: LinearMaps | None) -> Array:
+        """A' B, (..., 1 or M, d, d); None is the identity."""
+        if other is None:
+            return self.transposed
+        if other not in self._grams:
+            self._grams[other] = self.transposed @ other.matrices
+        return self._grams[other]
 
 
 class Vector(ABC):
@@ -18,8 +55,8 @@ class Vector(ABC):
         """Multiplied by a scalar for each client, (..., 1) or (..., M)."""
 
     @abstractmethod
-    def mapped(self, matrices: Array) -> Vector:
-        """Multiplied by matrices (1 or M, d, d)."""
+    def mapped(self, maps: LinearMaps) -> Vector:
+        """Multiplied by matrices."""
 
     @abstractmethod
     def averaged(self, weights: Array) -> Vector:

@@ -2,109 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.noise import NO_NOISE, Covariances, Noise
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import LocalStep, unroll
 from fedtheory.engine.run import Run
-from fedtheory.engine.vectors import Vector
+from fedtheory.engine.vectors import LinearMaps, Vector
 from fedtheory.federation.clock import Update
 
 
 @dataclass(frozen=True, eq=False)
 class MomentVector(Vector):
-    """``base z + own_i e_i + sum_j shared_j e_j``: z the live models (1, x), e_j the noises of the step.
+    """``base z`` plus noise: z the live models (1, x).
 
-    There are two noises for each client: what its iterate carries, and its
-    fresh gradient's.  `base` is (1 or M, d, V(d+1)), V the number of live
-    models.  Vectors with the random weights of a round have a further axis in
-    front of `base` and `shared`, over the outcomes of these weights; those of
-    several places have one over the places.
+    `base` is (1 or M, d, V(d+1)), V the number of live models.  Vectors with
+    the random weights of a round have a further axis in front of it, over the
+    outcomes of these weights; those of several places have one over the places.
     """
 
     base: Array
-    own: Array | None = None
-    """What each client's vector has of its own two noises, (M, 2, d, d)."""
-    shared: Array | None = None
-    """What vectors have of the noises of all clients, (1 or M, 2, M, d, d)."""
+    noise: Noise = NO_NOISE
 
     def __add__(self, other: Vector) -> MomentVector:
         assert isinstance(other, MomentVector)
-        return MomentVector(self.base + other.base, _total(self.own, other.own), _total(self.shared, other.shared))
+        return MomentVector(self.base + other.base, self.noise + other.noise)
 
     def scaled(self, factor: Array) -> MomentVector:
-        each = factor.reshape(*factor.shape[:-2], -1, 1, 1)
-        own, shared = each[..., None], each[..., None, None]
-        return self._with(each * self.base, lambda noise: own * noise, lambda noise: shared * noise)
+        each = factor.reshape(*factor.shape[:-2], -1)
+        return MomentVector(each[..., None, None] * self.base, self.noise.scaled(each))
 
-    def mapped(self, matrices: Array) -> MomentVector:
-        matrices = matrices[:, 0] if matrices.ndim > 4 else matrices
-        own, shared = matrices[..., None, :, :], matrices[..., None, None, :, :]
-        return self._with(matrices @ self.base, lambda noise: own @ noise, lambda noise: shared @ noise)
-
-    def _with(self, base: Array, own: Callable[[Array], Array], shared: Callable[[Array], Array]) -> MomentVector:
-        return MomentVector(
-            base,
-            None if self.own is None else own(self.own),
-            None if self.shared is None else shared(self.shared),
-        )
+    def mapped(self, maps: LinearMaps) -> MomentVector:
+        maps = maps.at_one_step
+        return MomentVector(maps.matrices @ self.base, self.noise.mapped(maps))
 
     def averaged(self, weights: Array) -> MomentVector:
         weights = weights[:, 0] if weights.ndim > 2 else weights
-        shared = None if self.shared is None else _mixed(weights, self.shared, -5)
-        own = None if self.own is None else _by_kind(weights[..., None, None, None] * self.own)
-        return MomentVector(_mixed(weights, self.base, -3), shared=_total(shared, own))
-
-    def noise_with(self, other: MomentVector, covariances: Array) -> Array | None:
-        """The part of expected inner products that is noise of covariances (M, 2, d, d); None where there is none."""
-        found = _own_products(self.own, covariances, other.own)
-        for own, shared in ((self.own, other.shared), (other.own, self.shared)):
-            if own is not None and shared is not None:
-                found = _total(found, _own_products(own, covariances, _seen_by_each(shared)))
-        return _total(found, _shared_products(self.shared, _by_kind(covariances), other.shared))
+        return MomentVector(_mixed(weights, self.base), self.noise.averaged(weights))
 
 
-def _total(left: Array | None, right: Array | None) -> Array | None:
-    """Sum of what may be nothing."""
-    if left is None or right is None:
-        return right if left is None else left
-    both: Array = left + right
-    return both
-
-
-def _by_kind(own: Array) -> Array:
-    """What belongs to the noises of each client, (..., M, 2, d, d), as what all share, (..., 1, 2, M, d, d)."""
-    return own.swapaxes(-4, -3)[..., None, :, :, :, :]
-
-
-def _own_products(own: Array | None, covariances: Array, other: Array | None) -> Array | None:
-    if own is None or other is None:
-        return None
-    return np.asarray(((own @ covariances) * other).sum(axis=(-3, -2, -1)))
-
-
-def _shared_products(left: Array | None, covariances: Array, right: Array | None) -> Array | None:
-    if left is None or right is None:
-        return None
-    return np.asarray(((left @ covariances) * right).sum(axis=(-4, -3, -2, -1)))
-
-
-def _seen_by_each(shared: Array) -> Array:
-    """What each client's vector has, through `shared`, of the client's own noises: (..., M, 2, d, d)."""
-    if shared.shape[-5] == 1:
-        return shared[..., 0, :, :, :, :].swapaxes(-3, -4)
-    return np.moveaxis(np.diagonal(shared, axis1=-5, axis2=-3), -1, -4)
-
-
-def _mixed(weights: Array, values: Array, axis: int) -> Array:
-    """Weighted sum over the client axis of values, which keeps length one."""
-    mixed: Array = (weights.reshape(*weights.shape, *[1] * (-axis - 1)) * values).sum(axis=axis, keepdims=True)
+def _mixed(weights: Array, maps: Array) -> Array:
+    """The weighted sum of maps (..., M, d, n) of the clients, (..., 1, d, n)."""
+    mixed: Array = (weights[..., None, None] * maps).sum(axis=-3, keepdims=True)
     return mixed
 
 
@@ -114,18 +60,31 @@ class MomentSpace(Frame):
     joint: Array
     """Joint second moment of the live models, (V(d+1), V(d+1)); of several places (places, 1, ...)."""
     covariances: Array
-    """Of each client's two noises, (M, 2, d, d); of several places (places, ...)."""
+    """Of each client's two noises, (M, 2, d, d): what its iterate carries, and its fresh gradient's; of several
+    places (places, ...)."""
 
     def constant(self, vectors: Array) -> MomentVector:
         base = self.arithmetic.zeros(*vectors.shape, self.joint.shape[-1])
         base[..., 0] = vectors
         return MomentVector(base)
 
+    @cached_property
+    def _with_models(self) -> WeakKeyDictionary[MomentVector, Array]:
+        """E v (1, x)' without the noise of a vector v, (1 or M, d, V(d+1)): many products take it."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def _of_noise(self) -> Covariances:
+        return Covariances(self.covariances)
+
     def inner(self, left: Vector, right: Vector) -> Array:
         assert isinstance(left, MomentVector)
         assert isinstance(right, MomentVector)
-        carried = ((left.base @ self.joint) * right.base).sum(axis=(-2, -1))
-        noise = left.noise_with(right, self.covariances)
+        one, other = (right, left) if right in self._with_models else (left, right)
+        if one not in self._with_models:
+            self._with_models[one] = one.base @ self.joint
+        carried = (self._with_models[one] * other.base).sum(axis=(-2, -1))
+        noise = self._of_noise.inner(left.noise, right.noise)
         expected: Array = carried if noise is None else carried + noise
         # Outcomes of the weights, or places, lead, then local steps, then clients.
         return expected[:, None, :] if expected.ndim == 2 else expected
@@ -161,11 +120,7 @@ class MomentFrame(MomentSpace):
 
     def selected(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
-        mixed = [vector.averaged(weights) for weights in self._state.weights]
-        if len(mixed) == 1:
-            return mixed[0]
-        shared = [one.shared for one in mixed if one.shared is not None]
-        return MomentVector(np.stack([one.base for one in mixed]), shared=np.stack(shared) if shared else None)
+        return vector.averaged(self.weights if len(self.weights) > 1 else self.weights[0])
 
     @property
     def local_maps(self) -> Array:
@@ -176,23 +131,23 @@ class MomentFrame(MomentSpace):
     def average_maps(self) -> Array:
         """From the live models to the mean of the iterates, (1, d, V(d+1))."""
         if len(self.joint) > self.run.problem.dimension + 1:
-            return _mixed(self.run.problem.weights, self.local_maps, -3)
+            return _mixed(self.run.problem.weights, self.local_maps)
         # The engine's averaged maps are used, not the clients' one by one.
         maps: Array = self.run.trajectory.recursion.average_maps[self._step.k][None, 1:, :]
         return maps
 
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(self.local_maps, own=self.own_noise(0))
+        return MomentVector(self.local_maps, self.own_noise(0))
 
     @cached_property
     def noise(self) -> MomentVector:
         nothing = self.run.arithmetic.zeros(self.run.problem.clients, self.run.problem.dimension, 1)
-        return MomentVector(nothing + self.joint[:1] * 0, own=self.own_noise(1))
+        return MomentVector(nothing + self.joint[:1] * 0, self.own_noise(1))
 
     @cached_property
     def average(self) -> MomentVector:
-        return MomentVector(self.average_maps, shared=self.local.averaged(self.run.problem.weights).shared)
+        return MomentVector(self.average_maps, self.own_noise(0).averaged(self.run.problem.weights))
 
     @cached_property
     def server(self) -> MomentVector:
@@ -219,12 +174,9 @@ class MomentFrame(MomentSpace):
             placed[client, :, place] = maps[client]
         return placed
 
-    def own_noise(self, kind: int) -> Array:
+    def own_noise(self, kind: int) -> Noise:
         """Each client's own noise of a kind: 0 carried by its iterate, 1 of its fresh gradient."""
-        size = self.run.problem.dimension
-        own = self.run.arithmetic.zeros(self.run.problem.clients, 2, size, size)
-        own[:, kind] = self.run.arithmetic.identity(size)
-        return own
+        return Noise({(kind, None): np.tile(self.run.arithmetic.identity(1)[0], self.run.problem.clients)})
 
 
 @dataclass(frozen=True, eq=False)

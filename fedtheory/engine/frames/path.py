@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.run import Run
-from fedtheory.engine.vectors import Vector
+from fedtheory.engine.vectors import LinearMaps, Vector
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -28,8 +28,8 @@ class PathVector(Vector):
     def scaled(self, factor: Array) -> PathVector:
         return PathVector(factor[..., None] * self.values)
 
-    def mapped(self, matrices: Array) -> PathVector:
-        return PathVector((matrices @ self.values[..., None])[..., 0])
+    def mapped(self, maps: LinearMaps) -> PathVector:
+        return PathVector((maps.matrices @ self.values[..., None])[..., 0])
 
     def averaged(self, weights: Array) -> PathVector:
         return PathVector((weights[..., None] * self.values).sum(axis=-2, keepdims=True))

@@ -14,6 +14,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame
 from fedtheory.engine.frames.layout import Layout
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
+from fedtheory.engine.frames.noise import as_one
 from fedtheory.engine.frames.outcomes import RoundFrame
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
@@ -138,7 +139,7 @@ class StackedMoments(StackedFrame, MomentSpace):
 
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(np.stack([one.local_maps for one in self._members]), own=self._members[0].own_noise(0))
+        return MomentVector(np.stack([one.local_maps for one in self._members]), self._members[0].own_noise(0))
 
     @property
     def noise(self) -> MomentVector:
@@ -146,12 +147,11 @@ class StackedMoments(StackedFrame, MomentSpace):
 
     @cached_property
     def average(self) -> MomentVector:
-        shared = self.local.averaged(self.importances).shared
-        return MomentVector(np.stack([one.average_maps for one in self._members]), shared=shared)
+        noise = self.local.averaged(self.importances).noise
+        return MomentVector(np.stack([one.average_maps for one in self._members]), noise)
 
     def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
-        base, own, shared = zip(*((v.base, v.own, v.shared) for v in vectors), strict=True)
-        return MomentVector(np.stack(base), _noise_as_one(own), _noise_as_one(shared))
+        return MomentVector(np.stack([each.base for each in vectors]), as_one([each.noise for each in vectors]))
 
     def constant(self, vectors: Array) -> MomentVector:
         # A point of each place has an axis of steps, which vectors in expectation have not.
@@ -160,12 +160,6 @@ class StackedMoments(StackedFrame, MomentSpace):
     def selected(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
         return vector.averaged(self._weights)
-
-
-def _noise_as_one(noises: Sequence[Array | None]) -> Array | None:
-    found = [noise for noise in noises if noise is not None]
-    assert len(found) in (0, len(noises)), "a vector has the same noises at all places"
-    return np.stack(found) if found else None
 
 
 class StackedRounds(StackedFrame, RoundFrame):

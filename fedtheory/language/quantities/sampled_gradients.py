@@ -12,6 +12,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
+from fedtheory.engine.vectors import LinearMaps
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds_and_clients
 from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
@@ -34,7 +35,7 @@ def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
 def _random_change(frame: Frame, at: Vector, other: Vector) -> Array:
     """What the draw adds to E|A_i (u - v)|^2 of each client, for points that are independent of it, (M,)."""
     away = minus(at, other, frame)
-    return expected(frame, away, away.mapped(frame.run.noise_forms[:, 1:, 1:]))
+    return expected(frame, away, away.mapped(LinearMaps(frame.run.noise_forms[:, 1:, 1:])))
 
 
 def _change(frame: Frame, at: Vector, other: Vector) -> Array:
@@ -85,7 +86,7 @@ change_from_round_optimum = per_step(
 def _form_at(frame: Frame, forms: Array, point: Vector) -> Array:
     """E of forms in (1, x), (M, d+1, d+1), at a random point: (M,)."""
     linear = expected(frame, frame.constant(forms[:, 0, 1:]), point)
-    values: Array = expected(frame, point, point.mapped(forms[:, 1:, 1:])) + 2 * linear + forms[:, 0, 0]
+    values: Array = expected(frame, point, point.mapped(LinearMaps(forms[:, 1:, 1:]))) + 2 * linear + forms[:, 0, 0]
     return values
 
 

@@ -1,0 +1,192 @@
+"""What vectors have of the noises of a local step: numbers before maps, so that few products of matrices are made.
+
+There are two kinds k of noises of each client j: e_0j, which its iterate carries, and e_1j, of its fresh gradient.  The
+vector of client i has terms  c_i A_i e_ki  of its own ones and  sum_j c_ij A_i B_j e_kj  of those that all share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.vectors import LinearMaps
+
+Maps = LinearMaps | None
+"""Maps of each client, or of all; None stands for the identity."""
+Own = tuple[int, Maps]
+"""The kind of a noise, and A."""
+Shared = tuple[int, Maps, Maps]
+"""The kind of noises, A and B."""
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What vectors, one for each client or one for all, have of the noises of a step."""
+
+    own: Mapping[Own, Array] = field(default_factory=dict)
+    """c_i, (..., M): of each client's own noises."""
+    shared: Mapping[Shared, Array] = field(default_factory=dict)
+    """c_ij, (..., 1 or M, M): of the noises of all clients."""
+
+    def __add__(self, other: Noise) -> Noise:
+        return Noise(_merged(self.own, other.own), _merged(self.shared, other.shared))
+
+    def scaled(self, factors: Array) -> Noise:
+        """Vectors multiplied by a factor each, (..., 1 or M)."""
+        own = {key: factors * c for key, c in self.own.items()}
+        return Noise(own, {key: factors[..., None] * c for key, c in self.shared.items()})
+
+    def mapped(self, maps: LinearMaps) -> Noise:
+        """Vectors under maps."""
+        own: dict[Own, Array] = {(kind, maps.after(a)): c for (kind, a), c in self.own.items()}
+        return Noise(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})
+
+    def averaged(self, weights: Array) -> Noise:
+        """The weighted sum of the vectors, (..., M) weights."""
+        own: dict[Shared, Array] = {(kind, None, a): (weights * c)[..., None, :] for (kind, a), c in self.own.items()}
+        return Noise(shared=_merged(own, dict(_mixed(key, c, weights) for key, c in self.shared.items())))
+
+
+NO_NOISE = Noise()
+
+
+def _merged(one: Mapping[Key, Array], other: Mapping[Key, Array]) -> dict[Key, Array]:
+    found = dict(one)
+    for key, c in other.items():
+        found[key] = found[key] + c if key in found else c
+    return found
+
+
+def _mixed(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
+    """The term  sum_ij w_i c_ij A_i B_j e_kj."""
+    kind, a, b = key
+    each = weights[..., None]
+    if a is None or a.matrices.shape[-3] == 1:
+        return key, (each * c).sum(axis=-2, keepdims=True)
+    if c.shape[-2] == 1:
+        return (kind, LinearMaps((each[..., None] * a.matrices).sum(axis=-3, keepdims=True)), b), c
+    # The maps of the clients are mixed in another way for each noise.
+    mixed = (each * c)[..., None, None] * a.matrices[..., None, :, :]
+    return (kind, None, LinearMaps(mixed.sum(axis=-4)).after(b)), c[..., :1, :] * 0 + 1
+
+
+def as_one(noises: Iterable[Noise]) -> Noise:
+    """The noise of a vector that is made in the same way at several places, an axis over them in front."""
+    own, shared = zip(*((noise.own, noise.shared) for noise in noises), strict=True)
+    return Noise(_stacked(own), _stacked(shared))
+
+
+def _stacked(terms: Iterable[Mapping[Key, Array]]) -> dict[Key, Array]:
+    found: dict[Key, Array] = {}
+    for alike in zip(*(each.items() for each in terms), strict=True):
+        keys, coefficients = zip(*alike, strict=True)
+        kind, *maps = zip(*keys, strict=True)
+        found[kind[0], *map(_maps_as_one, maps)] = np.stack(coefficients)  # type: ignore[index]
+    return found
+
+
+def _maps_as_one(maps: tuple[Maps, ...]) -> Maps:
+    if all(each is maps[0] for each in maps):
+        return maps[0]
+    return LinearMaps(np.stack([each.matrices for each in maps if each is not None]))
+
+
+class Covariances:
+    """Those of the noises of a place, (..., M, 2, d, d), and what inner products take of them."""
+
+    def __init__(self, matrices: Array) -> None:
+        self._matrices = matrices
+        self._known: dict[Hashable, Array] = {}
+
+    def inner(self, left: Noise, right: Noise) -> Array | None:
+        """The part of expected inner products that is noise, (..., 1 or M); None where there is none."""
+        found = None
+        for part in self._products(left, right):
+            found = part if found is None else found + part
+        return found
+
+    def _products(self, left: Noise, right: Noise) -> Iterator[Array]:
+        """The inner products of terms: noises of two kinds, or of two clients, have nothing to do with each other."""
+        for ((kind, a), c), ((_, b), d) in _crossed(left.own, right.own):
+            yield c * d * self._own(kind, a, b)
+        beside = [(left, right)] if left is right else [(left, right), (right, left)]
+        for ((kind, own), c), ((_, a, b), d) in (p for one, other in beside for p in _alike(one.own, other.shared)):
+            found = c * _of_own(d) * self._own(kind, own, b if a is None else a.after(b))
+            yield 2 * found if left is right else found
+        for (key, c), ((_, *maps), d) in _crossed(left.shared, right.shared):
+            yield (c * d * self._shared(*key, *maps)).sum(axis=-1)
+
+    def _own(self, kind: int, a: Maps, other: Maps) -> Array:
+        """E<A_i e_ki, A'_i e_ki>, (..., M)."""
+        return self._once((kind, a, other), lambda: _traces(_gram(a, other), self._matrices[..., kind, :, :]))
+
+    def _shared(self, kind: int, a: Maps, b: Maps, other_a: Maps, other_b: Maps) -> Array:
+        """E<A_i B_j e_kj, A'_i B'_j e_kj>, (..., 1 or M, M)."""
+        gram = _gram(a, other_a)
+        if gram is None:
+            return self._own(kind, b, other_b)[..., None, :]
+        key = kind, a, b, other_a, other_b
+        return self._once(key, lambda: _all_traces(gram, self._between(kind, b, other_b)))
+
+    def _between(self, kind: int, b: Maps, other: Maps) -> Array:
+        """B_j C_kj B'_j', (..., M, d, d)."""
+
+        def made() -> Array:
+            found = self._matrices[..., kind, :, :]
+            found = found if b is None else b.matrices @ found
+            return found if other is None else found @ other.transposed
+
+        return self._once(("between", kind, b, other), made)
+
+    def _once(self, key: Hashable, make: Callable[[], Array]) -> Array:
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+
+def _alike(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
+    """All pairs of terms with noises of one kind."""
+    return ((one, other) for one, other in product(left.items(), right.items()) if one[0][0] == other[0][0])
+
+
+def _crossed(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
+    """The same; of a vector with itself those that differ once, with twice their number."""
+    if left is not right:
+        yield from _alike(left, right)
+        return
+    for number, (key, c) in enumerate(left.items()):
+        yield (key, c), (key, c)
+        rest = islice(left.items(), number + 1, None)
+        yield from (((key, 2 * c), other) for other in rest if other[0][0] == key[0])
+
+
+def _gram(a: Maps, other: Maps) -> Array | None:
+    """A_i' A'_i, (..., 1 or M, d, d); None for the identity."""
+    if a is not None:
+        return a.gram(other)
+    return None if other is None else other.matrices
+
+
+def _traces(gram: Array | None, covariances: Array) -> Array:
+    """Traces of products of symmetric (..., M, d, d) with maps of each client, (..., M)."""
+    products = np.trace(covariances, axis1=-2, axis2=-1) if gram is None else (gram * covariances).sum(axis=(-2, -1))
+    return np.asarray(products)
+
+
+def _all_traces(gram: Array, covariances: Array) -> Array:
+    """The sums over the entries of both, (..., I, M), in one product of matrices (I, d*d) and (d*d, M)."""
+    size = covariances.shape[-1] ** 2
+    flat = covariances.reshape(*covariances.shape[:-2], size)
+    found: Array = gram.reshape(*gram.shape[:-2], size) @ flat.swapaxes(-1, -2)
+    return found
+
+
+def _of_own(shared: Array) -> Array:
+    """What each client's vector has, of numbers (..., 1 or M, M), for the client's own noise: (..., M)."""
+    return shared[..., 0, :] if shared.shape[-2] == 1 else np.diagonal(shared, axis1=-2, axis2=-1)
