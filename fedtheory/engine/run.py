@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.federation.rule import same_for_all
 from fedtheory.shown import Card, Shown, number
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,13 @@ class Run(Shown):
     def known(self) -> dict[object, Any]:
         """Constants, and expressions in them, that claims about the same run share."""
         return {}
+
+    def once(self, make: Callable[[Run], Made]) -> Made:
+        """What a function makes of the run, made when it is asked for first."""
+        if make not in self.known:
+            self.known[make] = make(self)
+        made: Made = self.known[make]
+        return made
 
     @cached_property
     def arithmetic(self) -> Arithmetic:

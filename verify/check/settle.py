@@ -10,7 +10,7 @@ from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
-from fedtheory.errors import Diverging, InputError, NotApplicable
+from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import prove
 from verify.check.applicability import ConditionCheck, applicability
@@ -28,6 +28,8 @@ _OF_DEFINITIONS = 10
 _MANY, _MOST_STEPS = 16, 50_000_000
 """Dimensions, and multiplications as in `_BUDGET`, from which rationals are not even tried."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
+_OF_VECTORS = ("step", "path", "round")
+"""Places of which claims compare what vectors are there."""
 _LONGER = 16
 """Local steps after which rationals have become twice as long."""
 
@@ -83,6 +85,12 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
         if conditions is not None:
             proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
             return replace(found, conditions=conditions, settlement=proof)
+    if found.applicable and found.claim.place in _OF_VECTORS:
+        # Constants along the run would be enclosed in vain.
+        try:
+            enclosed.require_vectors()
+        except Unresolved as reason:
+            return _left_open(found, f"{seen}, and {reason}")
     return _settled(found, check(found.claim, enclosed), seen)
 
 

@@ -25,7 +25,7 @@ class Assumption:
     def failure(self, run: Run) -> str | None:
         """Why the assumption fails on a run, or None."""
         try:
-            self.require(run)
+            run.once(self.require)
         except NotApplicable as reason:
             return str(reason)
         return None
@@ -39,7 +39,7 @@ class Assumption:
 
     def _settled_failure(self, run: Run) -> str | None:
         try:
-            self.require(run)
+            run.once(self.require)
         except Unresolved:
             raise
         except NotApplicable as reason:

@@ -72,12 +72,7 @@ class Quantity:
 
     def region_on(self, run: Run) -> Region | None:
         """Where the constant of an assumption holds on a run, found once; None for what holds wherever it is."""
-        if self.region is None:
-            return None
-        if self.region not in run.known:
-            run.known[self.region] = self.region(run)
-        found: Region = run.known[self.region]
-        return found
+        return None if self.region is None else run.once(self.region)
 
     @cached_property
     def symbol(self) -> sp.Symbol:
@@ -101,10 +96,10 @@ def supremum(
         name,
         latex,
         meaning,
-        lambda run: on_clients(bound(run).value),
+        lambda run: on_clients(run.once(bound).value),
         root=True,
         is_constant=True,
-        region=lambda run: bound(run).region,
+        region=lambda run: run.once(bound).region,
         assumption=assumption,
     )
 

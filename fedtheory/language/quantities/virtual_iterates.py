@@ -30,9 +30,7 @@ from fedtheory.language.quantities.notion import Quantity, mean_over_rounds, per
 
 def _client_values(run: Run) -> Array:
     """E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
-    if _client_values not in run.known:
-        run.known[_client_values] = run.virtual_client_values[:, : common_steps(run)]
-    values: Array = run.known[_client_values]
+    values: Array = run.virtual_client_values[:, : common_steps(run)]
     return values
 
 
@@ -40,7 +38,7 @@ def _mean_of_values(value: Callable[[Run, Array], Array]) -> Callable[[Run], Arr
     """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k}), (N, K, M)."""
 
     def measure(run: Run) -> Array:
-        values = value(run, _client_values(run))
+        values = value(run, run.once(_client_values))
         return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
     return measure
