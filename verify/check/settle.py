@@ -80,18 +80,28 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
     enclosed = certified(run, on_progress)
     if enclosed is run or not _is_affordable(run):
         return _left_open(found, seen)
-    if found.comparisons and found.holds is None and _is_proved(found.claim):
-        conditions = _conditions_met(found.claim, enclosed)
-        if conditions is not None:
-            proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
-            return replace(found, conditions=conditions, settlement=proof)
+    return _by_proof(found, enclosed) or _enclosed(found, enclosed, seen)
+
+
+def _by_proof(found: Check, run: Run) -> Check | None:
+    """A near tie of a claim that is proved, if it certainly applies."""
+    if not found.comparisons or found.holds is not None or not _is_proved(found.claim):
+        return None
+    conditions = _conditions_met(found.claim, run)
+    if conditions is None:
+        return None
+    proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
+    return replace(found, conditions=conditions, settlement=proof)
+
+
+def _enclosed(found: Check, run: Run, seen: str) -> Check:
+    """What enclosures say; constants along a run are not enclosed in vain where vectors are compared."""
     if found.applicable and found.claim.place in _OF_VECTORS:
-        # Constants along the run would be enclosed in vain.
         try:
-            enclosed.require_vectors()
+            run.require_vectors()
         except Unresolved as reason:
             return _left_open(found, f"{seen}, and {reason}")
-    return _settled(found, check(found.claim, enclosed), seen)
+    return _settled(found, check(found.claim, run), seen)
 
 
 def _settled(found: Check, exact: Check, seen: str) -> Check:
