@@ -10,7 +10,7 @@ from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
-from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
+from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import prove
 from verify.check.applicability import ConditionCheck, applicability
@@ -28,8 +28,6 @@ _OF_DEFINITIONS = 10
 _MANY, _MOST_STEPS = 16, 50_000_000
 """Dimensions, and multiplications as in `_BUDGET`, from which rationals are not even tried."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
-_OF_VECTORS = ("step", "path", "round")
-"""Places of which claims compare what vectors are there."""
 _LONGER = 16
 """Local steps after which rationals have become twice as long."""
 
@@ -80,7 +78,7 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
     enclosed = certified(run, on_progress)
     if enclosed is run or not _is_affordable(run):
         return _left_open(found, seen)
-    return _by_proof(found, enclosed) or _enclosed(found, enclosed, seen)
+    return _by_proof(found, enclosed) or _settled(found, check(found.claim, enclosed), seen)
 
 
 def _by_proof(found: Check, run: Run) -> Check | None:
@@ -92,16 +90,6 @@ def _by_proof(found: Check, run: Run) -> Check | None:
         return None
     proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
     return replace(found, conditions=conditions, settlement=proof)
-
-
-def _enclosed(found: Check, run: Run, seen: str) -> Check:
-    """What enclosures say; constants along a run are not enclosed in vain where vectors are compared."""
-    if found.applicable and found.claim.place in _OF_VECTORS:
-        try:
-            run.require_vectors()
-        except Unresolved as reason:
-            return _left_open(found, f"{seen}, and {reason}")
-    return _settled(found, check(found.claim, run), seen)
 
 
 def _settled(found: Check, exact: Check, seen: str) -> Check:
