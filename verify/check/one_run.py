@@ -15,7 +15,9 @@ from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Un
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import stacked_sites
 from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities.measuring.expectations import measure_together
 from verify.check.applicability import applicability
+from verify.check.asked import in_relations
 from verify.check.comparison import compare
 from verify.check.links import links_of
 from verify.check.outcome import Check
@@ -85,6 +87,8 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
         return replace(found, rate=_rate(claim, run, nearby))
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim says what something is")
+    for each in (run, *nearby):
+        measure_together(in_relations(claim).quantities, each)
     return replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
 
 

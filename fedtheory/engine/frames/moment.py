@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.frames.noise import NO_NOISE, Covariances, Noise
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import LocalStep, unroll
+from fedtheory.engine.moments.local import LocalStep, LocalSteps
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps, Vector
 from fedtheory.federation.clock import Update
@@ -215,10 +215,10 @@ def step_frames(run: Run) -> Iterator[Frame]:
 def moment_frames(run: Run) -> Iterator[Frame]:
     """Every local step (t, k), k = 0 .. K-1, in expectation."""
     steps = common_steps(run)
-    centred, work = run.problem.centred, run.algorithm.work
+    local_steps = LocalSteps(run.problem.centred, run.algorithm.work)
     for t, (update, live) in enumerate(run.trajectory.rounds()):
         bases = live.moments([live.newest - age for age in update.staleness])
         state = _state(run, update, live)
-        for local in unroll(centred, work, bases):
+        for local in local_steps.begun_at(bases):
             if local.k < steps:
                 yield MomentFrame(run, {"round": t, "step": local.k}, state, local)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate, repeat
 
 import numpy as np
 
@@ -70,28 +71,36 @@ def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
         yield from block
 
 
-def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Iterator[LocalStep]:
-    """Local steps k = 0 .. max_i K_i of some clients, C of them; all by default.
+class LocalSteps:
+    """The local steps k = 0 .. max_i K_i of some clients, C of them (all by default), in rounds with equal work."""
 
-    `bases` is the second moment of the model they start from, (d+1, d+1), or
-    one for each of them, (C, d+1, d+1).
-    """
-    oracle, gradients = _of(problem, clients)
-    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
-    contraction = one_step[:, 1:, 1:]
-    transposed = contraction.transpose(0, 2, 1)
-    squared_sizes = (sizes * sizes)[:, None, None]
-    maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
-    covariances = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
-    constant = None if oracle.depends_on_model else oracle.covariances(one_step, covariances)
-    for k in range(int(np.array(work.steps)[clients].max()) + 1):
-        fresh = constant
-        if fresh is None:
-            moments = maps @ bases @ maps.transpose(0, 2, 1) + homogeneous(covariances)
-            fresh = oracle.covariances(moments, gradients @ moments @ gradients.transpose(0, 2, 1))
-        yield LocalStep(k, maps, covariances, fresh)
-        covariances = contraction @ covariances @ transposed + squared_sizes * fresh
-        maps = one_step @ maps
+    def __init__(self, problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> None:
+        self._oracle, self._gradients = _of(problem, clients)
+        one_step, self._sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
+        self._contraction = one_step[:, 1:, 1:]
+        self._nothing = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
+        start = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
+        steps = int(np.array(work.steps)[clients].max())
+        self._maps = list(accumulate(repeat(one_step, steps), lambda maps, step: step @ maps, initial=start))
+        self._constant = None if self._oracle.depends_on_model else self._oracle.covariances(one_step, self._nothing)
+
+    def begun_at(self, bases: Array) -> Iterator[LocalStep]:
+        """Each step in expectation.
+
+        `bases` is the second moment of the model they start from, (d+1, d+1), or
+        one for each of the clients, (C, d+1, d+1).
+        """
+        covariances = self._nothing
+        moments = np.broadcast_to(bases, (len(covariances), *bases.shape[-2:]))
+        for k, maps in enumerate(self._maps):
+            fresh = self._constant
+            if fresh is None:
+                crossed, squares = of_gradients(self._gradients, moments)
+                fresh = self._oracle.covariances(moments, squares)
+                moments = after_a_step(moments, self._sizes, crossed, squares + fresh)
+            yield LocalStep(k, maps, covariances, fresh)
+            carried = self._contraction @ covariances @ self._contraction.transpose(0, 2, 1)
+            covariances = carried + self._sizes * self._sizes * fresh
 
 
 def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
@@ -104,18 +113,23 @@ def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients 
 
 
 def after_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
-    """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `unroll`."""
+    """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `LocalSteps`."""
     oracle, gradients = _of(problem, clients)
     sizes, steps = work.step_sizes[clients][:, None, None], np.array(work.steps)[clients]
     moments = np.broadcast_to(bases, (len(gradients), *bases.shape[-2:]))
     for k in range(int(steps.max())):
-        crossed, squares = in_one_step(oracle, gradients, moments)
-        following = moments.copy()
-        following[:, 1:, :] -= sizes * crossed
-        following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
-        following[:, 1:, 1:] += sizes * sizes * squares
+        following = after_a_step(moments, sizes, *in_one_step(oracle, gradients, moments))
         moments = following if (steps > k).all() else np.where((steps > k)[:, None, None], following, moments)
     return moments
+
+
+def after_a_step(moments: Array, sizes: Array, crossed: Array, squares: Array) -> Array:
+    """Second moments of models after a step, from what `in_one_step` says of it and step sizes (C, 1, 1)."""
+    following = moments.copy()
+    following[:, 1:, :] -= sizes * crossed
+    following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
+    following[:, 1:, 1:] += sizes * sizes * squares
+    return following
 
 
 def in_one_step(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array, Array]:
@@ -123,10 +137,15 @@ def in_one_step(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array
 
     That is what the second moment of a step z - eta (0, g) takes beside `moments`, the E z z' (..., C, d+1, d+1).
     """
+    crossed, squares = of_gradients(gradients, moments)
+    return crossed, squares + oracle.covariances(moments, squares)
+
+
+def of_gradients(gradients: Array, moments: Array) -> tuple[Array, Array]:
+    """The same for the gradients without their noise."""
     crossed = product(gradients, moments)
     squares = product(crossed, gradients.swapaxes(-1, -2))
-    squares = (squares + squares.swapaxes(-1, -2)) / 2
-    return crossed, squares + oracle.covariances(moments, squares)
+    return crossed, (squares + squares.swapaxes(-1, -2)) / 2
 
 
 def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:

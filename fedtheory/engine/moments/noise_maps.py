@@ -45,7 +45,7 @@ class NoiseMaps:
         return np.triu_indices(self.size)
 
     def noise(self, bases: Array, clients: Clients) -> Array:
-        """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `unroll`."""
+        """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `LocalSteps`."""
         rows, columns = self._places
         found = (self.maps[clients] @ bases[..., rows, columns, None])[..., 0]
         moments: Array = np.empty((len(found), self.size, self.size))

@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import LocalStep, homogeneous, unroll
+from fedtheory.engine.moments.local import LocalStep, LocalSteps, homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation.clock import Update
 from fedtheory.federation.problem.quadratic import weighted_sum
@@ -33,14 +33,15 @@ class StaleRounds:
     @classmethod
     def of(cls, recursion: Recursion, rounds: Iterable[tuple[Update, LiveModels]]) -> StaleRounds:
         """All rounds, one after the other."""
-        found = [_round(recursion, update, live) for update, live in rounds]
+        local_steps = LocalSteps(recursion.centred, recursion.work)
+        found = [_round(recursion, update, live, local_steps) for update, live in rounds]
         moments, drift = zip(*found, strict=True)
         return cls(np.stack(moments), np.stack(drift))
 
 
-def _round(recursion: Recursion, update: Update, live: LiveModels) -> tuple[Array, Array]:
+def _round(recursion: Recursion, update: Update, live: LiveModels, local_steps: LocalSteps) -> tuple[Array, Array]:
     bases = live.moments([live.newest - age for age in update.staleness])
-    steps = [_step(recursion, update, live, bases, local) for local in unroll(recursion.centred, recursion.work, bases)]
+    steps = [_step(recursion, update, live, bases, local) for local in local_steps.begun_at(bases)]
     moments, drift = zip(*steps, strict=True)
     return np.stack(moments), np.stack(drift)
 

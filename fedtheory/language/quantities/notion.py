@@ -70,6 +70,10 @@ class Quantity:
             run.known[self._key] = measured.enclosures() if isinstance(measured, MidpointRadius) else measured
         return run.known[self._key]
 
+    def is_known_of(self, run: Run) -> bool:
+        """Whether the quantity of a run has been measured."""
+        return self._key in run.known
+
     def region_on(self, run: Run) -> Region | None:
         """Where the constant of an assumption holds on a run, found once; None for what holds wherever it is."""
         return None if self.region is None else run.once(self.region)

@@ -6,7 +6,8 @@ Frames may be several local steps together: numbers at a frame have the axes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, StackedFrame, Vector, common_steps, stacks_at
 from fedtheory.engine.run import Run
+from fedtheory.language.quantities.notion import Quantity
 
 _Built = TypeVar("_Built")
 
@@ -96,14 +98,37 @@ def selected_gradient(frame: Frame) -> Vector:
     return frame.selected(frame.gradient)
 
 
-def at_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """The measure of what has the values (places, 1, 1 or M) at each local step: (N, K, 1 or M)."""
+Value = Callable[[Frame], Array]
+"""What has the values (places, 1, 1 or M) at a frame."""
 
-    def measure(run: Run) -> Array:
-        values = np.concatenate([_at_all_places(frame, value(frame)) for frame in stacks_at("step", run)])
-        return values.reshape(run.algorithm.rounds, common_steps(run), -1)
 
-    return measure
+@dataclass(frozen=True)
+class AtSteps:
+    """The measure of what is made of values at each local step, (N, K, 1 or M)."""
+
+    value: Value
+    made: Callable[[Run, Array], Array]
+
+    def __call__(self, run: Run) -> Array:
+        """What is made of the values on a run."""
+        _find_values(run, [self.value])
+        return self.made(run, run.known[self.value])
+
+
+def _find_values(run: Run, values: Sequence[Value]) -> None:
+    """Find the values at each local step in one go: the frames of a large run are made anew each time."""
+    missing = [value for value in dict.fromkeys(values) if value not in run.known]
+    if not missing:
+        return
+    at_frames = [[_at_all_places(frame, value(frame)) for value in missing] for frame in stacks_at("step", run)]
+    for value, found in zip(missing, zip(*at_frames, strict=True), strict=True):
+        run.known[value] = np.concatenate(found).reshape(run.algorithm.rounds, common_steps(run), -1)
+
+
+def measure_together(quantities: Iterable[Quantity], run: Run) -> None:
+    """Find what several quantities are made of at local steps; `FedtheoryError` where one of them has no value."""
+    measures = (quantity.measure for quantity in quantities if not quantity.is_known_of(run))
+    _find_values(run, [measure.value for measure in measures if isinstance(measure, AtSteps)])
 
 
 def _at_all_places(frame: Frame, values: Array) -> Array:
@@ -112,28 +137,28 @@ def _at_all_places(frame: Frame, values: Array) -> Array:
     return np.broadcast_to(values, (places, *values.shape[1:]))
 
 
-def mean_over_steps(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """The measure of its means over the local steps of each update: (N, 1, 1 or M)."""
-    return lambda run: (
-        at_each_step(value)(run).sum(axis=1, keepdims=True) / run.arithmetic.number(common_steps(run), "K")
+def at_each_step(value: Value) -> AtSteps:
+    """The measure of the values themselves: (N, K, 1 or M)."""
+    return AtSteps(value, lambda _run, values: values)
+
+
+def mean_over_steps(value: Value) -> AtSteps:
+    """The measure of their means over the local steps of each update: (N, 1, 1 or M)."""
+    return AtSteps(
+        value, lambda run, values: values.sum(axis=1, keepdims=True) / run.arithmetic.number(common_steps(run), "K")
     )
 
 
-def at_step(number: int, value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """The measure of its values at one local step of each update, numbered as lists are: (N, 1, 1 or M)."""
+def at_step(number: int, value: Value) -> AtSteps:
+    """The measure of those at one local step of each update, numbered as lists are: (N, 1, 1 or M)."""
 
-    def measure(run: Run) -> Array:
+    def made(run: Run, values: Array) -> Array:
         asked = number % common_steps(run)
-        return at_each_step(value)(run)[:, asked : asked + 1]
+        return values[:, asked : asked + 1]
 
-    return measure
+    return AtSteps(value, made)
 
 
-def before_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """The measure of sums over the local steps l < k: (N, K, 1 or M)."""
-
-    def measure(run: Run) -> Array:
-        values = at_each_step(value)(run)
-        return np.asarray(values.cumsum(axis=1) - values)
-
-    return measure
+def before_each_step(value: Value) -> AtSteps:
+    """The measure of their sums over the local steps l < k: (N, K, 1 or M)."""
+    return AtSteps(value, lambda _run, values: np.asarray(values.cumsum(axis=1) - values))
