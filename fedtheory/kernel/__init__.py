@@ -23,7 +23,7 @@ the residual must vanish, and decides the sign of each coefficient.
 Uses no other chapter.
 """
 
-from fedtheory.kernel.check import Step, Term, balances, cancels, check, is_same, remainder, same, signed
+from fedtheory.kernel.check import Step, Term, Words, balances, cancels, check, is_same, remainder, same, signed
 from fedtheory.kernel.expressions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers
@@ -62,6 +62,7 @@ __all__ = [
     "Step",
     "Term",
     "Theory",
+    "Words",
     "added",
     "assumption",
     "balances",

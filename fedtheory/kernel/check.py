@@ -33,12 +33,27 @@ class Term:
         return Average(product) if self.averaged else product
 
 
+class Words:
+    """Words and formulas, put together when somebody reads them: writing a formula takes longer than checking it."""
+
+    def __init__(self, *parts: object) -> None:
+        self._parts = parts
+
+    def __str__(self) -> str:
+        return "".join(map(str, self._parts))
+
+
 @dataclass(frozen=True)
 class Step:
     """One thing that the kernel has checked."""
 
-    text: str
+    said: str | Words
     holds: bool
+
+    @property
+    def text(self) -> str:
+        """What it is."""
+        return str(self.said)
 
 
 def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, conditions: Sequence[Expr]) -> list[Step]:
@@ -53,7 +68,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
         residual = difference(residual, scalar(whole, theory))
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
-        steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))
+        steps.append(Step(Words("(", coefficient, ") >= 0, for: ", reason.name), is_positive))
         if reason.requires != 0:
             steps.append(signed(theory.numbers.known(reason.requires), theory.numbers, conditions))
     return [*steps, cancels("the identity", residual, theory.numbers)]
@@ -61,7 +76,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
 
 def signed(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
     """That a number is not negative."""
-    return Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
+    return Step(Words("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
 
 
 def same(what: str, one: Expr, other: Expr, theory: Theory) -> Step:
@@ -77,19 +92,30 @@ def is_same(one: Expr, other: Expr, theory: Theory) -> bool:
 def cancels(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
     """That nothing is left of a normal form."""
     left = remainder(form, numbers)
-    return Step(what + (f"; what is left over is {_shown(left, numbers)}" if left else ""), not left)
+    return Step(Words(what, _LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
 
 
 def balances(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     """That a number is zero."""
     whole = quotient(number)
     left = not vanishes(whole, numbers.roots)
-    return Step(what + (f"; what is left over is {whole.expression}" if left else ""), not left)
+    return Step(Words(what, _LEFT_OVER, whole.expression) if left else what, not left)
 
 
-def _shown(left: Form, numbers: Numbers) -> str:
+_LEFT_OVER = "; what is left over is "
+
+
+@dataclass(frozen=True)
+class _Sum:
     """What is left over; roots in its coefficients can be large, and are not written out."""
-    return "a sum of multiples of " + ", ".join(map(str, left)) if numbers.roots else str(composed(left))
+
+    left: Form
+    numbers: Numbers
+
+    def __str__(self) -> str:
+        if self.numbers.roots:
+            return "a sum of multiples of " + ", ".join(map(str, self.left))
+        return str(composed(self.left))
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:

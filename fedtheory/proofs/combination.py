@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Step, balances, is_nonnegative, signed, slack
+from fedtheory.kernel import Numbers, Rejected, Step, Words, balances, is_nonnegative, signed, slack
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import is_zero
@@ -138,7 +138,7 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
         signed = vanishes or (
             relation.operator != "==" and all(is_nonnegative(one, numbers, conditions) for one in signs)
         )
-        yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
+        yield Step(Words("(", coefficient, ") may multiply: ", _name(part)), signed)
 
 
 def _over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr:
@@ -186,7 +186,7 @@ def _vanishes(number: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
     if number == 0:
         return
     known = [one.lhs - one.rhs for one in conditions if isinstance(one, sp.Eq)]
-    yield Step(f"({number}) = 0", any(is_zero(number - sign * one) for one in known for sign in (1, -1)))
+    yield Step(Words("(", number, ") = 0"), any(is_zero(number - sign * one) for one in known for sign in (1, -1)))
 
 
 def _derived(

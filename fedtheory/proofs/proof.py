@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
+from fedtheory.kernel import Rejected, Step, Words, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.language import assumptions as a
@@ -104,7 +104,7 @@ def require_ordering(relation: Relation) -> None:
 
 def named(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     """Steps with what they are part of."""
-    return (Step(prefix + step.text, step.holds) for step in steps)
+    return (Step(Words(prefix, step.said), step.holds) for step in steps)
 
 
 def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:

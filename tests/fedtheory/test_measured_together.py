@@ -1,0 +1,57 @@
+"""Nothing that claims ask of a run is found twice: quantities at its local steps, and constants of assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from fedtheory.engine.frames import Frame, stacks_at
+from fedtheory.engine.region import Everywhere
+from fedtheory.engine.run import Bound, Run
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions.assumption import Boundedness
+from fedtheory.language.quantities.measuring.expectations import measure_together
+from fedtheory.language.quantities.notion import assumed
+from verify.instances.family import Instance
+
+AT_STEPS = [q.mean_square_gradient, q.square_mean_gradient, q.past_mean_square_gradient, q.stochastic_gradient_sq]
+
+
+def _run() -> Run:
+    return Instance("small schedules", 7).run()
+
+
+def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their frames are made once, and they are what each of them is alone."""
+    passes = []
+
+    def counted(place: str, run: Run) -> Iterable[Frame]:
+        passes.append(place)
+        return stacks_at(place, run)
+
+    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.stacks_at", counted)
+    together = _run()
+    measure_together([*AT_STEPS, q.smoothness], together)
+    found = [quantity.on(together) for quantity in AT_STEPS]
+    assert passes == ["step"]
+    assert [values.tolist() for values in found] == [quantity.on(_run()).tolist() for quantity in AT_STEPS]
+    measure_together(AT_STEPS, together)
+    assert len(passes) == 1 + len(AT_STEPS)
+
+
+def test_a_bound_is_found_once() -> None:
+    """For the assumption, the constant, and the region on which it holds."""
+    asked = []
+
+    def bound(run: Run) -> Bound:
+        asked.append(run)
+        return Bound(run.arithmetic.number(4, "the bound"), Everywhere())
+
+    assumption = Boundedness("bounded", "it is bounded", bound)
+    constant = assumed("bound", "B", "the bound", assumption)
+    run = _run()
+    assert assumption.settled_failure(run) is None
+    assert constant.on(run) == 4
+    assert constant.region_on(run) == Everywhere()
+    assert asked == [run]
