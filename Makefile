@@ -11,12 +11,16 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests start many processes: what one has compiled, the others read, even where Python is told to keep nothing.
 COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
 
-.PHONY: report test test-slow lint rocq counterexamples slack bench docs dist clean
+.PHONY: report test suite test-slow lint rocq counterexamples slack bench docs dist clean
 
 report: $(REPORT_READY)
 	$(BIN)/fedtheory report -o site
 
-test: lint
+# Lint takes one core for half a minute: the tests go on beside it.
+test: $(READY)
+	@$(MAKE) --no-print-directory -j2 lint suite
+
+suite: $(READY)
 	$(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq"
 
 test-slow: $(READY)
