@@ -8,16 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Row
-from problems import Scale, best_of, require_growth
+from problems import Scale, best_of, require_growth, seconds_of_sympy
 
+from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments import recursion as recursions
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares
+from fedtheory.language.registry import find
+from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.check.nearby import nearby_runs
 
 pytestmark = pytest.mark.slow
 GIBIBYTE = 2**30
+
+
+DIGITS = {
+    "problem": {"kind": "least-squares", "data": "digits:3-8", "clients": 10, "split": "dirichlet", "batch": 8},
+    "algorithm": {"name": "fedavg", "local_step_size": "1/50", "local_steps": 5, "rounds": 20},
+}
 
 
 def data_problem(clients: int, rows: int, dimension: int) -> Problem:
@@ -73,3 +84,16 @@ def test_a_hundred_clients_in_two_hundred_dimensions_fit(benchmark: Any, row: Ro
     tracemalloc.stop()
     row("memory of a run on data, M = 100, d = 200", "one GiB", peak / GIBIBYTE, "times as much")
     assert peak < GIBIBYTE
+
+
+@pytest.mark.parametrize("claim", ["comparator:drift.one-step", "fraboni2022:lemma-2.fixed"])
+def test_statements_about_single_steps(claim: str, benchmark: Any, row: Row) -> None:
+    """A hundred local steps on images of digits, with the runs nearby: vectors at each, or several quantities."""
+
+    def checked() -> object:
+        run = parse_run(DIGITS, FLOAT)
+        return check(find(claim), run, nearby_runs(run))
+
+    benchmark.pedantic(checked, rounds=1)
+    ratio = best_of(checked, 2) / seconds_of_sympy()
+    row(f"`{claim}` at 100 local steps on digits", "import of SymPy", ratio, "times the cost")
