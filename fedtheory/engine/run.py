@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -46,6 +46,10 @@ class Run(Shown):
 
     def __post_init__(self) -> None:
         self.algorithm.require_fitting(self.problem)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The data alone: what is known of a run is found again where it is needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def summary(self) -> str:
         """The algorithm, its rounds and its problem."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +46,16 @@ def test_the_theorem_by_hand() -> None:
         second = fmpq(9, 16) * second + fmpq(1, 32)
         sides.append(second / 2)
     assert worst.lhs == sum(sides, fmpq(0)) / 4
+
+
+def test_a_run_that_was_checked_travels() -> None:
+    """To another process: what the check has found stays here."""
+    run = tiny_run()
+    claims = [find(name) for name in ("renard2022:thm-2.1", "comparator:drift.one-step")]
+    before = [check(claim, run).ratio for claim in claims]
+    arrived = pickle.loads(pickle.dumps(run))
+    assert not arrived.known
+    assert [check(claim, arrived).ratio for claim in claims] == before
 
 
 def test_a_failed_condition_is_not_applicable() -> None:

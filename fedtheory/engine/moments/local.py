@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, repeat
 
 import numpy as np
 
@@ -31,15 +30,15 @@ _EVERYONE = slice(None)
 
 @dataclass(frozen=True, eq=False)
 class LocalStep:
-    """C clients after k local steps."""
+    """All clients after k local steps."""
 
     k: int
     maps: Array
-    """A_i^k, (C, d+1, d+1)."""
+    """A_i^k, (M, d+1, d+1)."""
     covariances: Array
-    """C_i^k, (C, d, d)."""
+    """C_i^k, (M, d, d)."""
     fresh: Array
-    """N_i^k, (C, d, d): covariance of the gradient noise of the step that follows."""
+    """N_i^k, (M, d, d): covariance of the gradient noise of the step that follows."""
 
 
 def homogeneous(covariance: Array) -> Array:
@@ -72,35 +71,35 @@ def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
 
 
 class LocalSteps:
-    """The local steps k = 0 .. max_i K_i of some clients, C of them (all by default), in rounds with equal work."""
+    """The local steps k = 0 .. max_i K_i of all clients, in rounds with equal work."""
 
-    def __init__(self, problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> None:
-        self._oracle, self._gradients = _of(problem, clients)
-        one_step, self._sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
-        self._contraction = one_step[:, 1:, 1:]
-        self._nothing = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
-        start = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
-        steps = int(np.array(work.steps)[clients].max())
-        self._maps = list(accumulate(repeat(one_step, steps), lambda maps, step: step @ maps, initial=start))
-        self._constant = None if self._oracle.depends_on_model else self._oracle.covariances(one_step, self._nothing)
+    def __init__(self, problem: Problem, work: LocalWork) -> None:
+        self._oracle, self._gradients = _of(problem, _EVERYONE)
+        self._one_step, self._sizes = step_maps(problem, work), work.step_sizes[:, None, None]
+        self._steps, self._identity = max(work.steps), problem.arithmetic.identity(problem.dimension + 1)
+        self._nothing = problem.arithmetic.zeros(problem.clients, problem.dimension, problem.dimension)
+        is_constant = not self._oracle.depends_on_model
+        self._constant = self._oracle.covariances(self._one_step, self._nothing) if is_constant else None
 
     def begun_at(self, bases: Array) -> Iterator[LocalStep]:
         """Each step in expectation.
 
         `bases` is the second moment of the model they start from, (d+1, d+1), or
-        one for each of the clients, (C, d+1, d+1).
+        one for each client, (M, d+1, d+1).
         """
-        covariances = self._nothing
-        moments = np.broadcast_to(bases, (len(covariances), *bases.shape[-2:]))
-        for k, maps in enumerate(self._maps):
+        contraction, covariances = self._one_step[:, 1:, 1:], self._nothing
+        maps = np.broadcast_to(self._identity, self._one_step.shape)
+        moments = np.broadcast_to(bases, self._one_step.shape)
+        for k in range(self._steps + 1):
             fresh = self._constant
             if fresh is None:
                 crossed, squares = of_gradients(self._gradients, moments)
                 fresh = self._oracle.covariances(moments, squares)
                 moments = after_a_step(moments, self._sizes, crossed, squares + fresh)
             yield LocalStep(k, maps, covariances, fresh)
-            carried = self._contraction @ covariances @ self._contraction.transpose(0, 2, 1)
+            carried = contraction @ covariances @ contraction.transpose(0, 2, 1)
             covariances = carried + self._sizes * self._sizes * fresh
+            maps = self._one_step @ maps
 
 
 def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
