@@ -35,7 +35,12 @@ def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
 def _random_change(frame: Frame, at: Vector, other: Vector) -> Array:
     """What the draw adds to E|A_i (u - v)|^2 of each client, for points that are independent of it, (M,)."""
     away = minus(at, other, frame)
-    return expected(frame, away, away.mapped(LinearMaps(frame.run.noise_forms[:, 1:, 1:])))
+    return expected(frame, away, away.mapped(frame.run.once(_noise_curvatures)))
+
+
+def _noise_curvatures(run: Run) -> LinearMaps:
+    """The quadratic part of the noise's variance at a point, of each client."""
+    return LinearMaps(run.noise_forms[:, 1:, 1:])
 
 
 def _change(frame: Frame, at: Vector, other: Vector) -> Array:
@@ -83,10 +88,13 @@ change_from_round_optimum = per_step(
 )
 
 
-def _form_at(frame: Frame, forms: Array, point: Vector) -> Array:
-    """E of forms in (1, x), (M, d+1, d+1), at a random point: (M,)."""
+@once
+def _virtual_noise(frame: Frame) -> Array:
+    """E|grad L_i(theta^{n,k}, xi) - grad L_i(theta^{n,k})|^2 of each client, (M,)."""
+    forms, point = frame.run.noise_forms, frame.virtual
     linear = expected(frame, frame.constant(forms[:, 0, 1:]), point)
-    values: Array = expected(frame, point, point.mapped(LinearMaps(forms[:, 1:, 1:]))) + 2 * linear + forms[:, 0, 0]
+    curved = expected(frame, point, point.mapped(frame.run.once(_noise_curvatures)))
+    values: Array = curved + 2 * linear + forms[:, 0, 0]
     return values
 
 
@@ -97,7 +105,7 @@ def _virtual_gradients(frame: Frame) -> Vector:
 
 
 def _virtual_second_moments(frame: Frame) -> Array:
-    return square(frame, _virtual_gradients(frame)) + _form_at(frame, frame.run.noise_forms, frame.virtual)
+    return square(frame, _virtual_gradients(frame)) + _virtual_noise(frame)
 
 
 virtual_second_moment = per_step(
@@ -110,7 +118,7 @@ virtual_second_moment = per_step(
 
 def _mixed_noise(frame: Frame) -> Array:
     shares = shares_at(frame)
-    return over_clients(shares * shares, _form_at(frame, frame.run.noise_forms, frame.virtual))
+    return over_clients(shares * shares, _virtual_noise(frame))
 
 
 mixed_noise_at_virtual = per_step(
