@@ -18,6 +18,7 @@ from fedtheory.kernel.expressions import (
     PastSum,
     Selected,
     Value,
+    parts_of,
 )
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected, quotient
@@ -36,13 +37,15 @@ def require_admitted(expression: Expr) -> None:
 
     An exponent is a whole number, half of one, or a letter plus a whole number.
     """
-    for part in sp.preorder_traversal(sp.sympify(expression)):
+    parts = [sp.sympify(expression)]
+    for part in parts:
         if isinstance(part, sp.Float):
             raise Rejected(f"{part} is not exact")
         if type(part) not in _ADMITTED:
             raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
             raise Rejected(f"{part} has an exponent that is no whole number, half of one, or a letter plus a whole one")
+        parts.extend(part.args)
 
 
 def require_admitted_condition(condition: Expr) -> None:
@@ -50,7 +53,7 @@ def require_admitted_condition(condition: Expr) -> None:
     if type(condition) not in _RELATIONS:
         raise Rejected(f"the condition {condition} is no ordering of two sides, nor an equation")
     for side in condition.args:
-        for part in side.atoms(sp.Min):
+        for part in parts_of(side, sp.Min):
             for bound in part.args:
                 require_admitted(bound)
         require_admitted(side.replace(sp.Min, lambda *_bounds: sp.S.One))
@@ -88,7 +91,7 @@ def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
 
 
 def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
-    return (power for one in expressions for power in sp.sympify(one).atoms(sp.Pow))
+    return (power for one in expressions for power in parts_of(sp.sympify(one), sp.Pow))
 
 
 @lru_cache(maxsize=2**12)

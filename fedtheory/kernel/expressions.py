@@ -95,6 +95,14 @@ def is_length(expression: Expr) -> bool:
     return bool(is_root and expression.base.args[0] == expression.base.args[1])
 
 
+def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
+    """The parts of these kinds in an expression, which may be one of them itself."""
+    found = [expression]
+    for part in found:
+        found.extend(part.args)
+    return {part for part in found if isinstance(part, kinds)}
+
+
 def factors(product: Expr) -> Sequence[Expr]:
     """What a product is made of; anything else is its own only factor."""
     return tuple(sp.Mul.make_args(product))

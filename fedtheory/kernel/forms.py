@@ -28,6 +28,7 @@ from fedtheory.kernel.expressions import (
     Value,
     inner,
     is_length,
+    parts_of,
 )
 from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, Rejected, quotient
@@ -133,7 +134,7 @@ def _is_vector(expression: Expr, theory: Theory) -> bool:
 
 
 def _is_random(expression: Expr, theory: Theory) -> bool:
-    return bool(expression.atoms(Inner, Value)) or _is_vector(expression, theory)
+    return bool(parts_of(expression, Inner, Value)) or _is_vector(expression, theory)
 
 
 # Means over clients or participants, sums over local steps, expectations.

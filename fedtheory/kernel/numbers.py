@@ -17,6 +17,7 @@ from fedtheory.kernel.expressions import (
     PastSum,
     Selected,
     Value,
+    parts_of,
 )
 from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 
@@ -67,16 +68,16 @@ class Numbers:
         unknown = number.free_symbols - self.letters - self.of_clients
         if unknown:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
-        if number.atoms(*_OF_VECTORS):
+        if parts_of(number, *_OF_VECTORS):
             raise Rejected(f"{number} is not a number, but a sum or a mean of what may be random")
-        for part in (number, *(mean.args[0] for mean in number.atoms(Average))):
+        for part in (number, *(mean.args[0] for mean in parts_of(number, Average))):
             quotient(part)
         self.require_whole_exponents(number)
         return self.with_plain_means(number)
 
     def require_whole_exponents(self, expression: Expr) -> None:
         """Raise `Rejected` where a letter in an exponent may be negative, or no whole number."""
-        for power in expression.atoms(sp.Pow):
+        for power in parts_of(expression, sp.Pow):
             letters = power.exp.free_symbols - self.whole
             if letters:
                 raise Rejected(f"{_listed(letters)} stands in an exponent, and need not be a whole number from zero on")

@@ -10,7 +10,7 @@ from math import isqrt
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expr, ends, is_ordering, slack
+from fedtheory.kernel.expressions import Average, Expr, ends, is_ordering, parts_of, slack
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Polynomial, Quotient, Rejected, quotient
 
@@ -219,7 +219,7 @@ def _sign(letter: Expr, numbers: Numbers) -> _Sign:
 
 def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
     """Powers of 1 + a with a >= 0: at least one, and at least 1 + a n for n from one on or whole (Bernoulli)."""
-    for power in sorted(coefficient.atoms(sp.Pow), key=sp.default_sort_key):
+    for power in sorted(parts_of(coefficient, sp.Pow), key=sp.default_sort_key):
         known, letter = power.exp.as_coeff_Add()
         is_letter = letter.is_Symbol and letter.is_nonnegative and known.is_Integer
         if is_letter and _is_plainly_nonnegative(power.base - 1, numbers):

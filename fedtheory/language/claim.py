@@ -17,7 +17,7 @@ from typing import Any, Literal
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Expr, parts_of
 from fedtheory.language.assumptions import Assumption, uniform_shares
 from fedtheory.language.quantities.notion import Notion, Quantity
 from fedtheory.language.quantities.problem import importance
@@ -66,7 +66,7 @@ class Relation:
 
     def atoms(self, *kinds: type) -> set[Expr]:
         """The parts of these kinds on either side."""
-        found: set[Expr] = self.left.atoms(*kinds) | self.right.atoms(*kinds)
+        found: set[Expr] = parts_of(self.left, *kinds) | parts_of(self.right, *kinds)
         return found
 
     @property

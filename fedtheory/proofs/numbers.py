@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
 from fedtheory.kernel.admitted import factors_below
-from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -165,12 +165,20 @@ class Letters:
 
     def __init__(self, where: Mapping[sp.Symbol, Notion]) -> None:
         self.known: dict[str, sp.Symbol] = {}
+        self._names: dict[sp.Symbol, str] = {}
         self._notions: dict[str, Notion] = {}
         for symbol, notion in where.items():
             if self._notions.setdefault(notion.name, notion) is not notion:
                 raise Rejected(f"two different notions are called {notion.name}")
-            if self.known.setdefault(notion.name, symbol) != symbol:
+            if self._named(notion.name, symbol) != symbol:
                 raise Rejected(f"{self.known[notion.name]} and {symbol} both stand for {notion.name}")
+
+    def _named(self, name: str, letter: sp.Symbol) -> sp.Symbol:
+        """The letter of a name: this one, unless it has one."""
+        if name not in self.known:
+            self.known[name] = letter
+            self._names.setdefault(letter, name)
+        return self.known[name]
 
     @property
     def known_symbols(self) -> set[sp.Symbol]:
@@ -180,11 +188,12 @@ class Letters:
     def __call__(self, notion: Notion) -> sp.Symbol:
         if self._notions.get(notion.name, notion) is not notion:
             raise Rejected(f"the claim calls something else {notion.name}")
-        return self.known.setdefault(notion.name, _letter_of(notion.name, notion.latex))
+        return self._named(notion.name, _letter_of(notion.name, notion.latex))
 
     def notion(self, symbol: sp.Symbol) -> Notion | None:
         """What a letter stands for; None for one that stands for nothing."""
-        return next((self._notions.get(name) for name, letter in self.known.items() if letter == symbol), None)
+        name = self._names.get(symbol)
+        return None if name is None else self._notions.get(name)
 
     def has(self, notion: Notion) -> bool:
         """Whether the claim has a symbol for a notion."""
@@ -297,7 +306,7 @@ _DIVIDED_BY = (
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
     """The letters that expressions divide by: where they are zero, nothing is said."""
-    powers = set().union(*(sp.sympify(expression).atoms(sp.Pow) for expression in expressions))
+    powers = set().union(*(parts_of(sp.sympify(expression), sp.Pow) for expression in expressions))
     return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -52,10 +53,15 @@ class Scope:
 
     def name_of(self, symbol: sp.Symbol) -> str:
         """The name of a letter; `InputError` where it has none."""
-        name = next((name for name, letter in self.letters.items() if letter == symbol), None)
+        name = self._names.get(symbol) if isinstance(symbol, sp.Symbol) else None
         if name is None:
             raise InputError("certificate", f"the letter {symbol} has no name in the claim or its certificate")
         return name
+
+    @cached_property
+    def _names(self) -> dict[sp.Symbol, str]:
+        """Of a letter with several names the first."""
+        return {letter: name for name, letter in reversed([*self.letters.items()])}
 
 
 def read(text: object, scope: Scope, where: str) -> Expr:
@@ -72,26 +78,37 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
     try:
-        body = ast.parse(text.strip(), mode="eval").body
+        body = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(where, f"expected an expression, got {text!r:.80}") from None
     try:
-        _require_small(body, where)
+        _require_small(text, where)
         return reader(body)
     except RecursionError:
         raise InputError(where, "expected an expression that is less deeply nested") from None
+
+
+@lru_cache(maxsize=2**12)
+def _parsed(text: str) -> ast.expr:
+    """The tree of a text, which nobody changes: certificates say the same things over and over."""
+    return ast.parse(text.strip(), mode="eval").body
 
 
 _HIGHEST_DEGREE = 200
 _MOST_DIVISIONS = 4
 
 
-def _require_small(node: ast.expr, where: str) -> None:
+def _require_small(text: str, where: str) -> None:
     """Raise `InputError` for powers of powers, and quotients below quotients, that would take forever to work out."""
-    degree, divisions = _size(node)
+    degree, divisions = _size_of(text)
     if degree > _HIGHEST_DEGREE or divisions > _MOST_DIVISIONS:
         most = f"a degree of at most {_HIGHEST_DEGREE}, and quotients below quotients {_MOST_DIVISIONS} deep"
-        raise InputError(where, f"expected {most}, got {ast.unparse(node)[:80]!r}")
+        raise InputError(where, f"expected {most}, got {ast.unparse(_parsed(text))[:80]!r}")
+
+
+@lru_cache(maxsize=2**12)
+def _size_of(text: str) -> tuple[int, int]:
+    return _size(_parsed(text))
 
 
 def _size(node: ast.AST) -> tuple[int, int]:
