@@ -92,8 +92,15 @@ def _together(*numbers: Quotient) -> Sequence[Quotient]:
     """Numbers as quotients of polynomials in the same letters."""
     if all(number.letters == numbers[0].letters for number in numbers):
         return numbers
-    compiler = _Compiler.of(letter for number in numbers for letter in number.letters)
-    return [compiler.moved(number) for number in numbers]
+    compiler, images = _common(*(number.letters for number in numbers))
+    return [compiler.moved(number, moved) for number, moved in zip(numbers, images, strict=True)]
+
+
+@lru_cache(maxsize=2**12)
+def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
+    """A compiler to polynomials in the letters of all, and for each what its letters are there."""
+    compiler = _Compiler.of(letter for letters in alphabets for letter in letters)
+    return compiler, [[compiler.compiled(letter)[0] for letter in letters] for letters in alphabets]
 
 
 def in_lowest_terms(expression: Expr) -> Expr:
@@ -215,9 +222,8 @@ class _Compiler:
         """What the generators stand for, in order."""
         return tuple(self.generators)
 
-    def moved(self, number: Quotient) -> Quotient:
-        """A number in other letters, as one in these."""
-        images = [self.compiled(letter)[0] for letter in number.letters]
+    def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
+        """A number in other letters, which are `images` in these, as one in these."""
         above, below = (part.compose(*images, ctx=self.ring) for part in (number.above, number.below))
         return Quotient(self.letters, *_monic(above, below))
 

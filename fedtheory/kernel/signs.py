@@ -179,8 +179,8 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
     if found is None:
         return None
     parts, signs = (found.above, found.below), [_sign(letter, numbers) for letter in found.letters]
-    odd = [any(powers[place] % 2 for part in parts for powers in part.monoms()) for place in range(len(signs))]
-    if any(sign is _Sign.UNKNOWN and is_odd for sign, is_odd in zip(signs, odd, strict=True)):
+    unknown = [place for place, sign in enumerate(signs) if sign is _Sign.UNKNOWN]
+    if unknown and any(powers[place] % 2 for part in parts for powers in part.monoms() for place in unknown):
         return None
     bounds = [_least(letter, numbers) for letter in found.letters]
     if any(bounds):

@@ -195,6 +195,12 @@ class Letters:
         name = self._names.get(symbol)
         return None if name is None else self._notions.get(name)
 
+    def copy(self) -> Letters:
+        """The same letters, to which others may come."""
+        made = Letters({})
+        made.known, made._names, made._notions = dict(self.known), dict(self._names), self._notions
+        return made
+
     def has(self, notion: Notion) -> bool:
         """Whether the claim has a symbol for a notion."""
         return notion.name in self.known
@@ -205,7 +211,12 @@ class Letters:
 
 
 def letters_of(claim: Claim) -> Letters:
-    """The letters of a claim, with those of quantities that are its sides."""
+    """The letters of a claim, with those of quantities that are its sides; others may come to them."""
+    return _letters_of(claim).copy()
+
+
+@lru_cache(maxsize=2**10)
+def _letters_of(claim: Claim) -> Letters:
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
