@@ -296,10 +296,11 @@ class Claim(Shown):
         of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
         return self, replace(self, **{**said, "corrects": self.id, "note": "", **of_the_print, **changed})
 
-    def unbound_symbols(self) -> set[sp.Symbol]:
+    @cached_property
+    def unbound_symbols(self) -> frozenset[sp.Symbol]:
         """Symbols with no meaning: neither in `where` nor in `for_all`."""
         used = set().union(*(expression.free_symbols for expression in self._expressions()))
-        return used - self.notation.keys() - self.for_all.keys()
+        return frozenset(used - self.notation.keys() - self.for_all.keys())
 
 
 def _expression(side: Expr | Quantity) -> Expr:

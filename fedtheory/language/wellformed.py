@@ -44,7 +44,7 @@ def require_wellformed(claim: Claim) -> None:
 
 def _require_bound(claim: Claim) -> None:
     """Every symbol has a meaning, and those that take several values none outside the statement."""
-    unbound = claim.unbound_symbols()
+    unbound = claim.unbound_symbols
     if unbound:
         missing = ", ".join(sorted(map(_called, unbound)))
         raise InputError(claim.id, f"`where` does not say what {missing} stands for")

@@ -60,11 +60,11 @@ def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
 
 def merged(law: Law) -> Law:
     """The same law with equal outcomes written once."""
-    # Rationals are hashed slowly: each outcome is looked up once.
-    together: dict[Any, list[fmpq]] = {}
+    # Rationals are hashed slowly, and written fast; equal ones are written alike.
+    together: dict[str, tuple[Any, list[fmpq]]] = {}
     for probability, outcome in law:
-        together.setdefault(outcome, []).append(probability)
-    return [(sum(found[1:], found[0]), outcome) for outcome, found in together.items()]
+        together.setdefault(repr(outcome), (outcome, []))[1].append(probability)
+    return [(sum(found[1:], found[0]), outcome) for outcome, found in together.values()]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def test_every_source_is_found_by_itself() -> None:
 @pytest.mark.parametrize("claim", CLAIMS, ids=name_of)
 def test_every_symbol_has_a_meaning(claim: Claim) -> None:
     """No symbol of a claim is left without a quantity."""
-    assert not claim.unbound_symbols()
+    assert not claim.unbound_symbols
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=name_of)

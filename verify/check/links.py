@@ -85,7 +85,7 @@ def _link(claim: Claim, relation: Relation, place: str) -> Link:
 
 def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Notion] | None = None) -> Compiled:
     """An expression of a claim, compiled in its notation or another; `InputError` where it has no meaning."""
-    unbound = claim.unbound_symbols()
+    unbound = claim.unbound_symbols
     if unbound:
         raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
     if place in ("round", "points"):

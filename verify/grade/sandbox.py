@@ -11,7 +11,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.util import cache_from_source
@@ -128,11 +130,22 @@ def _environment() -> dict[str, str]:
 
 
 def _wait(process: subprocess.Popen[bytes], limits: Limits) -> str:
+    late = threading.Event()
+
+    def stop() -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+            late.set()
+
+    # To wait with a limit is to look again and again, in pauses as long as most submissions take.
+    timer = threading.Timer(limits.waiting, stop)
+    timer.daemon = True
+    timer.start()
     try:
-        code = process.wait(timeout=limits.waiting)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        code = process.wait()
+    finally:
+        timer.cancel()
+    if late.is_set():
         return f"the code was stopped after {limits.waiting} seconds of waiting"
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"the code was stopped after {limits.seconds} seconds: does it loop without end?"

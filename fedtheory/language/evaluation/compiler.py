@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 from typing import Any
 
 import numpy as np
 import sympy as sp
+from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.arithmetic.enclosures import maximum, minimum
@@ -49,7 +50,18 @@ class Compiler:
         """A closure for a scalar node."""
         if node.is_Symbol:
             return self._symbol(node, 1)
-        builders: tuple[tuple[type, Callable[[Expr], Scalar]], ...] = (
+        build = next((build for kind, build in self._builders if isinstance(node, kind)), None)
+        if build is None:
+            raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
+        compute = build(node)
+        if not self._is_constant(node):
+            return compute
+        return self._remembered(type(self).__name__, node, compute, lambda site: site.constants)
+
+    @cached_property
+    def _builders(self) -> tuple[tuple[type, Callable[[Expr], Scalar]], ...]:
+        """How scalar nodes become closures, by their kinds."""
+        return (
             (sp.Rational, self._constant),
             (sp.exp, self._exponential),
             (sp.core.numbers.Exp1, self._exponential),
@@ -68,21 +80,14 @@ class Compiler:
             (sp.Max, self._extreme),
             (sp.Min, self._extreme),
         )
-        build = next((build for kind, build in builders if isinstance(node, kind)), None)
-        if build is None:
-            raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
-        compute = build(node)
-        if not self._is_constant(node):
-            return compute
-        return self._remembered(type(self).__name__, node, compute, lambda site: site.constants)
 
     def _is_constant(self, node: Expr) -> bool:
         """Whether a node is made of constants of the run alone."""
-        notions = [self.notation.get(symbol) for symbol in node.free_symbols]
+        notions = [self.notation.get(symbol) for symbol in _letters(node)]
         return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
 
     def _constant(self, node: Expr) -> Scalar:
-        exact = RATIONAL.number(str(node), str(node))
+        exact = fmpq(int(node.p), int(node.q)) if node.is_Rational else RATIONAL.number(str(node), str(node))
         rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
         return lambda site: as_it_is if site.arithmetic.is_rigorous else rounded
 
@@ -149,7 +154,7 @@ class Compiler:
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], dict[object, Any]]
     ) -> Callable[[Site], Any]:
         """A closure that looks into a store first; free points and parameters are different at each site."""
-        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+        meaning = tuple(self.notation.get(symbol) for symbol in _letters(node))
         if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
             return compute
         key = _key_of(label, node, meaning)
@@ -311,6 +316,12 @@ def _raised(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
 
 def _root(inside: Scalar, degree: int, site: Site) -> Array:
     return root_of(site, inside(site), degree)
+
+
+@lru_cache(maxsize=2**14)
+def _letters(node: Expr) -> tuple[sp.Symbol, ...]:
+    """The letters in a node, in an order that is the same for the same letters."""
+    return tuple(sorted(node.free_symbols, key=str))
 
 
 def _known_at_the_place(site: Site) -> dict[object, Any]:
