@@ -21,7 +21,8 @@ test: $(READY)
 	@$(MAKE) --no-print-directory -j2 lint suite
 
 suite: $(READY)
-	$(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq"
+	$(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq" \
+	  --ignore tests/benchmarks
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks

@@ -26,6 +26,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Part, certificates, examine, facts
 from fedtheory.proofs.document import certificate_in, claim_named, digest, document_of, read_document, schema
+from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.roots import Root
 
 IDS = sorted(certificates())
@@ -163,6 +164,18 @@ def refusal(whole: Any) -> str:
 def test_the_small_document_is_accepted() -> None:
     """So that what is refused below is refused for what was changed."""
     assert examine(CLAIM, changed("version", to=1)).verdict == "proved"
+
+
+@pytest.mark.parametrize("letter", [[r], {}, r + 1, sp.Symbol("r", real=True), None], ids=str)
+def test_what_is_no_letter_has_no_name(letter: Any) -> None:
+    """Nor has one of another sign that is called the same."""
+    with pytest.raises(InputError, match="has no name"):
+        Scope({"r": r}).name_of(letter)
+
+
+def test_of_a_letter_with_two_names_the_first_counts() -> None:
+    """So that certificates are written in one way."""
+    assert Scope({"one": r, "other": r}).name_of(r) == "one"
 
 
 LETTER = {"latex": "s", "is": "real"}

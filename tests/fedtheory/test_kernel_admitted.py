@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
-from fedtheory.kernel.expressions import Average, Gradient, Inner, norm_sq
+from fedtheory.kernel.expressions import Average, Gradient, Inner, norm_sq, parts_of
 
 a, b = sp.symbols("a b", positive=True)
 n = sp.Symbol("n", integer=True, nonnegative=True)
@@ -52,6 +52,13 @@ def test_what_may_not_be_written(name: str) -> None:
         if name not in {"an ordering", "infinity"}:
             with pytest.raises(Rejected):
                 require_admitted_condition(sp.Le(a, expression, evaluate=False))
+
+
+@pytest.mark.parametrize("kinds", [(sp.Pow,), (sp.Symbol, Inner), (Average, Gradient, sp.Rational)], ids=str)
+def test_parts_are_those_that_sympy_finds(kinds: tuple[type, ...]) -> None:
+    """Wherever they stand, and the whole as well."""
+    for expression in (*ADMITTED, *REFUSED.values()):
+        assert parts_of(expression, *kinds) == expression.atoms(*kinds)
 
 
 @pytest.mark.parametrize("condition", [sp.Ne(a, b), sp.true, a + b, sp.Or(a < b, a > 1)], ids=str)
