@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
@@ -34,6 +33,8 @@ def _loaded(path: Path, _content: bytes) -> ModuleType:
 @cache
 def load_folder(folder: Path) -> ModuleType:
     """The package of a folder, which need not be on the import path; inside it imports are relative."""
+    from hashlib import sha256
+
     name = f"_user_paper_{sha256(str(folder).encode()).hexdigest()[:12]}"
     try:
         return _execute(folder / "__init__.py", name, [str(folder)])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import sympy as sp
 
+from fedtheory import kernel
 from fedtheory.kernel import (
     Numbers,
     Rejected,
@@ -292,3 +296,20 @@ def test_no_vectors(expression: Any) -> None:
     """Products of vectors, sums with numbers, and numbers are not vectors."""
     with pytest.raises(Rejected):
         vector(expression, THEORY)
+
+
+def test_public_names_are_those_of_their_homes() -> None:
+    """Each is what its module calls so, and nothing else is public."""
+    assert set(kernel.__all__) == kernel._HOME_OF.keys()
+    for name in kernel.__all__:
+        home = importlib.import_module(f"fedtheory.kernel.{kernel._HOME_OF[name]}")
+        assert getattr(kernel, name) is vars(home)[name]
+    with pytest.raises(AttributeError, match="has no attribute 'luck'"):
+        kernel.luck  # noqa: B018
+
+
+def test_statements_are_read_without_the_judge() -> None:
+    """Their language is loaded alone."""
+    asked = "import sys, fedtheory.language.claim; print('fedtheory.kernel.identities' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
