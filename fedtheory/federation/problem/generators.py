@@ -35,7 +35,11 @@ def cayley_rotation(skew: Array) -> Array:
 
 def random_rotation(generator: np.random.Generator, size: int) -> Array:
     """A rational rotation (size, size) from a random skew matrix with small entries."""
-    entries = RATIONAL.array(generator.integers(-2, 3, (size, size))) / fmpq(2)
+    drawn = generator.integers(-2, 3, (size, size))
+    if size == 1:
+        # Nothing turns a line.
+        return RATIONAL.identity(1)
+    entries = RATIONAL.array(drawn) / fmpq(2)
     upper = np.triu(entries, 1) + RATIONAL.zeros(size, size)
     return cayley_rotation(upper - upper.T)
 
