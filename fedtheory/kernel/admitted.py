@@ -37,15 +37,16 @@ def require_admitted(expression: Expr) -> None:
 
     An exponent is a whole number, half of one, or a letter plus a whole number.
     """
-    parts = [sp.sympify(expression)]
-    for part in parts:
+    left = [sp.sympify(expression)]
+    while left:
+        part = left.pop()
         if isinstance(part, sp.Float):
             raise Rejected(f"{part} is not exact")
         if type(part) not in _ADMITTED:
             raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
             raise Rejected(f"{part} has an exponent that is no whole number, half of one, or a letter plus a whole one")
-        parts.extend(part.args)
+        left.extend(part.args)
 
 
 def require_admitted_condition(condition: Expr) -> None:

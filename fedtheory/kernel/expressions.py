@@ -97,10 +97,13 @@ def is_length(expression: Expr) -> bool:
 
 def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
     """The parts of these kinds in an expression, which may be one of them itself."""
-    found = [expression]
-    for part in found:
-        found.extend(part.args)
-    return {part for part in found if isinstance(part, kinds)}
+    found, left = set(), [expression]
+    while left:
+        part = left.pop()
+        left.extend(part.args)
+        if isinstance(part, kinds):
+            found.add(part)
+    return found
 
 
 def factors(product: Expr) -> Sequence[Expr]:

@@ -77,38 +77,42 @@ def read_ordering(text: object, scope: Scope, where: str) -> Expr:
 def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
+    is_short = len(text) <= _SHORT
     try:
-        body = _parsed(text)
+        body = _kept_tree(text) if is_short else _tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(where, f"expected an expression, got {text!r:.80}") from None
     try:
-        _require_small(text, where)
+        _require_small(body, _kept_size(text) if is_short else _size(body), where)
         return reader(body)
     except RecursionError:
         raise InputError(where, "expected an expression that is less deeply nested") from None
 
 
-@lru_cache(maxsize=2**12)
-def _parsed(text: str) -> ast.expr:
-    """The tree of a text, which nobody changes: certificates say the same things over and over."""
-    return ast.parse(text.strip(), mode="eval").body
-
-
+_SHORT = 200
+"""Characters of a text whose tree is kept, which nobody changes: certificates say the same things over and over."""
 _HIGHEST_DEGREE = 200
 _MOST_DIVISIONS = 4
 
 
-def _require_small(text: str, where: str) -> None:
+def _tree(text: str) -> ast.expr:
+    return ast.parse(text.strip(), mode="eval").body
+
+
+_kept_tree = lru_cache(maxsize=2**11)(_tree)
+
+
+def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
     """Raise `InputError` for powers of powers, and quotients below quotients, that would take forever to work out."""
-    degree, divisions = _size_of(text)
+    degree, divisions = size
     if degree > _HIGHEST_DEGREE or divisions > _MOST_DIVISIONS:
         most = f"a degree of at most {_HIGHEST_DEGREE}, and quotients below quotients {_MOST_DIVISIONS} deep"
-        raise InputError(where, f"expected {most}, got {ast.unparse(_parsed(text))[:80]!r}")
+        raise InputError(where, f"expected {most}, got {ast.unparse(node)[:80]!r}")
 
 
-@lru_cache(maxsize=2**12)
-def _size_of(text: str) -> tuple[int, int]:
-    return _size(_parsed(text))
+@lru_cache(maxsize=2**11)
+def _kept_size(text: str) -> tuple[int, int]:
+    return _size(_kept_tree(text))
 
 
 def _size(node: ast.AST) -> tuple[int, int]:
