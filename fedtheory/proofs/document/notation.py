@@ -89,7 +89,7 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
         raise InputError(where, "expected an expression that is less deeply nested") from None
 
 
-_SHORT = 200
+_SHORT = 2000
 """Characters of a text whose tree is kept, which nobody changes: certificates say the same things over and over."""
 _HIGHEST_DEGREE = 200
 _MOST_DIVISIONS = 4
@@ -99,7 +99,7 @@ def _tree(text: str) -> ast.expr:
     return ast.parse(text.strip(), mode="eval").body
 
 
-_kept_tree = lru_cache(maxsize=2**11)(_tree)
+_kept_tree = lru_cache(maxsize=2**10)(_tree)
 
 
 def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
@@ -110,7 +110,7 @@ def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
         raise InputError(where, f"expected {most}, got {ast.unparse(node)[:80]!r}")
 
 
-@lru_cache(maxsize=2**11)
+@lru_cache(maxsize=2**10)
 def _kept_size(text: str) -> tuple[int, int]:
     return _size(_kept_tree(text))
 
