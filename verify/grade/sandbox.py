@@ -145,6 +145,7 @@ def _wait(process: subprocess.Popen[bytes], limits: Limits) -> str:
         code = process.wait()
     finally:
         timer.cancel()
+        timer.join()
     if late.is_set():
         return f"the code was stopped after {limits.waiting} seconds of waiting"
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
