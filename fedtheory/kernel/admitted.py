@@ -18,6 +18,7 @@ from fedtheory.kernel.expressions import (
     PastSum,
     Selected,
     Value,
+    every_part,
     parts_of,
 )
 from fedtheory.kernel.numbers import Numbers
@@ -37,16 +38,13 @@ def require_admitted(expression: Expr) -> None:
 
     An exponent is a whole number, half of one, or a letter plus a whole number.
     """
-    left = [sp.sympify(expression)]
-    while left:
-        part = left.pop()
+    for part in every_part(sp.sympify(expression)):
         if isinstance(part, sp.Float):
             raise Rejected(f"{part} is not exact")
         if type(part) not in _ADMITTED:
             raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
             raise Rejected(f"{part} has an exponent that is no whole number, half of one, or a letter plus a whole one")
-        left.extend(part.args)
 
 
 def require_admitted_condition(condition: Expr) -> None:

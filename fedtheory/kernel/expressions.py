@@ -8,7 +8,7 @@ nodes only name things: `fedtheory.language.evaluation` gives them numbers on a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sympy as sp
@@ -97,13 +97,16 @@ def is_length(expression: Expr) -> bool:
 
 def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
     """The parts of these kinds in an expression, which may be one of them itself."""
-    found, left = set(), [expression]
+    return {part for part in every_part(expression) if isinstance(part, kinds)}
+
+
+def every_part(expression: Expr) -> Iterator[Expr]:
+    """An expression and all that it is made of; of a part nothing is asked before whoever looks has seen it."""
+    left = [expression]
     while left:
         part = left.pop()
+        yield part
         left.extend(part.args)
-        if isinstance(part, kinds):
-            found.add(part)
-    return found
 
 
 def factors(product: Expr) -> Sequence[Expr]:
