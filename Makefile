@@ -10,8 +10,9 @@ DOCS_READY := .venv/.ready-docs
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests start many processes: what one has compiled, the others read, even where Python is told to keep nothing.
 COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
+PYTEST := $(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/benchmarks
 
-.PHONY: report test suite test-slow lint rocq counterexamples slack bench docs dist clean
+.PHONY: report test suite test-long test-slow lint rocq counterexamples slack bench docs dist clean
 
 report: $(REPORT_READY)
 	$(BIN)/fedtheory report -o site
@@ -21,8 +22,11 @@ test: $(READY)
 	@$(MAKE) --no-print-directory -j2 lint suite
 
 suite: $(READY)
-	$(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq" \
-	  --ignore tests/benchmarks
+	$(PYTEST) -m "not long and not slow and not rocq"
+
+# What takes seconds by its nature: searches, browsers, whole sites, all recorded verdicts. Asked before a change lands.
+test-long: $(READY)
+	$(PYTEST) -m "long and not slow and not rocq"
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks
@@ -40,7 +44,7 @@ rocq: $(READY)
 	  $(BIN)/fedtheory rocq -o build/rocq > /dev/null && cd build/rocq && coq_makefile -f _CoqProject -o Makefile \
 	  && $(MAKE) --silent -j2 > check.log && cd ../.. && $(BIN)/python -m verify.rocq.checked build/rocq \
 	  && $(BIN)/python -m verify.rocq.alone docs/trust.md \
-	  && $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m "rocq and not slow"; \
+	  && $(PYTEST) -m "rocq and not slow"; \
 	else echo "coqc is missing: no theorem is checked"; fi
 
 # The smallest known counterexample of each refuted claim, found and shrunk again.

@@ -61,6 +61,7 @@ def test_unknown_source_beside_an_id(command) -> None:
     command("verify", "renard2022:property-2.5", "--source", "renard2023", "--jobs", "1", "--json").complaint()
 
 
+@pytest.mark.long
 def test_show_every_claim(command) -> None:
     """Every claim can be shown, with at least what the list says of it."""
     for listed in command("claims", "--json").document:

@@ -13,6 +13,8 @@ from fedtheory.language import registry
 from fedtheory.language.folder import open_paper
 from fedtheory.language.targets import resolve
 
+pytestmark = pytest.mark.long
+
 COMMANDS = (["claims"], ["verify", "--jobs", "1"], ["prove"], ["errata"])
 BOUND = """
 

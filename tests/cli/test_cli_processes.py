@@ -11,6 +11,8 @@ import pytest
 from cli_claims import CONTRACT
 from cli_support import QUADRATIC, ROOT, read_json, run_text
 
+pytestmark = pytest.mark.long
+
 SCRIPT = [str(Path(sys.executable).parent / "fedtheory")]
 MODULE = [sys.executable, "-m", "fedtheory"]
 VERIFY = ["verify", "renard2022:property-2.5", "--jobs", "2", "--json"]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cli_claims import MINE
 
+pytestmark = pytest.mark.long
+
 KEYS = {"id", "verdict", "recorded", "instances", "worst_ratio", "seconds"}
 
 YOUNG = "renard2022:property-2.5"

@@ -147,6 +147,7 @@ def one_each(found: Iterator[Any]) -> Iterator[Any]:
             yield mutant
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", [name for name in TERMS | SUMS if name not in LONG])
 def test_no_mutant_survives(claim_id: str) -> None:
     """A change of a coefficient breaks the identity."""
@@ -176,6 +177,7 @@ def mutated_recursions(certificate: Recursion) -> Iterator[Recursion]:
     yield replace(certificate, first=None if certificate.first is not None else certificate.terms)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", RECURSIONS)
 def test_no_mutated_recursion_survives(claim_id: str) -> None:
     """A recursion holds as it stands only, for its claim only, and only under assumptions that make it one."""

@@ -61,6 +61,7 @@ _FALSE: list[tuple[Claim, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("claim", "change"), _FALSE, ids=[f"{one.id} {n}" for n, (one, _) in enumerate(_FALSE)])
 def test_no_more_is_proved(claim: Claim, change: dict[str, Any]) -> None:
     """False variants are not proved by the certificate, and a short search refutes each."""

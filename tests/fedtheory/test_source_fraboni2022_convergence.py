@@ -77,6 +77,7 @@ def sampled_for_long() -> Run:
     return one_of_two(128, 34, fmpq(1, 294912), 16)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["thm-1.explicit", "sampling.unbiased.bound"])
 def test_sampled_clients_with_many_local_steps_break_theorem_1(name: str) -> None:
     """Its conditions are met, and its bound is not."""

@@ -16,6 +16,8 @@ from fedtheory.planner.comparators import Comparators
 from report.explorer.subject import Subject, subject_of
 from report.own_runs import OwnRun
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 

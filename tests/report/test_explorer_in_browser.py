@@ -13,6 +13,8 @@ import sympy as sp
 from fedtheory.language.registry import all_claims, find
 from report.explorer.subject import subject_of
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 

@@ -20,6 +20,8 @@ from report.own_runs import OwnRun, own_runs, run_figures
 from report.site import write_site
 from verify.check import check
 
+pytestmark = pytest.mark.long
+
 MINE = """
 import sympy as sp
 from fedtheory import Claim, quantities as q

@@ -17,6 +17,8 @@ from report.pages import page_name
 from report.site import write_site
 from verify.check import check
 
+pytestmark = pytest.mark.long
+
 CLAIMS = (
     "renard2022:algorithm-1",
     "renard2022:assumption-1",

@@ -20,6 +20,8 @@ from report.sweep import sweep_page
 from verify.check import check
 from verify.sweeps import conduct, read_results, read_spec
 
+pytestmark = pytest.mark.long
+
 THEOREM, STEP, IDENTITY = (
     "renard2022:thm-2.1",
     "renard2022:lemma-2.2.proof.triangle",

@@ -24,6 +24,8 @@ from verify.falsify.search import search
 from verify.falsify.starts import setting
 from verify.instances import Instance
 
+pytestmark = pytest.mark.long
+
 SMALL_STEPS = [eta <= 1 / (4 * L)]
 DRIFT = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
 

@@ -16,6 +16,8 @@ from verify.falsify.hunt import is_lively
 from verify.falsify.shrink import burden
 from verify.falsify.tables import working_table
 
+pytestmark = pytest.mark.long
+
 mu = sp.Symbol("mu", positive=True)
 CONTRACTS = Claim(
     id="mine:contracts",

@@ -15,6 +15,8 @@ from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.search import search
 
+pytestmark = pytest.mark.long
+
 SHARE = 0.97
 """Of the mutants that are false, at least so many are refuted."""
 BUDGET, LONG_BUDGET = 10.0, 60.0

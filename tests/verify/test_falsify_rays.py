@@ -26,6 +26,8 @@ from verify.falsify.search import _other_view, search, short_search
 from verify.falsify.starts import setting
 from verify.falsify.tables import Table, clients
 
+pytestmark = pytest.mark.long
+
 REST = D**2 / (2 * eta * tau * T) + 4 * (tau - 1) * eta**2 * L * sigma**2
 
 

@@ -13,6 +13,8 @@ from verify.falsify.mixed import mixed
 from verify.falsify.search import search
 from verify.falsify.starts import setting
 
+pytestmark = pytest.mark.long
+
 LONG = {"remembered:largest-drift-as-the-mean", "remembered:drift-of-bounded-gradients-with-one-power"}
 """Found among the last rays, or by exact runs of thousands of steps."""
 

@@ -15,6 +15,8 @@ from verify.falsify import shrink
 from verify.falsify.shrink import burden, simplify
 from verify.instances import FAMILIES, Instance, families_for
 
+pytestmark = pytest.mark.long
+
 LONG = 60.0
 """Seconds, more than any of these needs."""
 

@@ -15,6 +15,8 @@ from verify.falsify import falsify
 from verify.falsify.hunt import halves
 from verify.falsify.tables import Table, all_steps, clients
 
+pytestmark = pytest.mark.long
+
 COUNT, SHARE, BUDGET, LONG_BUDGET = 300, 0.97, 10.0, 60.0
 """Errors, how many of them are found at least, in so many seconds each; and seconds where each one is."""
 

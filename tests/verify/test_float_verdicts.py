@@ -70,6 +70,7 @@ def assert_none_contradicts(run: Run, ids: list[str]) -> None:
 some_claims = st.lists(st.sampled_from(CLAIMS), min_size=8, max_size=8, unique=True)
 
 
+@pytest.mark.long
 @wide(max_examples=150)
 @given(wide_runs(), some_claims)
 def test_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
@@ -96,6 +97,7 @@ def test_a_zero_by_cancellation_decides_nothing(denominator: sp.Expr) -> None:
     assert check(claim, run).holds is False
 
 
+@pytest.mark.long
 @wide(max_examples=100)
 @given(wide_runs(), some_claims)
 def test_certified_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:

@@ -16,6 +16,8 @@ import pytest
 
 from verify.processes import as_finished, in_order
 
+pytestmark = pytest.mark.long
+
 MORE = 150_000_000
 """Bytes by which a worker grows with each task; it is replaced once it has grown by 300 MB."""
 KEPT: list[bytearray] = []

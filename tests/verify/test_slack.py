@@ -87,6 +87,7 @@ def test_a_run_that_needs_nothing_has_no_share() -> None:
     assert share_on(parts_of(THEOREM)[0], far) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", all_sources())
 def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
     """Each is checked again, exactly; no bound fails on its own run, and no file is there for nothing."""
