@@ -110,6 +110,13 @@ def short(value: object) -> str:
     return f"{plain_float(value):.6g}"
 
 
+def short_below(value: float) -> str:
+    """The same, rounded down: a step size that is copied from it does not pass a limit."""
+    from decimal import ROUND_FLOOR, Context
+
+    return short(float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
+
+
 def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
     """A pandas data frame of columns of equal length, one of them its index; `MissingExtra` without pandas."""
     try:

@@ -55,7 +55,8 @@ def for_people(entries: list[Erratum]) -> None:
     print_table("errata", columns, rows, whole=("printed", "fault", "repair", "which is"), roomy=("title",))
     counts = Counter(entry.fault for entry in entries)
     faults = ", ".join(f"{number} {fault}" for fault, number in counts.items())
-    print_lines(f"{len(entries)} entries ({faults}); all counterexamples checked again in rationals")
+    listed = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+    print_lines(f"{listed} ({faults}); all counterexamples checked again in rationals")
     print_lines("`fedtheory show ID` says why; `fedtheory errata --json` has the run files")
 
 

@@ -56,7 +56,7 @@ def print_lines(*lines: str) -> None:
     """Plain lines with Rich markup."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     for line in lines:
         console.print(line, overflow="ignore", crop=False)
 

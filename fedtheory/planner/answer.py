@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fedtheory.arithmetic import Number, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.advice import ClaimPlan
@@ -29,11 +31,18 @@ class Promise:
     step_size: float
     bound: Bound
     """With the constants of that run."""
+    at_start: float | None
+    """The error before the run; None where it is none of a single model."""
 
     @property
     def value(self) -> float:
         """The bound."""
         return self.bound.value()
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the bound is not below the error before the run."""
+        return self.at_start is not None and self.value >= self.at_start
 
     @property
     def largest_term(self) -> tuple[Expr, float]:
@@ -135,7 +144,7 @@ def answered(
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
-    promise = _best([Promise(p, best.step_size, b) for p, b in _covering(usable, run)], error)
+    promise = _best([_promise(p, best.step_size, b, run) for p, b in _covering(usable, run)], error)
     elsewhere = (
         None if promise is not None and promise.plan.error is error else _best(_elsewhere(usable, errors), error)
     )
@@ -159,13 +168,37 @@ def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Bou
 
 
 def _best(promises: Iterable[Promise], error: Quantity) -> Promise | None:
-    """The smallest bound; proved ones before others, those on the wanted error before those on another one."""
+    """The smallest bound; before it proved ones, those that are no empty promise, and those on a nearer error."""
     return min(promises, key=lambda promise: _rank(promise, error), default=None)
 
 
-def _rank(promise: Promise, error: Quantity) -> tuple[bool, bool, int, float]:
-    bounded = promise.plan.error
-    return promise.plan.claim.verdict != "proved", bounded is not error, ERRORS.index(bounded), promise.value
+def _rank(promise: Promise, error: Quantity) -> tuple[bool, bool, int, int, float]:
+    bounded, is_unproved = promise.plan.error, promise.plan.claim.verdict != "proved"
+    return is_unproved, promise.is_vacuous, _remoteness(bounded, error), ERRORS.index(bounded), promise.value
+
+
+def _remoteness(bounded: Quantity, error: Quantity) -> int:
+    """How far an error is from the wanted one: of the last model, its distance says more than any average."""
+    if bounded is error:
+        return 0
+    return 1 if {bounded, error} <= set(_OF_THE_LAST_MODEL) else 2
+
+
+_OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
+
+
+def _promise(plan: ClaimPlan, step_size: float, bound: Bound, run: Run) -> Promise:
+    start = _BEFORE_THE_RUN.get(plan.error)
+    return Promise(plan, step_size, bound, None if start is None else plain_float(start(run)))
+
+
+_BEFORE_THE_RUN: Mapping[Quantity, Callable[[Run], Number]] = {
+    q.average_suboptimality: lambda run: run.initial_gap,
+    q.final_suboptimality: lambda run: run.initial_gap,
+    q.best_aggregated_suboptimality: lambda run: run.initial_gap,
+    q.final_distance_sq: lambda run: run.initial_distance_sq,
+}
+"""Errors of a single model, at the start."""
 
 
 def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Promise]:
@@ -173,7 +206,7 @@ def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Prom
     for plan in plans:
         if plan.optimum is not None and plan.attainable:
             step = plan.optimum.step_size
-            yield from (Promise(plan, step, bound) for plan, bound in _covering([plan], errors.at(step)))
+            yield from (_promise(plan, step, bound, errors.run) for plan, bound in _covering([plan], errors.at(step)))
 
 
 def _widest(plans: Iterable[ClaimPlan]) -> ClaimPlan | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from fedtheory.language import quantities as q
@@ -60,10 +61,11 @@ def covering_claims() -> tuple[Claim, ...]:
     return tuple(claim for claim in all_claims().values() if claim.verdict in TRUE and error_of(claim) is not None)
 
 
-@cache
-def refuted_bounds() -> tuple[Claim, ...]:
-    """The bounds on an error of a run that are refuted: no plan uses them."""
-    return tuple(claim for claim in all_claims().values() if claim.verdict == "refuted" and error_of(claim) is not None)
+def refuted_bounds(asked: Sequence[Claim] | None = None) -> tuple[Claim, ...]:
+    """The bounds on an error of a run that are refuted, of the papers that are asked: no plan uses them."""
+    sources = None if asked is None else {claim.source for claim in asked}
+    refuted = (claim for claim in all_claims().values() if claim.verdict == "refuted")
+    return tuple(c for c in refuted if (sources is None or c.source in sources) and error_of(c) is not None)
 
 
 def repair_of(claim: Claim) -> Claim | None:

@@ -15,7 +15,7 @@ from fedtheory.planner.measured import DRIFTS
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.target import RoundCost, Target
 from fedtheory.planner.words import Write, in_letters
-from fedtheory.shown import short
+from fedtheory.shown import short, short_below
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ _CELLS: dict[str, Callable[[ClaimPlan], str]] = {
     _COVERS: lambda plan: "yes" if plan.applicable else "no",
     "as planned": lambda plan: short(plan.bound.value()) if plan.bound and plan.applicable else "-",
     "largest step": lambda plan: "-" if plan.step is None else _limit(plan.step),
-    "best step": lambda plan: "-" if plan.optimum is None else short(plan.optimum.step_size),
+    "best step": lambda plan: "-" if plan.optimum is None else short_below(plan.optimum.step_size),
     "bound there": lambda plan: "-" if plan.optimum is None else short(plan.optimum.value),
     "rounds as planned": lambda plan: _rounds_cell(plan.target),
     "rounds at best steps": lambda plan: _rounds_cell(plan.target_at_best),
@@ -61,7 +61,7 @@ def _rounds_cell(asked: Target | None) -> str:
 
 
 def _limit(edge: Edge) -> str:
-    return "any" if math.isinf(edge.value) else short(edge.value)
+    return "any" if math.isinf(edge.value) else short_below(edge.value)
 
 
 def others(found: Plan) -> list[tuple[str, str]]:
@@ -98,7 +98,9 @@ def _advice(plan: ClaimPlan, write: Write) -> list[str]:
             lines.append(f"largest {name}: {_limit(edge)}{formula}")
     if plan.optimum is not None:
         formula = "" if plan.optimum.formula is None else f" = {write(plan.claim, plan.optimum.formula)}"
-        lines.append(f"best step size: {short(plan.optimum.step_size)}{formula}; bound {short(plan.optimum.value)}")
+        lines.append(
+            f"best step size: {short_below(plan.optimum.step_size)}{formula}; bound {short(plan.optimum.value)}"
+        )
     lines += _compared(plan)
     if plan.remeasured is not None and plan.remeasured.changed:
         changed = ", ".join(plan.remeasured.changed)

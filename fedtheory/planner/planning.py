@@ -83,7 +83,7 @@ def plan(
         reached = outcomes()
     on_progress(len(chosen) + 1, len(chosen) + 1)
     answer = None if reached is None else answered(errors, reached, accuracy, planned)
-    return Plan(tuple(planned), recommended, refuted_bounds(), cost_of_a_round(errors.run), answer)
+    return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run), answer)
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:
@@ -138,7 +138,7 @@ def plan_numbers(
     chosen = covering_claims() if claims is None else claims
     _require_known(numbers, chosen)
     planned = [_plan_of_numbers(claim, numbers, accuracy) for claim in chosen]
-    return Plan(tuple(planned), _smallest_bound([p for p in planned if p.attainable]), refuted_bounds(), None)
+    return Plan(tuple(planned), _smallest_bound([p for p in planned if p.attainable]), refuted_bounds(claims), None)
 
 
 def _require_known(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:

@@ -11,9 +11,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import STEP, with_means
+from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.rounds_needed import Outcome
-from fedtheory.shown import short
+from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
 """How a formula of a claim stands in a sentence: in letters for a terminal, typeset on a page."""
@@ -22,6 +23,16 @@ Write = Callable[[Claim, Expr], str]
 def in_letters(claim: Claim, expression: Expr) -> str:
     """As people type it."""
     return claim.in_words(with_means(claim, expression))
+
+
+def briefly(claim: Claim, expression: Expr) -> str:
+    """The beginning of a long formula, as people type it; the details of a bound have it in full."""
+    words = in_letters(claim, expression)
+    return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 3]}..."
+
+
+_BRIEF = 120
+"""Characters of a formula in a sentence."""
 
 
 def as_planned(run: Run) -> list[str]:
@@ -42,18 +53,19 @@ def _counted(numbers: tuple[int, ...], what: str) -> str:
     return f"{count} {what}{'s' * (most != 1)}"
 
 
-def answer_lines(found: Plan, write: Write = in_letters) -> list[tuple[str, str]]:
+def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     """Three lines, each with its head: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
         return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
-    return [("use:", _use(answer)), ("promised:", _promised(answer, write)), ("limits:", _limits(answer, write))]
+    promised = _promised(answer, write) if answer.promise is not None else _unpromised(found)
+    return [("use:", _use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
 
 
 def _use(answer: Answer) -> str:
     best, name = answer.best, answer.error.name
     steps, rounds = _counted(answer.local_steps, "local step"), _counted((best.rounds,), "round")
-    run = f"step size {short(best.step_size)}, {steps}, {rounds}"
+    run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
     exact = f"exact {name} {short(best.error)}"
     planned = _as_planned(answer.planned, answer.accuracy)
     if answer.accuracy is None or best.reached:
@@ -70,27 +82,41 @@ def _as_planned(planned: Outcome, accuracy: float | None) -> str:
 
 def _promised(answer: Answer, write: Write) -> str:
     promise, widest = answer.promise, answer.widest
-    if promise is None:
-        return "no bound covers this run at any step size tried; --all says why"
+    assert promise is not None
     if answer.is_covered:
-        return f"{_bounded(promise)} there{_nearer(answer.elsewhere)}"
+        return f"{_keeps(promise.plan, promise.value)} there{_emptily(promise)}{_nearer(answer.elsewhere)}"
     limit = "" if widest is None or widest.step is None else f", the largest one covered is {_limit(widest, write)}"
-    return (
-        f"no bound covers step size {short(answer.best.step_size)}{limit}; "
-        f"at step size {short(promise.step_size)} {_bounded(promise)} after the planned rounds"
-    )
+    return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_at_its_own_step(promise)}"
+
+
+def _unpromised(found: Plan) -> str:
+    """What is said where no bound on how far the run gets covers it: bounds on something else may."""
+    lead = "no bound on how far the run gets covers it at any step size tried"
+    covering = (plan for plan in found.claims if plan.applicable and plan.error not in LIMITS)
+    beside = next(covering, None)
+    if beside is None or beside.bound is None:
+        return f"{lead}; --all says why"
+    return f"{lead}; as planned {_keeps(beside, beside.bound.value())}"
 
 
 def _nearer(promise: Promise | None) -> str:
-    if promise is None:
-        return ""
-    return f"; at step size {short(promise.step_size)} {_bounded(promise)} after the planned rounds"
+    return "" if promise is None else f"; {_at_its_own_step(promise)}"
 
 
-def _bounded(promise: Promise) -> str:
-    plan = promise.plan
+def _at_its_own_step(promise: Promise) -> str:
+    kept = f"{_keeps(promise.plan, promise.value)} after the planned rounds"
+    return f"at step size {short_below(promise.step_size)} {kept}{_emptily(promise)}"
+
+
+def _emptily(promise: Promise) -> str:
+    """What is to be said of a bound that any run meets before it begins."""
+    return f", which is no promise: it is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
+
+
+def _keeps(plan: ClaimPlan, value: float) -> str:
     measured = f", with the run's own {' and '.join(plan.measured)}," if plan.measured else ""
-    return f"{plan.claim.id} ({plan.claim.verdict}){measured} keeps {plan.error.name} below {short(promise.value)}"
+    verdict = "of your own" if plan.claim.verdict is None else plan.claim.verdict
+    return f"{plan.claim.id} ({verdict}){measured} keeps {plan.error.name} below {short(value)}"
 
 
 def _limit(plan: ClaimPlan, write: Write) -> str:
@@ -99,12 +125,12 @@ def _limit(plan: ClaimPlan, write: Write) -> str:
     assert edge is not None
     assert bound is not None
     if edge.condition is None:
-        return f"{short(edge.value)} ({plan.claim.id}, by its assumptions)"
+        return f"{short_below(edge.value)} ({plan.claim.id}, by its assumptions)"
     letters = sorted(edge.condition.free_symbols - set(bound.symbols(STEP)), key=str)
     numbers = "".join(
         f", {write(plan.claim, letter)} = {short(bound.values.get(bound.names[letter]))}" for letter in letters
     )
-    return f"{short(edge.value)} ({plan.claim.id}: {write(plan.claim, edge.condition)}{numbers})"
+    return f"{short_below(edge.value)} ({plan.claim.id}: {write(plan.claim, edge.condition)}{numbers})"
 
 
 def _limits(answer: Answer, write: Write) -> str:
@@ -120,7 +146,7 @@ def _limits(answer: Answer, write: Write) -> str:
     return f"{exact}; the bound is limited by its term {words}, {share:.0%} of it"
 
 
-def constants_alone(found: Plan, write: Write = in_letters) -> list[tuple[str, str]]:
+def constants_alone(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     """The same where only bounds are known: the smallest one at its best step size, and the term that limits it."""
     best = found.recommended
     if best is None or best.bound is None or best.optimum is None:
@@ -129,7 +155,7 @@ def constants_alone(found: Plan, write: Write = in_letters) -> list[tuple[str, s
     term, value = terms_by_value(at_best)[0]
     share = value / best.optimum.value if best.optimum.value > 0 else 1.0
     return [
-        ("use:", f"step size {short(best.optimum.step_size)}, at which the bound of {best.claim.id} is smallest"),
+        ("use:", f"step size {short_below(best.optimum.step_size)}, at which the bound of {best.claim.id} is smallest"),
         ("promised:", f"it keeps {best.error.name} below {short(best.optimum.value)} ({best.claim.verdict})"),
         ("limits:", f"its term {write(best.claim, term)}, {share:.0%} of it"),
     ]

@@ -126,8 +126,31 @@ def test_the_answer_comes_first(command, write_run) -> None:
     assert "the gradients are noisy" not in words
     assert "--all says why" in words
     everything = " ".join(command(*arguments, "--all").out.split())
-    for expected in ("recommended", "largest step size", "exact: best step size", "the gradients are noisy", "refuted"):
+    for expected in ("recommended", "largest step size", "exact: best step size", "the gradients are noisy"):
         assert expected in everything
+
+
+def test_refuted_bounds_are_named_for_the_papers_that_are_asked(command, write_run) -> None:
+    """Those of Fraboni et al. do not stand below a plan by Renard et al., who have none."""
+    for paper, is_named in (("renard2022", False), ("fraboni2022", True)):
+        words = command("plan", write_run(), "--source", paper, "--all").out
+        assert ("not used, because they are refuted" in words) == is_named
+
+
+def test_a_bound_on_another_error_is_told(command, write_run, tmp_path) -> None:
+    """A claim of one's own about drift covers the run, and says nothing of how far it gets."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import sympy as sp\nfrom fedtheory import Claim\nfrom fedtheory.language import quantities as q\n"
+        "eta, tau, zeta, sigma, L = sp.symbols('eta tau zeta sigma L', positive=True)\n"
+        "drift = Claim(id='mine:drift', lhs=q.max_drift, rhs=18 * (tau * eta * zeta)**2 + 4 * tau * (eta * sigma)**2,\n"
+        "    where={eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity,\n"
+        "           sigma: q.noise_deviation, L: q.smoothness}, conditions=[eta <= 1 / (4 * L)])\n"
+    )
+    words = " ".join(command("plan", write_run(), "--target", "1/2", "--claim", f"{file}:drift").out.split())
+    assert "no bound on how far the run gets covers it" in words
+    assert "as planned mine:drift (of your own) keeps max_drift below" in words
+    assert "refuted" not in words
 
 
 def test_the_answer_is_exact(command, write_run) -> None:

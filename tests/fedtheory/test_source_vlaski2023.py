@@ -59,13 +59,13 @@ ONE_STEP = Setup(minimisers=(0, 0), sizes=("1/4", "1/4"), selected=2, start=1)
 COUNTEREXAMPLES = {
     # Pulls 1, -1 and 0 with work 1, 1 and 2: sum_k E_k J_k and sum_k J_k have the same minimiser 0.
     "claim.common-step-bias": (Setup((1, 1, 1), (1, -1, 0), (1, 1, 2), ("1/2",) * 3), "0", "0"),
-    # One local step: both averages are the same gradient.
-    "eq-5.13": (ONE_STEP, "0", "0"),
+    # Local models 1, -2 and 4: the mean of their gradients is 1, that at the first.
+    "eq-5.13": (Setup(minimisers=(0, 0), steps=(3, 3), sizes=("3", "3"), selected=2, start=1), "0", "0"),
     # d_{k,i} = (1/2)((-2) - 1) = -3/2, d_i = 6 d_{k,i} = -9, and mu d_i = -54: off by 45.
     "eq-5.21": (OVERSHOOT, "2025", "0"),
     "eq-5.25.participation-mean": (SHARED, "1/2", "2"),
-    # Two agents with equal work, mu E_k = 1 although mu_k E_k / mu = 8 at mu = 1/8; no pull at 0.
-    "eq-5.26.only-if": (Setup((1, 1), (0, 0), (1, 2)), "0", "0"),
+    # Two agents with the same gradient; at mu = 1 the factors mu_k E_k / mu are 1/2 and 3/2, with the mean one.
+    "eq-5.26.only-if": (Setup(minimisers=(0, 0), steps=(1, 3), start=1), "0", "0"),
     # Opposite pulls at 0: the means of d_{1,i} and d_{2,i} cancel.
     "claim.di-biased": (Setup(steps=(2, 2)), "0", "0"),
     # No noise, L = K: (b) is 0, and the member behind (c) is 2 delta_k^2 |w_k^o - w|^2 / L = 1.

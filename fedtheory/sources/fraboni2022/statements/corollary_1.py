@@ -111,9 +111,14 @@ CLAIMS = [
         conditions=[sp.Eq(apart, 0)],
         assumptions=(a.fair_types,),
         printed=(
-            r"\text{ensuring FL convergence to its optimum requires at every optimization round }\tilde q_i(n)=p_i"
+            r"\text{knowing the clients' data distributions is not possible; therefore ensuring FL convergence to its "
+            r"optimum requires at every optimization round }\tilde q_i(n)=p_i"
         ),
-        note="Pairs of clients that take turns have the right optimum, but not these weights.",
+        note=(
+            "Read as a necessary condition: whoever has the right optimum has these weights.  Pairs of clients that "
+            "take turns, as in Example 1, have it without them.  For a server that knows no types it is the way to "
+            "be sure."
+        ),
     ).with_repair(
         title="Fair types suffice for the right optimum",
         chain=(apart**2, "==", 0),

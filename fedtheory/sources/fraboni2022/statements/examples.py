@@ -86,7 +86,8 @@ EXAMPLE_1 = [
         note=(
             "With $e_n=\\theta^n-\\theta^*$, $V_n=\\|e_{n+1}\\|^2-\\langle e_{n+1},e_n\\rangle+\\phi\\|e_n\\|^2$ is "
             "multiplied by $\\phi$ in every update, so the errors vanish only if $V_n$ falls.  No condition is "
-            "printed: for $\\eta_l=3/2$ and K = 1, $\\phi>1$ and the errors grow.  The print also has both "
+            "printed here: for $\\eta_l=3/2$ and K = 1, $\\phi>1$ and the errors grow.  The step sizes of Theorem 1, "
+            "under which Corollary 1 stands, do keep $\\phi$ between 0 and 1.  The print also has both "
             "$q_2^{2n}=1/2$ and $q_2^{2n}=0$, and both $q_3^{2n+1}=1/2$ and $q_3^{2n+1}=0$."
         ),
     ).with_repair(

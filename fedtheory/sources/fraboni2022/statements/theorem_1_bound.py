@@ -69,10 +69,11 @@ CLAIMS = [
         chain=(margin, ">=", 1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
-        printed=rf"2-4D-12\rho[2\alpha+\beta]{BRACKET}L\ge1",
+        printed=rf"\text{{consider }}\eta_l\text{{ such that }}2-4D-12\rho[2\alpha+\beta]{BRACKET}L\ge1",
         note=(
-            "For step sizes of Theorem 1, eq. (98), which are said to imply it.  Where one of many clients is sampled "
-            "with very unequal importances, beta is so large that it fails."
+            "Assumed here; Appendix A.5 says that the step sizes of Theorem 1, eq. (98), satisfy it, and that is what "
+            "is tried.  Where one of many clients is sampled with very unequal importances, beta is so large that it "
+            "fails."
         ),
     ).with_repair(
         title="A step size that leaves one of two gaps, with weights that are not too unequal",

@@ -164,7 +164,7 @@ CLAIMS = [
         ),
     ),
     *claim.refuted.condition("cor-2.WN", "A window as long as the run", "below Corollary 2")(
-        chain=(end_sq, ">=", start**2),
+        chain=(end_sq, ">", 0),
         where=RELAXED,
         conditions=[start > 0],
         assumptions=(a.fair_types,),
@@ -173,8 +173,9 @@ CLAIMS = [
             r"the learning process converges to }\theta^*"
         ),
         note=(
-            "Read: a run, for which W = N is always possible, does not come nearer to $\\theta^*$.  Corollary 2 is a "
-            "sufficient condition and shows nothing of the kind: it is the bound that does not vanish."
+            "Read: a run, for which W = N is always possible, never arrives at $\\theta^*$.  One full step on "
+            "$\\theta^2/2$ does.  Corollary 2 is a sufficient condition and shows nothing of the kind: it is the bound "
+            "that does not vanish."
         ),
     ).with_repair(
         title="With W = N the bound does not vanish for any step size",

@@ -85,6 +85,9 @@ CLAIMS = [
             r"\bar x^{t+1}=\frac1{|S|}\sum_{i\in S}x_i^{t+1}=\bar x^t+\frac1{|S|}\sum_{i\in S}\Delta_i^t,\quad "
             r"\text{special case of G-FedAvg-TSLR with }s=1"
         ),
-        note="Here the increments contain the local rate, $\\Delta_i^t=-s_L\\sum_kg_{i,k}^t$.",
+        note=(
+            "Here the increments contain the local rate, $\\Delta_i^t=-s_L\\sum_kg_{i,k}^t$.  The transcription goes "
+            "on with $\\bar x^t+|S|\\cdot\\Delta^t$, where the special case has the factor $s=1$."
+        ),
     ),
 ]

@@ -59,7 +59,8 @@ CLAIMS = [
         note=(
             "Read as: the T with $C'/\\sqrt{NT}=\\varepsilon^2$, on the left, is at most $C'^2/(N\\varepsilon^2)$.  "
             "The error is a squared norm already, and $\\varepsilon^2$ has to be squared once more.  No other constant "
-            "mends it: the quotient of the two sides grows like $1/\\varepsilon^2$."
+            "mends it: the quotient of the two sides grows like $1/\\varepsilon^2$.  Read as a lower bound on T alone, "
+            "the print is true for $\\varepsilon\\le1$, and then no number of iterations is promised to suffice."
         ),
     ).with_repair(
         title="Iterations to an accuracy, with the fourth power",

@@ -58,7 +58,7 @@ CLAIMS = [
         note=(
             "Handwritten and garbled; the first remark is read as: with B = 0 the condition bounds the variance of the "
             "local gradients about the global one, so $G^2=\\sigma_G^2$.  The second has no ending.  With B = 0 it "
-            "bounds the local gradients themselves."
+            "bounds the local gradients themselves, and their variance with them: $\\sigma_G^2\\le G^2$ is true."
         ),
     ).with_repair(
         title="B = 1 bounds the dissimilarity",
@@ -155,10 +155,14 @@ CLAIMS = [
         chain=(6 * L * s * K, "<=", 1),
         assumptions=_WITH_STEP,
         conditions=[T >= L**2 * N, K**4 * N**3 <= T],
-        printed=(r"s=\frac{\sqrt N}{\sqrt T},\ K\le\frac{T^{1/4}}{N^{3/4}},\ T\ge L^2N\ \Rightarrow\ K\le\frac1{6Ls}"),
+        printed=(
+            r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N\quad"
+            r"\text{(the step size and the local steps of the corollary)}"
+        ),
         note=(
-            "Implicit in the corollary, which rests on Theorem 3.  It fails for small T: already one client with one "
-            "local step needs $T\\ge36L^2$."
+            "The corollary does not print that these satisfy $K\\le1/(6Ls)$, but Theorem 3 asks for it, on which it "
+            "rests.  It fails for small T, with the hidden constant one: already one client with one local step needs "
+            "$T\\ge36L^2$."
         ),
     ).with_repair(
         title="Corollary 4 with several local steps: from which T on",
@@ -175,8 +179,9 @@ CLAIMS = [
             r"\text{in G-FedAvg-TSLR: }K=O\left(\frac TN\right)"
         ),
         note=(
-            "With R rounds there are T = RK iterations, and $K=T^{1/4}/N^{3/4}$ means $K^4N^3=RK$.  $K=R^{1/4}/N$, "
-            "with $R=r^4$, does not solve it; as transcribed.  The remark on G-FedAvg-TSLR cites another paper."
+            "Read as the largest K of the corollary, as the comparison with another paper asks for.  With R rounds "
+            "there are T = RK iterations, and $K=T^{1/4}/N^{3/4}$ means $K^4N^3=RK$.  $K=R^{1/4}/N$, with $R=r^4$, "
+            "does not solve it; as transcribed.  It satisfies $K^4N^3\\le RK$: it is allowed, and not the largest."
         ),
     ).with_repair(
         title="Local steps in terms of communication rounds, with the third root",

@@ -139,11 +139,13 @@ CLAIMS = [
         for_all={step: (sp.Rational(1, 8), sp.Integer(1))},
         place="round",
         assumptions=COMMON_STEP,
+        conditions=[Average(E_k**2) > Average(E_k) ** 2],
         printed=r"\text{step (c) holds only if }\frac{\mu_k}\mu E_k=1",
         note=(
             "Tried with a common mu_k and unequal E_k, so that no mu makes all mu_k E_k / mu one.  Read at a given "
-            "w_{i-1}, as (5.25) is; there the weighted gradients may happen to have the same mean.  As an identity "
-            "for all gradients grad J_k(w_{i-1}) it does hold only under (5.26): compare their coefficients."
+            "w_{i-1}, as (5.25) is; there the weighted gradients may happen to have the same mean: agents with the "
+            "same gradient need no more than that the mean of mu_k E_k / mu is one.  As an identity for all gradients "
+            "grad J_k(w_{i-1}) it does hold only under (5.26): compare their coefficients."
         ),
     ).with_repair(
         kind="bound",

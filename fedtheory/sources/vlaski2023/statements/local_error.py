@@ -83,8 +83,9 @@ CLAIMS = [
         conditions=[LOCALLY_STABLE],
         place="round",
         assumptions=CONVEX,
-        printed=rf"\lambda_k\le1:\quad{_error('e')}\le{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_k^2}}",
+        printed=rf"\lambda_k\le1:\quad{_error('e')}\le{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_L^2}}",
         note=(
+            "As transcribed it has E_L, a number of local steps of nobody, which is read as E_k.  "
             "With lambda_k as printed in (5.50), lambda_k <= 1 lets through local steps that overshoot: at E_k = 2 up "
             "to mu_k = 8 / delta_k."
         ),
@@ -110,7 +111,10 @@ CLAIMS = [
             rf"{_error('e', '')}\le{_OWN}+\mu^2\frac{{\sigma_k^2e}}{{E_k^2}}"
             rf"\le{_OWN}+\mu^2\frac{{\sigma_k^2}}{{E_k}}"
         ),
-        note="The left side has lost its square; the sides do not even have the same unit.",
+        note=(
+            "As transcribed, the left side has lost its square, and the bar before w_{i-1} became a norm; the sides do "
+            "not even have the same unit."
+        ),
         fault="misprint",
     ).with_repair(
         title="Squared distance from the agent's minimiser in a round",

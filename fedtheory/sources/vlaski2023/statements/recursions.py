@@ -85,9 +85,9 @@ CLAIMS = [
             r"J(w)=\frac1K\sum_{k=1}^KJ_k(w)"
         ),
         note=(
-            "Read as: whenever the E_k are unequal and the agents differ (they do in all instances), the point to "
-            "which runs tend for small steps is not w^o.  It is, if the pulls of the agents balance at w^o in spite "
-            "of their unequal work: two equally active agents with opposite pulls, and a third without any."
+            "Read as: whenever the E_k are unequal, the point to which runs tend for small steps is not w^o.  It is, "
+            "if the pulls of the agents balance at w^o in spite of their unequal work: two equally active agents with "
+            "opposite pulls, and a third without any."
         ),
     ).with_repair(
         kind="bound",
@@ -122,10 +122,13 @@ CLAIMS = [
         chain=(Expectation(norm_sq(LocalSum(g) / E_k - batch_gradient)), ">", 0),
         place="round",
         assumptions=ALGORITHM,
+        conditions=[E_k > 1],
         printed=(rf"\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}\neq\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"),
         note=(
-            "Read as: the two random vectors are not almost surely the same.  They are for E_k = 1, and wherever "
-            "the agent's gradient and noise vanish."
+            "Read as: the two random vectors are not almost surely the same, for agents with several local steps.  "
+            "Different iterates do not see to that: for J_k = w^2/2, mu_k = 3, E_k = 3 and w_{i-1} = 1 they are 1, -2 "
+            "and 4, and the mean of their gradients is that at w_{i-1}.  Nor do they differ at all where the agent's "
+            "gradient and noise vanish."
         ),
     ).with_repair(
         kind="bound",

@@ -94,7 +94,7 @@ CLAIMS = [
     ),
     claim.asymptotic.rate("thm-5.1.limit", "Mean-square error of federated averaging", "Theorem 5.1, (5.57)")(
         rate=Rate(
-            sp.Max(0, sp.Max(0, reached - 4 * mu * sigma_fed_sq / nu) ** 2 - rate**i * start**4) / (1 + start**4),
+            sp.Max(0, reached - 4 * mu * sigma_fed_sq / nu - sp.sqrt(rate**i) * start**2) / (1 + start**2),
             mu**2,
             mu,
         ),
@@ -105,9 +105,8 @@ CLAIMS = [
             r"+\frac{4\mu\sigma_{\rm fed}^2}\nu+O(\mu^2)"
         ),
         note=(
-            "For the rounds of the run, with the term sqrt(lambda)^i |w_0|^2 squared.  Iterating (5.55) gives O(mu^2) "
-            "in place of O(mu^3) if all i are to have one constant, and 2 mu sigma_fed^2 / nu in place of 4: the print "
-            "has room there."
+            "For the rounds of the run.  Iterating (5.55) gives O(mu^2) in place of O(mu^3) if all i are to have one "
+            "constant, and 2 mu sigma_fed^2 / nu in place of 4: the print has room there."
         ),
     ),
     claim.asymptotic.rate("thm-5.1.limit.steady", "Mean-square error after ever more rounds", "Theorem 5.1, (5.57)")(
