@@ -114,6 +114,8 @@ def short_below(value: float) -> str:
     """The same, rounded down: a step size that is copied from it does not pass a limit."""
     from decimal import ROUND_FLOOR, Context
 
+    if float(short(value)) <= value:
+        return short(value)
     return short(float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
 
 

@@ -38,6 +38,8 @@ STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
 
 COUNTS = (STEPS, ROUNDS, CLIENTS, "iterations", "participants")
 """Quantities that are whole numbers, from one on."""
+WHOLE = frozenset((*COUNTS, "largest_staleness"))
+"""Quantities that are whole numbers."""
 
 _TIME = (STEP, STEPS, ROUNDS)
 """What the comparator of a run follows from: how long it runs."""
@@ -256,6 +258,9 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
     small = [name for name in COUNTS if values.get(name, 1) < 1]
     if small:
         raise NotApplicable(f"expected at least 1: {', '.join(small)}")
+    broken = [name for name in sorted(WHOLE & values.keys()) if values[name] != math.floor(values[name])]
+    if broken:
+        raise NotApplicable(f"expected a whole number: {', '.join(broken)}")
     values = completed(values)
     missing = [_called(symbol, name) for symbol, name in names.items() if name not in values and name not in _CHOSEN]
     if missing:

@@ -26,6 +26,7 @@ from fedtheory.planner.bound import (
     SERVER_STEP,
     STEP,
     STEPS,
+    WHOLE,
     Bound,
     Slack,
     bound_of_numbers,
@@ -142,13 +143,18 @@ def plan_numbers(
 
 
 def _require_known(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
-    asked = (*covering_claims(), *claims)
-    known = {name for claim in asked for s, notion in claim.where.items() for name in (str(s), notion.name)}
+    meanings: dict[str, set[str]] = {}
+    for claim in (*covering_claims(), *claims):
+        for symbol, notion in claim.where.items():
+            meanings.setdefault(str(symbol), set()).add(notion.name)
+            meanings.setdefault(notion.name, set()).add(notion.name)
     for name, value in numbers.items():
-        if name not in known:
+        if name not in meanings:
             raise InputError(name, "no bound has a symbol or a quantity of this name")
         if not value >= 0:
             raise InputError(name, f"expected a number that is not negative, got {value:g}")
+        if meanings[name] <= WHOLE and value != math.floor(value):
+            raise InputError(name, f"expected a whole number, got {value:g}")
 
 
 def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float | None) -> ClaimPlan:

@@ -6,11 +6,13 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_functions import FALSE, RUN
 
 import fedtheory as ft
 import fedtheory.shown
-from fedtheory.shown import Card
+from fedtheory.shown import Card, short, short_below
 
 
 def shown() -> dict[str, Any]:
@@ -103,3 +105,11 @@ def test_results_are_tables(objects: dict[str, Any]) -> None:
 def test_text_is_escaped() -> None:
     """A title is text, whatever is in it."""
     assert "<b>" not in Card("<b>bold</b>", facts={"a<b": "c&d"}).html
+
+
+@given(st.floats(min_value=1e-12, max_value=1e12))
+def test_a_limit_in_print_is_not_above_it(value: float) -> None:
+    """Six digits, rounded down: what is copied from it satisfies the condition, and is hardly smaller."""
+    assert value * (1 - 2e-5) <= float(short_below(value)) <= value
+    if float(short(value)) <= value:
+        assert short_below(value) == short(value)

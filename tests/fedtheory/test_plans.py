@@ -116,6 +116,17 @@ def test_targets_where_nothing_is_promised() -> None:
     assert at_best <= 0.5
 
 
+def test_a_bound_above_the_error_at_the_start_is_no_promise() -> None:
+    """The last model's error is bounded by more than the initial gap, and its distance by less: that is told."""
+    run = a_run(step_size=0.05).with_rounds(4)
+    both = [find(f"comparator:{name}") for name in ("last-model.error", "strongly-convex.last-model")]
+    alone, beside = (planner.plan(run, 0.5, claims=claims) for claims in (both[:1], both))
+    assert alone.answer.promise.is_vacuous
+    assert "which is no promise: it is" in dict(answer_lines(alone))["promised:"]
+    assert beside.answer.promise.plan.claim is both[1]
+    assert not beside.answer.promise.is_vacuous
+
+
 def test_measurements_of_the_run_are_made_anew() -> None:
     """A bound that contains what the run itself shows is best where it is smallest with what the run shows there."""
     claim = find("liu2022:thm-1.mean")
@@ -174,6 +185,21 @@ def test_numbers_that_contradict_an_assumption() -> None:
     assert planner.plan_numbers({**letters, "sigma": 0}, claims=[quiet]).claims[0].applicable
     served = planner.plan_numbers({**letters, "server_step_size": 2}, claims=[find("fraboni2022:cor-1.fixed"), THEOREM])
     assert "the server step size is 2, not 1" in served.claims[1].reason
+
+
+@pytest.mark.parametrize(("name", "value"), [("tau", 5.5), ("local_steps", 0.5), ("M", 2.5), ("rounds", 0.3)])
+def test_numbers_that_count_are_whole(name: str, value: float) -> None:
+    """No run has five and a half local steps."""
+    constants = {"L": 1.0, "M": 10.0, "tau": 5.0, "T": 100.0, "D": 2.0, "sigma": 1.0, "zeta": 0.5}
+    with pytest.raises(InputError, match=f"{name}: expected a whole number, got {value}"):
+        planner.plan_numbers({**constants, name: value})
+
+
+def test_a_letter_that_counts_in_one_paper_only() -> None:
+    """T is a number of rounds for Renard et al., and a time for Fraboni et al."""
+    plans = planner.plan_numbers({"L": 1.0, "M": 10.0, "tau": 5.0, "T": 99.5, "D": 2.0, "sigma": 1.0, "zeta": 0.5})
+    reasons = {plan.claim.id: plan.reason for plan in plans.claims}
+    assert reasons["renard2022:thm-2.1"] == "expected a whole number: rounds"
 
 
 def test_unknown_numbers() -> None:
