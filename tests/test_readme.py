@@ -35,7 +35,7 @@ def test_the_wrong_bound_is_refuted_as_shown(tmp_path: Path) -> None:
     file.write_text(block("python", "# mine.py"))
     mine = f"{file}:drift"
     shown = block("console", "fedtheory verify mine.py:drift")
-    verdict = verify([mine])[0]
+    verdict = verify([mine], search=10)[0]
     assert all(f"\n  {line}\n" in shown for line in in_words(verdict.run))
     found = check(resolve(mine), parse_run(verdict.run, RATIONAL))
     assert found.holds is False

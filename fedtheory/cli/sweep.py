@@ -99,10 +99,26 @@ def for_people(table: Path, results: Results, summaries: list[Summary], stored: 
         print_table(
             "exact errors", ["error", "runs", "smallest", "in row"], rows, whole=("error", "smallest", "in row")
         )
+    print_lines(*map(escape, _why(results, summaries)))
     known = f", {stored} of them stored before" if stored else ""
     print_lines(
         f"{results.design.runs} runs{known}, {seconds:.1f} s; {results.table.num_rows} rows in {escape(str(table))}"
     )
+
+
+def _why(results: Results, summaries: list[Summary]) -> list[str]:
+    """Why runs are none, and why claims apply to no run at all: the most frequent reasons."""
+    lines = []
+    for verdict in ("invalid", "failed"):
+        usual = results.usual_reason(verdict)
+        if usual is not None:
+            lines.append(f"{verdict}, as in row {usual[1]}: {usual[0]}")
+    never: dict[str, list[str]] = {}
+    for summary in summaries:
+        usual = results.usual_reason("not applicable", summary.claim)
+        if usual is not None and summary.verdicts.keys() <= {"not applicable", "invalid"}:
+            never.setdefault(usual[0], []).append(summary.claim)
+    return lines + [f"applies to no run: {', '.join(claims)}: {reason}" for reason, claims in never.items()]
 
 
 def _counts(summary: Summary) -> str:

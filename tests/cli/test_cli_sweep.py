@@ -62,6 +62,16 @@ def test_a_table_for_people(command, spec: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "mine.parquet").is_file()
 
 
+def test_reasons_stand_below_the_table(command, spec: Path) -> None:
+    """Why some runs are none, and why a claim applies to no run: nobody has to read the table for it."""
+    spec.write_text(SPEC.replace('"1/20", "1/2", 200', "-1, 200"))
+    outcome = command("sweep", spec)
+    words = " ".join(outcome.out.split())
+    assert "invalid, as in row 0: algorithm.local_step_size: expected" in words
+    assert "applies to no run: renard2022:thm-2.1" in words
+    assert "condition" in words[words.index("applies to no run") :]
+
+
 def test_mistakes_are_one_line(command, spec: Path) -> None:
     """File, key and what was expected; nothing is run and nothing written."""
     spec.write_text(SPEC.replace("local_steps", "local_step"))

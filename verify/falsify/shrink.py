@@ -99,7 +99,7 @@ def burden(claim: Claim, table: Table) -> Burden | None:
 
     Rational ones come first; then those with a clear margin, those with a small one, and those with a side that
     vanishes, which looks like a special case; then those with constants on all of space; then those whose gradients
-    are linear; then the size of the run and the length of its numbers.
+    are linear; then the size of the run and the length of its numbers and of the two sides.
     """
     return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
 
@@ -246,7 +246,16 @@ def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
     if found is None or not found.applicable or not keeps(table, found):
         return None
     unclear = 0 if found.rate is not None or found.holds else unclearness(_margin(found))
-    return found.arithmetic is ENCLOSED, unclear, not found.everywhere, *_weight(table)
+    is_loss, parts, numbers = _weight(table)
+    numbers += _weight_of_sides(found)
+    return found.arithmetic is ENCLOSED, unclear, not found.everywhere, is_loss, parts, numbers
+
+
+def _weight_of_sides(found: Check) -> int:
+    """The length of the two sides: who follows the run by hand arrives at them."""
+    worst = found.worst
+    sides = () if worst is None else (worst.lhs, worst.rhs)
+    return sum(weight_of(side) for side in sides if isinstance(side, fmpq))
 
 
 def _margin(found: Check) -> float | None:

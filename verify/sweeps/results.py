@@ -67,7 +67,7 @@ class Results:
 
     def summary(self, claim: str) -> Summary:
         """What became of a claim."""
-        names, verdicts, ratios, rows = self._outcomes
+        names, verdicts, ratios, rows, _ = self._outcomes
         own = [place for place, name in enumerate(names) if name == claim]
         counted = Counter(verdicts[place] for place in own)
         compared = [place for place in own if ratios[place] is not None]
@@ -79,10 +79,21 @@ class Results:
             None if worst is None else rows[worst],
         )
 
+    def usual_reason(self, verdict: str, claim: str | None = None) -> tuple[str, int] | None:
+        """The most frequent reason of a verdict, of one claim or of all, and the first run that has it."""
+        names, verdicts, _, rows, reasons = self._outcomes
+        places = [
+            p for p, found in enumerate(verdicts) if found == verdict and claim in (None, names[p]) and reasons[p]
+        ]
+        if not places:
+            return None
+        usual, _ = Counter(reasons[place] for place in places).most_common(1)[0]
+        return usual, next(rows[place] for place in places if reasons[place] == usual)
+
     @cached_property
     def _outcomes(self) -> tuple[list[Any], ...]:
         """The columns that summaries read."""
-        return tuple(self.table[name].to_pylist() for name in ("claim", "verdict", "ratio", "row"))
+        return tuple(self.table[name].to_pylist() for name in ("claim", "verdict", "ratio", "row", "reason"))
 
     def smallest(self, error: str) -> tuple[float, int, int] | None:
         """The smallest value of a recorded error, its run, and how many runs have one; None where none has."""
