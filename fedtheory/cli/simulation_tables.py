@@ -16,10 +16,9 @@ MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 
 def notes(simulated: Run) -> list[str]:
     """What a reader of the numbers should know."""
-    from fedtheory.federation.problem.least_squares import note_on_shares
+    from fedtheory.federation.problem.least_squares import notes_on
 
-    note = note_on_shares(simulated.problem)
-    return [] if note is None else [note]
+    return notes_on(simulated.problem)
 
 
 def print_run(simulated: Run, constants: dict[str, Any]) -> None:

@@ -97,9 +97,21 @@ def _from_file(path: Path, name: str) -> Claim:
         raise InputError(name, f"expected the name of a Claim: {', '.join(names)}", str(path))
     try:
         require_wellformed(claim)
+        _require_own_id(claim, path)
     except InputError as error:
         raise error.in_file(_place(path, name, error.key)) from None
     return claim
+
+
+def _require_own_id(claim: Claim, path: Path) -> None:
+    """Raise `InputError` where an id is that of a paper's claim: tables and pages would show the one for the other."""
+    paper = paper_with(claim.source)
+    if paper is None or paper.folder in path.resolve().parents:
+        return
+    if any(other.id == claim.id for other in claims_of(claim.source)):
+        raise InputError(
+            "id", f"{claim.id} is a claim of {claim.source} already; expected an id of your own, such as mine:bound"
+        )
 
 
 def _place(path: Path, name: str, field: str) -> str:

@@ -16,7 +16,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.columns import Choice
 from fedtheory.federation.problem.datasets import DataSet, load
-from fedtheory.federation.problem.least_squares import shares_of_rows
+from fedtheory.federation.problem.least_squares import THE_LOSS, shares_of_rows
 from fedtheory.runfile.problems import split_data
 
 LOCAL_STEPS, ROUNDS = 5, 100
@@ -142,7 +142,7 @@ class DataDescription:
     @property
     def notes(self) -> list[str]:
         """What to know before a run."""
-        found = [f"column {name!r} never changes" for name in self._constant]
+        found = [THE_LOSS, *(f"column {name!r} never changes" for name in self._constant)]
         if self.given.client is None:
             found.append(
                 "the file does not say whose a row is: name a column as client, or deal the rows out by clients"

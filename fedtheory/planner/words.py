@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedtheory.engine.run import Run
-from fedtheory.federation.problem.least_squares import note_on_shares
+from fedtheory.federation.problem.least_squares import notes_on
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
@@ -39,12 +39,11 @@ def as_planned(run: Run) -> list[str]:
     """What is planned, and what a reader of the numbers should know."""
     problem, work = run.problem, run.algorithm.work
     size = max(work.step_sizes)
-    note = note_on_shares(problem)
     planned = (
         f"{problem.description}: {_counted((problem.clients,), 'client')}; planned are step size {short(size)}, "
         f"{_counted(work.steps, 'local step')}, {_counted((run.algorithm.rounds,), 'round')}"
     )
-    return [planned, *([] if note is None else [f"note: {note}"])]
+    return [planned, *(f"note: {note}" for note in notes_on(problem))]
 
 
 def _counted(numbers: tuple[int, ...], what: str) -> str:

@@ -11,10 +11,11 @@ import pytest
 from flint import fmpq
 from pyarrow import parquet
 
+from fedtheory import fedavg, quadratic
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.least_squares import note_on_shares
+from fedtheory.federation.problem.least_squares import note_on_shares, notes_on
 from fedtheory.runfile import parse_run, run_table
 
 ALGORITHM = {"local_step_size": "1/50", "local_steps": 2, "rounds": 3}
@@ -39,6 +40,18 @@ def test_shares_by_rows() -> None:
     for equal in (_given(), _given(shares="equal")):
         assert equal.problem.weights.tolist() == [fmpq(1, 2)] * 2
         assert "1 to 3 rows" in str(note_on_shares(equal.problem))
+
+
+def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
+    """As the note on the loss says: the same models, round by round."""
+    ours = _given()
+    assert notes_on(ours.problem)[0].startswith("F_i is the mean of (y - x'w)^2")
+    half = quadratic(ours.problem.hessians / 2, ours.problem.linear / 2, ours.problem.start)
+    sizes = 2 * ours.algorithm.work.step_sizes[0]
+    theirs = Run(half, fedavg(half, rounds=2, local_step_size=sizes, local_steps=ours.algorithm.work.steps[0]))
+    means = theirs.trajectory.server_mean
+    assert len(means) == 3
+    assert (means == ours.with_rounds(2).trajectory.server_mean).all()
 
 
 def test_weights_of_ones_own_are_no_shares() -> None:

@@ -47,6 +47,16 @@ def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
     return shares
 
 
+THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; who minimises half of it takes twice the step size"
+"""What a trainer may have otherwise."""
+
+
+def notes_on(problem: Problem) -> list[str]:
+    """What a reader of numbers on data should know: which loss it is, and how clients count."""
+    notes = [THE_LOSS if problem.data is not None else None, note_on_shares(problem)]
+    return [note for note in notes if note is not None]
+
+
 def note_on_shares(problem: Problem) -> str | None:
     """That clients with different numbers of rows count alike, in words; None where they do not or have no rows."""
     counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
