@@ -65,7 +65,10 @@ def run(
     files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
     _require_output(output, map_over)
     accuracy = None if target is None else _positive(FLOAT.number(target, "target"))
-    found, planned = _planned(files, given, accuracy, error, _chosen(source, claim or []))
+    chosen = _chosen(source, claim or [])
+    if map_over is not None:
+        _require_known(_symbols(map_over), chosen)
+    found, planned = _planned(files, given, accuracy, error, chosen)
     written = _written(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**document(found), "files": written})
@@ -149,12 +152,16 @@ _PAGE, _MAP = ".html", "regimes.svg"
 
 def _require_output(output: str | None, map_over: str | None) -> None:
     """Refuse what cannot be written, before anything is computed."""
+    from pathlib import Path
+
     from fedtheory.cli.figure import require_pages
     from fedtheory.errors import InputError
 
     if output is None and map_over is None:
         return
     require_pages()
+    if output is not None and not Path(output).parent.is_dir():
+        raise InputError("--output", f"no such directory: {Path(output).parent}", output)
     if map_over is None and not str(output).endswith(_PAGE):
         raise InputError("--output", f"expected a page, such as plan.html, or --map for a map alone, got {output}")
 
@@ -197,10 +204,30 @@ def _map(found: Plan, over: str) -> Figure:
     from fedtheory.planner import regime_map
     from report.planning import regime_figure
 
-    symbols = [part.strip() for part in over.split(",")]
     shown = found.recommended or next((plan for plan in found.claims if plan.bound is not None), None)
-    if len(symbols) != 2:
-        raise InputError("map", f"expected two symbols such as eta,tau, got {over!r}")
     if shown is None or shown.bound is None:
         raise InputError("map", "no bound covers this run")
-    return regime_figure(shown.claim, regime_map(shown.bound, *symbols))
+    return regime_figure(shown.claim, regime_map(shown.bound, *_symbols(over)))
+
+
+def _symbols(over: str) -> list[str]:
+    """The two symbols of a map."""
+    from fedtheory.errors import InputError
+
+    symbols = [part.strip() for part in over.split(",")]
+    if len(symbols) != 2:
+        raise InputError("map", f"expected two symbols such as eta,tau, got {over!r}")
+    return symbols
+
+
+def _require_known(symbols: list[str], chosen: list[Claim] | None) -> None:
+    """Refuse symbols that no bound has; whether the recommended one has them is seen when it is known."""
+    from fedtheory.errors import InputError
+    from fedtheory.planner import covering_claims
+
+    claims = covering_claims() if chosen is None else chosen
+    notions = [pair for claim in claims for pair in claim.where.items()]
+    known = {name for symbol, notion in notions for name in (str(symbol), notion.name)}
+    unknown = next((symbol for symbol in symbols if symbol not in known), None)
+    if unknown is not None:
+        raise InputError("map", f"no bound has a symbol or a quantity {unknown!r}; expected two such as eta,tau")

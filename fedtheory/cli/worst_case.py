@@ -82,9 +82,18 @@ def for_people(found: WorstCase) -> None:
     rows = [[_varied(case), _value(case), short(case.bound), _ratio(case)] for case in found.cases]
     columns = ["constants", "worst case", "bound", "ratio"]
     print_table("the largest left side", columns, rows, whole=tuple(columns[1:]))
+    print_lines(*(f"{status}: {_SAID[status]}" for status in _SAID if any(c.status == status for c in found.cases)))
     if found.relaxed:
         words = " and ".join(name.replace("_", " ") for name in found.relaxed)
         print_lines(f"{words}: imposed at the points of the round alone, so the worst case is never too small")
+
+
+_SAID = {
+    "unbounded": "what is known of the functions leaves the left side as large as one likes",
+    "inaccurate": "the two solvers do not agree on a value",
+    "failed": "neither solver has a value, often because there is no largest one; `fedtheory falsify` looks for runs",
+}
+"""What a case without a value means."""
 
 
 def _varied(case: Case) -> str:

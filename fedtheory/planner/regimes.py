@@ -57,7 +57,8 @@ def named(bound: Bound, given: str) -> str:
     name = known.get(given, given)
     if name in set(known.values()) | followed:
         return name
-    expected = ", ".join(f"{symbol} ({name})" for symbol, name in known.items())
+    # Means over clients are named as well, by formulas that nobody types.
+    expected = ", ".join(f"{symbol} ({name})" for symbol, name in known.items() if " " not in symbol)
     raise InputError("map", f"expected two of {expected}, got {given!r}")
 
 

@@ -33,6 +33,16 @@ def test_claims(command) -> None:
     assert {claim["corrects"] for claim in claims} - {None} <= set(ids)
 
 
+def test_the_id_of_a_published_claim_is_refused(command, tmp_path: Path) -> None:
+    """With the line that gives it: tables and pages would show one claim for the other."""
+    file = tmp_path / "mine.py"
+    file.write_text(MINE + "\n\ntaken = Claim(\n    id='renard2022:thm-2.1',\n    lhs=q.max_drift,\n    rhs=1,\n)\n")
+    outcome = command("show", f"{file}:taken")
+    assert (outcome.code, outcome.out) == (2, "")
+    line = MINE.count("\n") + 4
+    assert f"{file}, line {line}: id: renard2022:thm-2.1 is a claim of renard2022 already" in outcome.err
+
+
 def test_claims_of_a_source(command) -> None:
     """--source keeps the claims of one source, in the same order."""
     everything = command("claims", "--json").document

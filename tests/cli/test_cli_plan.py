@@ -275,6 +275,24 @@ def test_map(command, write_run, tmp_path: Path) -> None:
     assert target.read_text().startswith("<svg")
 
 
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--map", "eta,foo", "-o", "map.svg"), "map: no bound has a symbol or a quantity 'foo'"),
+        (("--map", "eta", "-o", "map.svg"), "map: expected two symbols"),
+        (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: no such directory: nowhere"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_work(
+    command, write_run, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], complaint: str
+) -> None:
+    """Nobody waits for a plan to learn that its page has no place."""
+    monkeypatch.setattr("fedtheory.planner.plan", lambda *_given, **_named: pytest.fail("planned"))
+    outcome = command("plan", write_run(), *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.err
+
+
 def test_limits_have_no_rounds(command, write_run) -> None:
     """A bound on where runs settle is not in the table of bounds on a run, and no rounds lead to it."""
     path, limit = write_run({"problem.noise": None}), "vlaski2023:claim.heterogeneity-in-noise"

@@ -15,6 +15,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from fedtheory.cli import tables
+from fedtheory.cli.output import print_lines
 from fedtheory.cli.tables import print_table
 
 WIDTHS = (60, 80, 200)
@@ -31,6 +32,12 @@ def printed(width: int, *arguments: Any, **options: Any) -> str:
         patch.setenv("COLUMNS", str(width))
         print_table(*arguments, **options)
     return out.getvalue()
+
+
+def test_names_are_no_emoji(capsys: pytest.CaptureFixture[str]) -> None:
+    """A claim of one's own may be called ok, star or key."""
+    print_lines("mine.py:ok: few instances", "mine.py:star:")
+    assert capsys.readouterr().out == "mine.py:ok: few instances\nmine.py:star:\n"
 
 
 @given(st.data(), st.sampled_from(WIDTHS), st.integers(1, 9), st.integers(0, 4))

@@ -46,6 +46,8 @@ def test_python(text: str, expected: sp.Expr) -> None:
         (r"\eta^12", eta * 2),
         (r"2(1-\frac1M)^2", 2 * (1 - 1 / M) ** 2),
         (r"$2M/3M$", sp.Rational(2, 3) * M**2),
+        ("tau^2 eta^2/M", tau**2 * eta**2 / M),
+        (r"\frac{tau}{2} \tau sigma", tau**2 * sigma / 2),
     ],
 )
 def test_latex(text: str, expected: sp.Expr) -> None:

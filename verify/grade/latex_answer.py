@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import Guarded, Unreadable
 
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|\S")
+_TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|{words}[A-Za-z]|\S"
 _SPACES = {r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\displaystyle", "$", "~", "&"}
 _TIMES = {"*", r"\cdot", r"\times"}
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lceil": r"\rceil"}
@@ -27,9 +27,15 @@ def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
     return found
 
 
+def _token(names: Mapping[str, Expr]) -> str:
+    """The parts of a formula; ``tau`` alone, which is t a u in TeX, is the symbol of that name if there is one."""
+    words = (rf"(?<![A-Za-z]){name}(?![A-Za-z])|" for name in names if len(name) > 1 and name.isalpha())
+    return _TOKEN.format(words="".join(words))
+
+
 class _Reader:
     def __init__(self, text: str, names: Mapping[str, Expr]) -> None:
-        found = (_GREEK.get(token, token) for token in _TOKEN.findall(text))
+        found = (_GREEK.get(token, token) for token in re.findall(_token(names), text))
         self._tokens = [token for token in found if token not in _SPACES]
         self._at, self._build = 0, Guarded(names)
 
