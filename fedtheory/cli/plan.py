@@ -161,7 +161,7 @@ def _require_output(output: str | None, map_over: str | None) -> None:
         return
     require_pages()
     if output is not None and not Path(output).parent.is_dir():
-        raise InputError("--output", f"no such directory: {Path(output).parent}", output)
+        raise InputError("--output", f"cannot be written, there is no directory {Path(output).parent}", output)
     if map_over is None and not str(output).endswith(_PAGE):
         raise InputError("--output", f"expected a page, such as plan.html, or --map for a map alone, got {output}")
 
