@@ -165,7 +165,9 @@ def _refuted(verdict: ClaimVerdict) -> str:
 
 
 def _supported(verdict: ClaimVerdict) -> str:
-    ratio = f" The largest ratio of the two sides is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
+    ratio = (
+        f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
+    )
     searched = f" A search along {verdict.searched} further runs found none either." if verdict.searched else ""
     return f"Supported on {_tried(verdict)}; no violation was found.{searched}{ratio}"
 

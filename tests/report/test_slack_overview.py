@@ -42,7 +42,7 @@ def test_a_bound_of_one_term_and_one_that_is_attained() -> None:
     (line,) = of("renard2022:lemma-2.3.quiet").lines
     assert line.lowest == "attained"
     (line,) = of("liu2022:lemma-1.sharp").lines
-    assert line.lowest == "0.25 of it"
+    assert line.lowest == "0.817 of it"
 
 
 def test_where_a_bound_comes_from() -> None:

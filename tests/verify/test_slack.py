@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sympy as sp
@@ -17,8 +18,9 @@ from fedtheory.runfile import parse_run, run_toml
 from fedtheory.sources.renard2022.statements import sharper
 from verify import slack
 from verify.check import check
-from verify.slack import WHOLE, parts_of, proved_bounds, share_on, shares, stored_files, witness_file
+from verify.slack import WHOLE, parts_of, proved_bounds, search, share_on, shares, stored_files, witness_file
 from verify.slack.search import regenerate
+from verify.verdict import verify
 
 eta, sigma, zeta, tau, L = sp.symbols("eta sigma zeta tau L", positive=True)
 WHERE = {
@@ -142,11 +144,23 @@ def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest
 def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And a worse one does not."""
     keep_in(tmp_path, monkeypatch)
+    monkeypatch.setattr(search, "verify", lambda _claim: [SimpleNamespace(run=None)])
     claim = find("renard2022:lemma-2.3.quiet")
     weak = {**APART, "problem": {**APART["problem"], "hessians": [[["1/2"]], [["1/2"]]]}}
     for table, largest in ((weak, False), (APART, True), (weak, True)):
         regenerate([claim], 0, [table])
         assert (shares(claim)[0].value > fmpq(99, 100)) is largest
+
+
+def test_the_instance_of_the_verdict_is_a_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored has a ratio as large as the run that the claim's page shows."""
+    keep_in(tmp_path, monkeypatch)
+    claim = find("renard2022:lemma-2.3.quiet")
+    regenerate([claim], 0)
+    evidence = verify(claim)[0].evidence
+    assert evidence is not None
+    assert evidence.worst is not None
+    assert shares(claim)[0].value >= evidence.worst.ratio
 
 
 def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

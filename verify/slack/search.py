@@ -16,6 +16,7 @@ from verify.falsify import falsify
 from verify.falsify.tables import size
 from verify.slack import RunTable, proved_bounds, share_on, stored_files, witness_file
 from verify.slack.parts import Part, parts_of
+from verify.verdict import verify
 
 Found = tuple[fmpq, RunTable]
 _DIGITS = 3
@@ -30,11 +31,14 @@ def regenerate(
 ) -> None:
     """Write the run that needs most of each part of each bound; each part is searched for so many seconds.
 
-    Candidates are the stored runs of the paper, what the search finds, and the runs of `also`.
+    Candidates are the stored runs of the paper, the instance of the claim's verdict, what the search finds, and the
+    runs of `also`.
     """
     for claim in claims:
+        witness = verify(claim)[0].run
+        candidates = also if witness is None else [*also, witness]
         for part in parts_of(claim):
-            on_found(part, _renewed(part, seconds, also))
+            on_found(part, _renewed(part, seconds, candidates))
 
 
 def _renewed(part: Part, seconds: float, also: Sequence[RunTable]) -> fmpq | None:
