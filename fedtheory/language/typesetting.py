@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -72,7 +73,10 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return self._sum(self.mean, expr, exp)
 
     def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
-        return self._sum(r"\sum_{i=1}^M", expr, exp)
+        if not all(_OF_A_TYPE.fullmatch(symbol.name) for symbol in expr.free_symbols):
+            return self._sum(r"\sum_{i=1}^M", expr, exp)
+        # The index of the sum is not that of the types beside it.
+        return re.sub(r"_(j|\{j\})", "_{l}", self._sum(r"\sum_{l=1}^J", expr, exp))
 
     def _print_LocalSum(self, expr: Expr, exp: str | None = None) -> str:
         return self._sum(r"\sum_{e=1}^{E_k}", expr, exp)
@@ -82,6 +86,10 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_Selected(self, expr: Expr, exp: str | None = None) -> str:
         return self._sum(r"\frac{1}{L}\sum_{k\in\mathcal L_i}", expr, exp)
+
+
+_OF_A_TYPE = re.compile(r"(\\tilde )?[a-z]_j(\(n\))?")
+"""A weight of a type of data, beside those of clients."""
 
 
 def _raised(body: str, exponent: str | None) -> str:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.language.exhibits import BLACK as REFERENCE
 from fedtheory.language.exhibits import Axis, Band, Chart, Level, Line, Mark, Part, Span
-from report.figures.style import BLACK, Figure, colour, dash, drawing, finish
+from report.figures.style import BLACK, Figure, colour, dash, drawing, finish, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BAR, _BAR_OPACITY = 4, 0.45
 _NOTE_OFFSET, _NOTE_SIZE = (6, 5), 9
+_FEW = 6
+"""Labels that leave room for the curves beside them."""
 
 
 def figure_of(chart: Chart, name: str) -> Figure:
@@ -27,8 +29,11 @@ def figure_of(chart: Chart, name: str) -> Figure:
         axes.autoscale_view()
         for which, axis in (("x", chart.x), ("y", chart.y)):
             _finish_axis(axes, which, axis)
-        if axes.get_legend_handles_labels()[1]:
+        labels = axes.get_legend_handles_labels()[1]
+        if 0 < len(labels) <= _FEW:
             axes.legend(loc=chart.legend.place, fontsize=chart.legend.size)
+        elif labels:
+            legend_below(canvas, axes)
         if chart.equal_units:
             axes.set_aspect("equal", adjustable="datalim")
     return finish(canvas, name, chart.caption)

@@ -41,8 +41,8 @@ def colour(number: int) -> str:
 
 
 def dash(number: int) -> Any:
-    """Its dashes."""
-    return DASHES[number % len(DASHES)]
+    """Its dashes; when colours start again, each comes with other ones."""
+    return DASHES[(number + number // len(CYCLE)) % len(DASHES)]
 
 
 PAGE: Any = {

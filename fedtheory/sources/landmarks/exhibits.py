@@ -129,13 +129,14 @@ def _charts(curves: list[Curve]) -> list[Chart]:
 
 
 def _table(curves: list[Curve]) -> Table:
-    rows: list[tuple[str, Callable[[Curve], str]]] = [
+    columns: list[tuple[str, Callable[[Curve], str]]] = [
         (r"step size, in units of $1/L$", lambda one: decimal(one.share)),
         ("models that a client sends in a round", lambda one: decimal(one.shown.sent)),
         ("rounds", lambda one: str(len(one.errors) - 1)),
         ("error at the end", lambda one: decimal(one.errors[-1])),
     ]
-    return Table([one.shown.label for one in curves], [(name, [value(one) for one in curves]) for name, value in rows])
+    rows = [(one.shown.label, [value(one) for _, value in columns]) for one in curves]
+    return Table([name for name, _ in columns], rows)
 
 
 def typeset(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:

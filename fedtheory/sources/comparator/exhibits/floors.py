@@ -149,7 +149,7 @@ def _over_lengths() -> Chart:
         parts=[*map(_curve, PROBLEMS, (BLUE, ORANGE, GREEN, PURPLE, SKY)), Level(4, "four")],
         caption=(
             "Five local steps, everybody takes part, as far as the conditions go: for long rounds the bounds on the "
-            "drift of the clients are loose."
+            "drift of the clients are loose. The horizontal line is a floor of four times the error."
         ),
     )
 

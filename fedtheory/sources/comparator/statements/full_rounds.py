@@ -98,10 +98,10 @@ CLAIMS = (
         assumptions=SETTING,
         conditions=CONDITIONS,
         note=(
-            "For every point y; a run is compared with the minimiser of F(y) + |x^0 - y|^2/(2 eta tau T).  Noise and "
-            "dissimilarity are those at y.  The last term vanishes for one local step or one client, the noise of "
-            "one local step is that of M gradients.  Over short times the first two terms are attained: without noise "
-            "and dissimilarity the bound over the error tends to one.  No run is known that needs the noise of long "
+            "For every point y; a run is compared with the minimiser of $F(y)+\\|x^0-y\\|^2/(2\\eta\\tau T)$.  Noise "
+            "and dissimilarity are those at y.  The term with $\\zeta_y$ vanishes for one local step and for one client, "
+            "the noise of one local step is that of M gradients.  Over short times the first two terms are attained: "
+            "without noise and dissimilarity the bound over the error tends to one.  No run is known that needs the noise of long "
             "rounds: where gradients are linear, noise reaches the average through means over the clients alone."
         ),
     ),
