@@ -10,7 +10,7 @@ from fedtheory import Claim, Value, inner, norm_sq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.arithmetic.enclosures import bare, precise_enclosures
 from fedtheory.errors import NotApplicable
-from fedtheory.kernel.expressions import Average, Expectation, Gradient
+from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Gradient
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, sites
 from fedtheory.language.meaning import require_meaning
@@ -37,6 +37,14 @@ def test_latex_reads_like_mathematics() -> None:
     assert latex(inner(x, y)) == r"\langle x,\ y\rangle"
     assert latex(Gradient(F_i, x)) == r"\nabla F_{i}(x)"
     assert latex(sp.Symbol(r"\bar{x}^{(t,k)}") + 1).startswith(r"\bar{x}^{(t,k)}")
+
+
+def test_a_sum_over_types_has_an_index_of_its_own() -> None:
+    """Beside the weight of a type the sum runs over other letters; over clients it stays as it is."""
+    weight, share = sp.Symbol("s_j(n)"), sp.Symbol("p_i")
+    assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"
+    assert latex(ClientSum(share)) == r"\sum_{i=1}^M p_{i}"
+    assert latex(ClientSum(share * weight)).startswith(r"\sum_{i=1}^M")
 
 
 def test_inner_products_are_symmetric() -> None:

@@ -213,7 +213,7 @@ def test_a_measured_error_divides_only_where_the_claim_does() -> None:
     """The error of Corollary 2 may be zero: what divides by it says nothing of a claim that does not."""
     stated = find("liu2022:cor-2.speedup.fixed")
     (relation,) = stated.relations
-    error = q.average_local_gradient_sq.symbol
+    error = next(letter for letter, notion in stated.notation.items() if notion is q.average_local_gradient_sq)
     for bound, way in ((relation.right, ONE), (relation.right * error**2, error**2)):
         left = relation.left * way
         claim = replace(stated, lhs=left, rhs=bound, chain=(), id="t:error")

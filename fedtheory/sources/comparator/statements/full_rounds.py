@@ -99,10 +99,11 @@ CLAIMS = (
         conditions=CONDITIONS,
         note=(
             "For every point y; a run is compared with the minimiser of $F(y)+\\|x^0-y\\|^2/(2\\eta\\tau T)$.  Noise "
-            "and dissimilarity are those at y.  The term with $\\zeta_y$ vanishes for one local step and for one client, "
-            "the noise of one local step is that of M gradients.  Over short times the first two terms are attained: "
-            "without noise and dissimilarity the bound over the error tends to one.  No run is known that needs the noise of long "
-            "rounds: where gradients are linear, noise reaches the average through means over the clients alone."
+            "and dissimilarity are those at y.  The term with $\\zeta_y$ vanishes for one local step and for one "
+            "client, the noise of one local step is that of M gradients.  Over short times the first two terms are "
+            "attained: without noise and dissimilarity the bound over the error tends to one.  No run is known that "
+            "needs the noise of long rounds: where gradients are linear, noise reaches the average through means over "
+            "the clients alone."
         ),
     ),
     claim.proved.step("drift.one-step", "One local step, with the distance of the clients as it is", "full rounds, 4")(

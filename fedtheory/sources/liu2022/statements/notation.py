@@ -23,7 +23,9 @@ g_i = sp.Symbol(r"g_i^{t}", real=True)
 x, y = sp.symbols("x y", real=True)
 f, f_i = sp.symbols("f f_i", real=True)
 
-error = q.average_local_gradient_sq.symbol
+error = sp.Symbol(r"\frac1T\sum_{t=0}^{T-1}\mathbb E\|\nabla f(\bar x^t)\|^2", nonnegative=True)
+mean_drift = sp.Symbol(r"\frac1T\sum_{t=0}^{T-1}\frac1N\sum_{i=1}^N\mathbb E\|x_i^t-\bar x^t\|^2", nonnegative=True)
+"""With T local steps in the whole run."""
 gap = sp.Symbol(r"(f(\bar{x}^0)-f^*)", nonnegative=True)
 descent = sp.Symbol(r"(f(\bar{x}^0)-\mathbb{E}f(\bar{x}^T))", real=True)
 Gamma = q.optimal_value_gap.symbol
@@ -45,6 +47,8 @@ NOTATION: dict[sp.Symbol, Notion] = {
     G: q.second_moment,
     G_run: q.visited_second_moment,
     b: q.model_size,
+    error: q.average_local_gradient_sq,
+    mean_drift: q.average_round_drift,
     gap: q.initial_gap,
     descent: q.total_descent,
     x_i: q.local_iterate,
@@ -68,8 +72,6 @@ NOTATION: dict[sp.Symbol, Notion] = {
     **{
         quantity.symbol: quantity
         for quantity in (
-            q.average_local_gradient_sq,
-            q.average_round_drift,
             q.max_drift,
             q.optimal_value_gap,
             q.parameter_server_load,
@@ -95,7 +97,6 @@ drift_bound = 4 * s**2 * K**2 * G**2
 
 theorem_bound = 2 * gap / (s * T) + 4 * s**2 * K**2 * G**2 * L**2 + L * s * sigma**2 / N
 
-mean_drift = q.average_round_drift.symbol
 theorem_bound_by_drift = 2 * descent / (s * T) + L**2 * mean_drift + L * s * sigma**2 / N
 """Theorem 1 before the drift is bounded."""
 
