@@ -164,6 +164,7 @@ CLAIMS = [
             "The mean of the federated gradient vanishes at the minimiser of sum_k mu_k E_k J_k and nowhere else.  It "
             "is the gradient of J at all points only if that is w^o."
         ),
+        conditions=(),
         verdict="proved",
     ),
     claim.refuted.inequality("claim.di-biased", "Several local steps always bias the perturbation", "below (5.26)")(
