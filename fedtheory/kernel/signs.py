@@ -22,7 +22,8 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     ``x >= a`` as a + s, which are the same, and a letter under a square root as
     a square; then all coefficients of numerator and denominator must be
     non-negative, and the denominator must not vanish.  Factors that are squares have no say in it;
-    of others it is enough that none is negative.
+    of others it is enough that none is negative.  A factor of both, such as the square root of u in
+    sqrt(u)/(sqrt(u) + u), is divided out: whether it may be zero is asked by `require_finite`.
     Conditions other than <, <=, > and >= say nothing here, nor do those that name
     anything but numbers, of which SymPy may be told any sign.
     """
@@ -76,7 +77,7 @@ def _is_square(factor: Expr) -> bool:
 
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
-    """Whether a rational function of numbers is shown to be finite and positive under conditions."""
+    """Whether a rational function of numbers, in lowest terms, is shown to be finite and positive under conditions."""
     if not _is_of_numbers(number, numbers):
         return False
     found = [known for condition in _orderings(conditions, numbers) for known in _parametrised(condition, numbers)]

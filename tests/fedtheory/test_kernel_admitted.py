@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Rejected
-from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
+from fedtheory.kernel import Numbers, Rejected, is_positive
+from fedtheory.kernel.admitted import require_admitted, require_admitted_condition, require_finite
 from fedtheory.kernel.expressions import Average, Gradient, Inner, norm_sq, parts_of
 
 a, b = sp.symbols("a b", positive=True)
@@ -66,3 +66,14 @@ def test_conditions_that_are_none(condition: Any) -> None:
     """Only orderings and equations are."""
     with pytest.raises(Rejected, match="no ordering"):
         require_admitted_condition(condition)
+
+
+def test_what_is_divided_out_may_still_be_zero() -> None:
+    """A factor of both sides of a fraction says nothing of signs; that it may be zero is found where finiteness is."""
+    u = sp.Symbol("u", nonnegative=True)
+    known = Numbers(letters=frozenset({u}), may_vanish=frozenset({u}))
+    hidden = sp.sqrt(u) / (sp.sqrt(u) + u)
+    assert is_positive(hidden, known)
+    with pytest.raises(Rejected, match="may be zero, and something is divided by it"):
+        require_finite([hidden], known, [])
+    require_finite([1 / (1 + sp.sqrt(u))], known, [])
