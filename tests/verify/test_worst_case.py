@@ -216,6 +216,12 @@ def test_what_the_right_side_measures_counts_on_the_left() -> None:
     assert largest(doubled, 2, 2) > 0.1
 
 
+def test_rounds_that_no_solver_can_hold_are_refused() -> None:
+    """Before anything is computed, with the number that is too large."""
+    with pytest.raises(InputError, match="at most 32 local steps of all clients together, got 1000 times 3"):
+        worst_case(DRIFT, 1000, 3)
+
+
 @pytest.mark.usefixtures("solver")
 def test_a_left_side_without_a_bound_is_said_to_be_unbounded() -> None:
     """Drift without dissimilarity in the claim: nothing keeps the clients together."""

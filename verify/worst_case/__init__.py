@@ -103,13 +103,14 @@ def worst_case(
 ) -> WorstCase:
     """The worst case of a claim after one round, for each choice of its scales among 0 and 1.
 
-    Raises `InputError` for counts below one, `MissingExtra` without PEPit.
+    Raises `InputError` for counts below one and for rounds too large to be solved, `MissingExtra` without PEPit.
     """
     for name, count in (("--clients", clients), ("--local-steps", local_steps)):
         if count < 1:
             raise InputError(name, f"expected at least 1, got {count}")
     try:
         stated = list(statements(claim, clients, local_steps))
+        _require_solvable(max((_modelled(statement, clients) for statement in stated), default=1), local_steps)
         _require_solvers()
         cases = []
         for done, statement in enumerate(stated):
@@ -127,11 +128,28 @@ def _require_solvers() -> None:
         raise MissingExtra("worst-case", "a worst case over a class of functions") from None
 
 
+_MOST = 32
+"""Gradients in a round: 24 take minutes, and with 48 a solver needs more than 20 GB."""
+
+
+def _require_solvable(clients: int, local_steps: int) -> None:
+    if clients * local_steps > _MOST:
+        raise InputError(
+            "--clients",
+            f"expected at most {_MOST} local steps of all clients together, got {clients} times {local_steps}; "
+            "time and memory grow with the fourth power",
+        )
+
+
+def _modelled(statement: Statement, clients: int) -> int:
+    """Clients whose gradients agree wherever they look move together: as one client."""
+    return 1 if statement.vanishes("clients alike") else clients
+
+
 def _case(statement: Statement, clients: int, local_steps: int) -> Case:
     """Of all expressions that may be the largest the worst; none is left out in silence."""
     begin = perf_counter()
-    # Clients whose gradients agree wherever they look move together: as one client.
-    modelled = 1 if statement.vanishes("clients alike") else clients
+    modelled = _modelled(statement, clients)
     found: list[tuple[Status, float | None]] = []
     for number in itertools.count():
         status, value, is_last = _maximised(statement, modelled, local_steps, number)
