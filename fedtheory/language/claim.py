@@ -21,6 +21,7 @@ from fedtheory.kernel.expressions import Expr, parts_of
 from fedtheory.language.assumptions import Assumption, uniform_shares
 from fedtheory.language.quantities.notion import Notion, Quantity
 from fedtheory.language.quantities.problem import importance
+from fedtheory.language.quantities.representation import OF_A_TYPE
 from fedtheory.language.typesetting import clients_counted, latex, plain
 from fedtheory.shown import Card, Shown, inline
 
@@ -245,9 +246,13 @@ class Claim(Shown):
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 
     def typesetting(self) -> AbstractContextManager[None]:
-        """Within it, means over clients are typeset as the claim takes them: weighted where shares may be unequal."""
+        """Within it, means over clients are typeset as the claim takes them: weighted where shares may be unequal.
+
+        Sums of what types of clients have run over types.
+        """
         letters = (latex(symbol) for symbol, notion in self.where.items() if notion is importance)
-        return clients_counted(None if uniform_shares in self.assumptions else next(letters, "p_{i}"))
+        of_types = frozenset(symbol for symbol, notion in self.where.items() if notion in OF_A_TYPE)
+        return clients_counted(None if uniform_shares in self.assumptions else next(letters, "p_{i}"), of_types)
 
     @property
     def links(self) -> list[str]:

@@ -14,17 +14,24 @@ from sympy.printing.latex import LatexPrinter
 from fedtheory.kernel.expressions import Expr, is_length
 
 _EQUAL = r"\frac{1}{M}\sum_{i=1}^M"
+_NONE: frozenset[sp.Symbol] = frozenset()
 _mean: ContextVar[str] = ContextVar("mean over clients", default=_EQUAL)
+_of_types: ContextVar[frozenset[sp.Symbol]] = ContextVar("letters of types", default=_NONE)
 
 
 @contextmanager
-def clients_counted(importance: str | None) -> Iterator[None]:
-    """Within it, means over clients are sums with this letter for a client's importance; None: all count alike."""
-    token = _mean.set(_EQUAL if importance is None else rf"\sum_{{i=1}}^M {importance}")
+def clients_counted(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE) -> Iterator[None]:
+    """Within it, means over clients are sums with this letter for a client's importance; None: all count alike.
+
+    `of_types` are letters with a value for each type of clients: sums of them run over types.
+    """
+    mean = _mean.set(_EQUAL if importance is None else rf"\sum_{{i=1}}^M {importance}")
+    types = _of_types.set(of_types)
     try:
         yield
     finally:
-        _mean.reset(token)
+        _mean.reset(mean)
+        _of_types.reset(types)
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
@@ -32,6 +39,8 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     mean = _EQUAL
     """What means over clients begin with."""
+    of_types = _NONE
+    """Letters with a value for each type of clients."""
 
     def _print_Pow(self, expr: Expr) -> str:
         if is_length(expr):
@@ -73,7 +82,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return self._sum(self.mean, expr, exp)
 
     def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
-        if not all(_OF_A_TYPE.fullmatch(symbol.name) for symbol in expr.free_symbols):
+        if not expr.free_symbols or not expr.free_symbols <= self.of_types:
             return self._sum(r"\sum_{i=1}^M", expr, exp)
         # The index of the sum is not that of the types beside it.
         return re.sub(r"_(j|\{j\})", "_{l}", self._sum(r"\sum_{l=1}^J", expr, exp))
@@ -88,24 +97,20 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return self._sum(r"\frac{1}{L}\sum_{k\in\mathcal L_i}", expr, exp)
 
 
-_OF_A_TYPE = re.compile(r"(\\tilde )?[a-z]_j(\(n\))?")
-"""A weight of a type of data, beside those of clients."""
-
-
 def _raised(body: str, exponent: str | None) -> str:
     return body if exponent is None else rf"\left({body}\right)^{{{exponent}}}"
 
 
 def latex(expression: Expr) -> str:
     """LaTeX of an expression of this language."""
-    return _latex(expression, _mean.get())
+    return _latex(expression, _mean.get(), _of_types.get())
 
 
 @lru_cache(maxsize=2**12, typed=True)
-def _latex(expression: Expr, mean: str) -> str:
-    """The same, with what means over clients begin with."""
+def _latex(expression: Expr, mean: str, of_types: frozenset[sp.Symbol]) -> str:
+    """The same, with what means over clients begin with, and letters with a value for each type."""
     printer = _Printer({})
-    printer.mean = mean
+    printer.mean, printer.of_types = mean, of_types
     return str(printer.doprint(sp.sympify(expression)))
 
 

@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, sites
 from fedtheory.language.meaning import require_meaning
 from fedtheory.language.registry import find
-from fedtheory.language.typesetting import latex, plain
+from fedtheory.language.typesetting import clients_counted, latex, plain
 from verify.instances import Instance
 
 x, y, xbar, x_i, g_i, F_i = sp.symbols("x y xbar x_i g_i F_i", real=True)
@@ -42,9 +42,13 @@ def test_latex_reads_like_mathematics() -> None:
 def test_a_sum_over_types_has_an_index_of_its_own() -> None:
     """Beside the weight of a type the sum runs over other letters; over clients it stays as it is."""
     weight, share = sp.Symbol("s_j(n)"), sp.Symbol("p_i")
-    assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"
-    assert latex(ClientSum(share)) == r"\sum_{i=1}^M p_{i}"
-    assert latex(ClientSum(share * weight)).startswith(r"\sum_{i=1}^M")
+    with clients_counted(None, frozenset({weight})):
+        assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"
+        assert latex(ClientSum(share)) == r"\sum_{i=1}^M p_{i}"
+        assert latex(ClientSum(share * weight)).startswith(r"\sum_{i=1}^M")
+    assert latex(ClientSum(weight)) == r"\sum_{i=1}^M s_j(n)"
+    repaired = find("fraboni2022:eq-12.normalised.fixed")
+    assert r"\sum_{l=1}^J s_{l}(n)" in repaired.links[0]
 
 
 def test_inner_products_are_symmetric() -> None:

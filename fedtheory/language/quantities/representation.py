@@ -43,6 +43,10 @@ mean_type_weight = Quantity(
 )
 
 
+OF_A_TYPE = (type_importance, type_weight, type_share, mean_type_weight)
+"""What types of clients have: a sum over clients is one over types."""
+
+
 def _unrepresented_importances(run: Run) -> Array:
     """p_i of the clients of types with s_j(n) = 0, zero for the others, (N, M)."""
     surrogate = run.surrogate
