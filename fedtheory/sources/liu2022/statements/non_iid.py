@@ -22,6 +22,12 @@ r = sp.Symbol("r", positive=True)
 _ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
 _WITH_STEP = (a.same_local_work, a.plain_speedup_step)
 
+_SECOND_PART = (
+    r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "
+    rf"{_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
+)
+"""Of Corollary 4, as printed."""
+
 CLAIMS = [
     claim.definition("noniid.bgd", "Bounded gradient dissimilarity", "non-i.i.d. data")(
         chain=(Average(norm_sq(Gradient(f_i, x) - Gradient(f, x))), "<=", spread**2, "<=", zeta**2),
@@ -141,10 +147,7 @@ CLAIMS = [
         rate=Rate(error, 1 / sp.sqrt(N * T), T, step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
         assumptions=NON_IID,
         conditions=[T >= L**2 * N],
-        printed=(
-            r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "
-            rf"{_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
-        ),
+        printed=_SECOND_PART,
         note="With the largest K, $T^{1/4}/N^{3/4}$ rounded down, and one where that is less than one.",
     ),
     *claim.refuted.condition(
@@ -155,13 +158,10 @@ CLAIMS = [
         chain=(6 * L * s * K, "<=", 1),
         assumptions=_WITH_STEP,
         conditions=[T >= L**2 * N, K**4 * N**3 <= T],
-        printed=(
-            r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N\quad"
-            r"\text{(the step size and the local steps of the corollary)}"
-        ),
+        printed=_SECOND_PART,
         note=(
-            "The corollary does not print that these satisfy $K\\le1/(6Ls)$, but Theorem 3 asks for it, on which it "
-            "rests.  It fails for small T, with the hidden constant one: already one client with one local step needs "
+            "The corollary does not print that its s and K satisfy $K\\le1/(6Ls)$, but it rests on Theorem 3, which "
+            "asks for it.  It fails for small T, with the hidden constant one: already one client with one local step needs "
             "$T\\ge36L^2$."
         ),
     ).with_repair(
