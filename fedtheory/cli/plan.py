@@ -224,10 +224,9 @@ def _require_known(symbols: list[str], chosen: list[Claim] | None) -> None:
     """Refuse symbols that no bound has; whether the recommended one has them is seen when it is known."""
     from fedtheory.errors import InputError
     from fedtheory.planner import covering_claims
+    from fedtheory.planner.coverage import meanings
 
-    claims = covering_claims() if chosen is None else chosen
-    notions = [pair for claim in claims for pair in claim.where.items()]
-    known = {name for symbol, notion in notions for name in (str(symbol), notion.name)}
+    known = meanings(covering_claims() if chosen is None else chosen)
     unknown = next((symbol for symbol in symbols if symbol not in known), None)
     if unknown is not None:
         raise InputError("map", f"no bound has a symbol or a quantity {unknown!r}; expected two such as eta,tau")

@@ -145,9 +145,8 @@ def answered(
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
     promise = _best([_promise(p, best.step_size, b, run) for p, b in _covering(usable, run)], error)
-    elsewhere = (
-        None if promise is not None and promise.plan.error is error else _best(_elsewhere(usable, errors), error)
-    )
+    suffices = promise is not None and promise.plan.error is error and not promise.is_vacuous
+    elsewhere = None if suffices else _best(_elsewhere(usable, errors), error)
     if promise is None:
         promise, elsewhere = elsewhere, None
     elif elsewhere is not None and _rank(promise, error)[:-1] <= _rank(elsewhere, error)[:-1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from fedtheory.language import quantities as q
@@ -59,6 +59,16 @@ def error_of(claim: Claim) -> Quantity | None:
 def covering_claims() -> tuple[Claim, ...]:
     """The true bounds on an error of a run, in the order of their sources."""
     return tuple(claim for claim in all_claims().values() if claim.verdict in TRUE and error_of(claim) is not None)
+
+
+def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
+    """For each letter of the claims, and each name of a quantity, the quantities that it stands for."""
+    found: dict[str, set[str]] = {}
+    for claim in claims:
+        for symbol, notion in claim.where.items():
+            found.setdefault(str(symbol), set()).add(notion.name)
+            found.setdefault(notion.name, set()).add(notion.name)
+    return found
 
 
 def refuted_bounds(asked: Sequence[Claim] | None = None) -> tuple[Claim, ...]:

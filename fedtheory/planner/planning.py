@@ -33,7 +33,7 @@ from fedtheory.planner.bound import (
     bound_of_run,
     with_means,
 )
-from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, refuted_bounds
+from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, meanings, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
 from fedtheory.planner.optimum import Optimum, StepSizes
@@ -143,17 +143,13 @@ def plan_numbers(
 
 
 def _require_known(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
-    meanings: dict[str, set[str]] = {}
-    for claim in (*covering_claims(), *claims):
-        for symbol, notion in claim.where.items():
-            meanings.setdefault(str(symbol), set()).add(notion.name)
-            meanings.setdefault(notion.name, set()).add(notion.name)
+    known = meanings((*covering_claims(), *claims))
     for name, value in numbers.items():
-        if name not in meanings:
+        if name not in known:
             raise InputError(name, "no bound has a symbol or a quantity of this name")
         if not value >= 0:
             raise InputError(name, f"expected a number that is not negative, got {value:g}")
-        if meanings[name] <= WHOLE and value != math.floor(value):
+        if known[name] <= WHOLE and value != math.floor(value):
             raise InputError(name, f"expected a whole number, got {value:g}")
 
 
