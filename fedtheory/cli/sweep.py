@@ -115,8 +115,9 @@ def _why(results: Results, summaries: list[Summary]) -> list[str]:
             lines.append(f"{verdict}, as in row {usual[1]}: {usual[0]}")
     never: dict[str, list[str]] = {}
     for summary in summaries:
-        usual = results.usual_reason("not applicable", summary.claim)
-        if usual is not None and summary.verdicts.keys() <= {"not applicable", "invalid"}:
+        applies = summary.verdicts.keys() - {"not applicable", "invalid"}
+        usual = None if applies else results.usual_reason("not applicable", summary.claim)
+        if usual is not None:
             never.setdefault(usual[0], []).append(summary.claim)
     return lines + [f"applies to no run: {', '.join(claims)}: {reason}" for reason, claims in never.items()]
 
