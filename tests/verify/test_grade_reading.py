@@ -7,8 +7,8 @@ import sympy as sp
 
 from verify.grade import Unreadable, read_answer
 
-eta, tau, sigma, M, q_1 = sp.symbols("eta tau sigma M q_1", positive=True)
-NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1}
+eta, tau, sigma, M, q_1, zeta_1 = sp.symbols("eta tau sigma M q_1 zeta_1", positive=True)
+NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1, "zeta_1": zeta_1}
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,7 @@ def test_python(text: str, expected: sp.Expr) -> None:
         (r"$2M/3M$", sp.Rational(2, 3) * M**2),
         ("tau^2 eta^2/M", tau**2 * eta**2 / M),
         (r"\frac{tau}{2} \tau sigma", tau**2 * sigma / 2),
+        ("zeta_1^2 tau", zeta_1**2 * tau),
     ],
 )
 def test_latex(text: str, expected: sp.Expr) -> None:

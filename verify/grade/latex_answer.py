@@ -28,8 +28,12 @@ def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
 
 
 def _token(names: Mapping[str, Expr]) -> str:
-    """The parts of a formula; ``tau`` alone, which is t a u in TeX, is the symbol of that name if there is one."""
-    words = (rf"(?<![A-Za-z]){name}(?![A-Za-z])|" for name in names if len(name) > 1 and name.isalpha())
+    """The parts of a formula; ``tau`` alone, which is t a u in TeX, is the symbol of that name if there is one.
+
+    So is ``sigma`` before an index.
+    """
+    letters = {name.partition("_")[0] for name in names}
+    words = (rf"(?<![A-Za-z]){word}(?![A-Za-z])|" for word in sorted(letters) if len(word) > 1 and word.isalpha())
     return _TOKEN.format(words="".join(words))
 
 
