@@ -161,8 +161,8 @@ CLAIMS = [
         printed=_SECOND_PART,
         note=(
             "The corollary does not print that its s and K satisfy $K\\le1/(6Ls)$, but it rests on Theorem 3, which "
-            "asks for it.  It fails for small T, with the hidden constant one: already one client with one local step needs "
-            "$T\\ge36L^2$."
+            "asks for it.  It fails for small T, with the hidden constant one: already one client with one local step "
+            "needs $T\\ge36L^2$."
         ),
     ).with_repair(
         title="Corollary 4 with several local steps: from which T on",
