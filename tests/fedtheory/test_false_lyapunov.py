@@ -67,6 +67,7 @@ def test_no_changed_term_survives(name: str) -> None:
                 assert is_broken(claim, replace(one, **{part: terms}))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROVED)
 def test_no_changed_number_survives(name: str) -> None:
     """Smaller factors, offsets and levels are not those of the round, larger ones not those of the statement."""

@@ -69,6 +69,7 @@ _FALSE: list[tuple[Claim, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("claim", "change"), _FALSE, ids=range(len(_FALSE)))
 def test_points_are_not_mixed_up(claim: Claim, change: dict[str, Any]) -> None:
     """False variants are not proved by the certificate; what is said of two points at once is refuted."""

@@ -318,6 +318,7 @@ def attempts(kind: str) -> Iterator[Attempt]:
             yield tried
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_none_is_accepted(kind: str) -> None:
     """In a few tries."""

@@ -115,6 +115,7 @@ def test_caught_refusals_are_told() -> None:
     assert "opens a file" in found.troubles[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("code", "told"),
     [
