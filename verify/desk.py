@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Lock
 from time import perf_counter, sleep
 from typing import Any, ClassVar, Generic, TypeVar
 from weakref import ref
@@ -30,6 +30,8 @@ _IDLE = 20
 """Seconds without work after which a worker ends; so it does where this process was killed."""
 _SHORT = 0.2
 """Seconds of a task below which a worker gets the next one beforehand: handing it over would take as long."""
+_PUTTING_AWAY = 1.0
+"""Seconds within which a thread puts away the locks of workers that are dismissed."""
 _TURN = 2e-4
 """Seconds after which a thread lets another one work."""
 
@@ -103,21 +105,21 @@ class _Task:
 class Desk:
     """Tasks in the order in which they were laid down, and the workers of this process."""
 
-    _last: ClassVar[Desk | None] = None
+    last: ClassVar[Desk | None] = None
 
     def __init__(self, pool: Any, workers: int) -> None:
         self._pool, self._workers = pool, workers
         self._tasks: deque[_Task] = deque()
         self._given: set[Future[Any]] = set()
         """What workers make."""
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     @classmethod
     def with_workers(cls, workers: int) -> Desk:
         """The desk of this process, with so many workers unless others are busy; they start with the first tasks."""
         from joblib.externals.loky import get_reusable_executor
 
-        last = cls._last
+        last = cls.last
         if last is not None and last._workers and last._given:
             return last
         # A worker that has grown large is replaced by a new one.  The thread that looks after the workers warns of it,
@@ -126,7 +128,7 @@ class Desk:
         threads = {name: os.environ.get(name, "1") for name in LINEAR_ALGEBRA}
         pool = get_reusable_executor(workers, timeout=_IDLE, initializer=_as_worker, env=threads)
         if last is None or (last._pool, last._workers) != (pool, workers):
-            last = cls._last = cls(pool, workers)
+            last = cls.last = cls(pool, workers)
         return last
 
     def lay(self, tasks: Iterable[_Task]) -> None:
@@ -193,6 +195,16 @@ def _workers_served() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(usual)
+
+
+def dismiss_workers() -> None:
+    """End the workers of this process; one that ends by itself frees all its objects before."""
+    if Desk.last is None:
+        return
+    Desk.last.end()
+    # What handed tasks to them puts away its locks.
+    for thread in (thread for thread in threading.enumerate() if thread.name == "QueueFeederThread"):
+        thread.join(_PUTTING_AWAY)
 
 
 def _done_of(packed: bytes) -> Any:

@@ -7,6 +7,7 @@ Uses `api`, `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, 
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
 from typing import Annotated, Any
@@ -114,11 +115,19 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        # Typer's own usage errors have different base classes in different versions; all know their message.
-        message = getattr(error, "format_message", None)
+        message = _told_by(error)
         if message is None:
             raise
-        return _complain(message() or "a command is missing; see `fedtheory --help`")
+        return _complain(message)
+
+
+def _told_by(error: Exception) -> str | None:
+    """What a mistake in the arguments, or a full disk, is told as; None for all that is no mistake of the user."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"cannot write: {error.strerror}"
+    # Typer's own usage errors have different base classes in different versions; all know their message.
+    message = getattr(error, "format_message", None)
+    return None if message is None else message() or "a command is missing; see `fedtheory --help`"
 
 
 def _complain(message: str, code: int = 2) -> int:
