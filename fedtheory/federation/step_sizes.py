@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Number
@@ -52,7 +52,7 @@ class StepSchedule:
     def exactly(self, n: int, k: int) -> Fraction | float:
         """The step size at round n and local step k: a fraction, or a float where a root makes it irrational."""
         try:
-            value = self._value(self._tree, {"n": Fraction(n), "k": Fraction(k)})
+            value = _value_of(self, n, k)
         except (ZeroDivisionError, OverflowError):
             raise InputError(_KEY, f"{self.formula} has no value at n = {n}, k = {k}") from None
         if isinstance(value, complex) or value <= 0:
@@ -65,6 +65,10 @@ class StepSchedule:
         if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
             raise InputError(_KEY, f"{self.formula} takes a root: expected whole powers with exact arithmetic")
         return arithmetic.number(value / first, _KEY)
+
+    def value_at(self, n: int, k: int) -> Any:
+        """What the formula comes to, whatever that is."""
+        return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k)})
 
     def _value(self, node: ast.expr, letters: dict[str, Fraction]) -> Any:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
@@ -84,3 +88,9 @@ class StepSchedule:
 
     def _no_formula(self, given: str) -> InputError:
         return InputError(_KEY, f"expected numbers, n, k, + - * / ** and brackets, got {given!r}")
+
+
+@lru_cache(maxsize=2**14)
+def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
+    """The value of a formula, kept: it is asked for by every client, letter and outcome of a round."""
+    return schedule.value_at(n, k)

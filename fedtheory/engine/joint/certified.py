@@ -26,7 +26,7 @@ class CertifiedJointTrajectory(JointTrajectory):
         first, _ = self._begin()
         self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.after_round, on_progress)
         self.moments = np.stack([self._model(joint) for joint in self._joints()])
-        self.noise, self.divergence = [], None
+        self.divergence = None
 
     def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
         assert isinstance(problem, EnclosedProblem)

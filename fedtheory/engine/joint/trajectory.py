@@ -40,12 +40,10 @@ _MOST_KNOWN = 64
 
 
 class JointTrajectory(Trajectory):
-    """Second moments of an algorithm's model over n = 0 .. T, and what follows from them."""
+    """Second moments of an algorithm's model over n = 0 .. T, found when they are asked for, and what follows."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._prepare(problem, algorithm)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._conclude(self._moments())
 
     @classmethod
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
@@ -66,12 +64,10 @@ class JointTrajectory(Trajectory):
         """The moments of runs of one shape."""
         alike = [one.alike for one in group if one.alike is not None]
         if len(alike) < len(group):
-            for one in group:
-                one._conclude(one._moments())
             return
         moments = np.stack(list(model_moments(Rounds.stacked(alike), group[0].algorithm.rounds)), axis=1)
         for one, own in zip(group, moments, strict=True):
-            one._conclude((float(np.abs(moment).max()), moment) for moment in own)
+            one.moments = _fitting((float(np.abs(moment).max()), moment) for moment in own)
 
     def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
@@ -81,6 +77,7 @@ class JointTrajectory(Trajectory):
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
         self._known: dict[tuple[int, tuple[int, ...] | None], list[tuple[Number, Transition]]] = {}
+        self.noise = []
 
     def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
         """Which clients are alike."""
@@ -143,16 +140,18 @@ class JointTrajectory(Trajectory):
         for moment in model_moments(self.alike, self.algorithm.rounds):
             yield float(np.abs(moment).max()) if moment.dtype != object else 0.0, moment
 
-    def _conclude(self, found: Iterable[tuple[float, Array]]) -> None:
-        """Keep the moments as far as they fit into the arithmetic, and say why they go no farther."""
-        moments = []
-        for largest, moment in found:
-            if moment.dtype != object and not largest < _OVERFLOW:
-                break
-            moments.append(moment)
-        self.moments, self.noise = np.stack(moments), []
-        completed = len(moments) - 1
-        self.divergence = self._diverges(completed + 1 if completed < self.algorithm.rounds else None)
+    @cached_property
+    def moments(self) -> Array:  # type: ignore[override]
+        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1), or as far as they fit into the arithmetic."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _fitting(self._moments())
+
+    @cached_property
+    def divergence(self) -> Divergence | None:  # type: ignore[override]
+        """Why the run does not settle, if it does not."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = len(self.moments)
+            return self._diverges(found if found <= self.algorithm.rounds else None)
 
     @cached_property
     def alike(self) -> Rounds | None:
@@ -357,3 +356,9 @@ class JointTrajectory(Trajectory):
             each = Split.of(forms.state[:, :d], self.layout.shared)
             average = weighted_sum(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.letters.shares, each, average, noise[:, :d, :d])
+
+
+def _fitting(found: Iterable[tuple[float, Array]]) -> Array:
+    """Moments, each with the largest number of its round, as far as they fit into the arithmetic."""
+    fitting = itertools.takewhile(lambda pair: pair[1].dtype == object or pair[0] < _OVERFLOW, found)
+    return np.stack([moment for _, moment in fitting])

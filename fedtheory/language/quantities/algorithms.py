@@ -21,7 +21,7 @@ def _joint(run: Run) -> JointTrajectory:
     """The trajectory of a run whose algorithm is a definition."""
     from fedtheory.engine.joint import JointTrajectory
 
-    trajectory = run.trajectory
+    trajectory = run.attempted_trajectory
     assert isinstance(trajectory, JointTrajectory)
     return trajectory
 
@@ -132,7 +132,7 @@ mixing_contraction = constant(
 def _client_spread(run: Run) -> Any:
     if run.algorithm.defined is None:
         raise NotApplicable(f"the clients of {run.algorithm.name} keep no models between rounds")
-    return _joint(run).client_spread
+    return _joint(run).require_finite().client_spread
 
 
 consensus_distance_sq = per_round(
