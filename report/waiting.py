@@ -33,7 +33,7 @@ class Waiting:
         self._is_new = not self.path.exists() or _FOLLOWS in self.path.read_text(encoding="utf-8")
 
     def __call__(self, done: int, whole: int) -> None:
-        """Tell of so many instances of all."""
+        """Tell of so many checks of all."""
         self.on_progress(done, whole)
         if self._is_new and monotonic() - self._written >= _EVERY:
             self._written = monotonic()

@@ -25,12 +25,26 @@ def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], j
     return (result for _, result in _numbered(work, tasks, jobs))
 
 
+def prepare(work: Callable[[], object], jobs: int) -> None:
+    """Let other processes of this machine do what any work begins with; nobody waits for them."""
+    from joblib import effective_n_jobs
+
+    if _are_of_this_machine():
+        _numbered(work, [()] * (effective_n_jobs(jobs) - 1), jobs)
+
+
+def _are_of_this_machine() -> bool:
+    """Whether other processes are not those of a cluster."""
+    from joblib.parallel import get_active_backend
+
+    return bool(get_active_backend()[0].__class__.__name__ == "LokyBackend")
+
+
 def _numbered(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[tuple[int, Result]]:
     """Results with the numbers of their tasks."""
     from joblib import Parallel, delayed, effective_n_jobs
-    from joblib.parallel import get_active_backend
 
-    if get_active_backend()[0].__class__.__name__ != "LokyBackend":
+    if not _are_of_this_machine():
         # The workers of a cluster, beside which this process does not work.
         calls = (delayed(_called)(number, work, task) for number, task in enumerate(tasks))
         results: Iterator[tuple[int, Result]] = Parallel(jobs, return_as="generator_unordered", batch_size=1)(calls)

@@ -8,43 +8,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import Target, resolve
-from fedtheory.runfile import parse_run, run_table
+from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
-from verify.falsify.tables import Table, examined
-from verify.instances import Instance, complexity, families_for
+from verify.falsify.tables import examined
+from verify.instances import Given, complexity, families_for
 from verify.processes import in_order, rarely_collected
 from verify.trials import Outcome
 
 ENOUGH = 200
 """Instances of each kind, and of all kinds together, without which a claim of one's own is not supported."""
+_LADDERS = 100
+"""Instances of a rate that are enough: each is a ladder of several runs."""
 _TRIES = 4
 """Changed runs that are tried for each instance that is missing."""
 _IN_VAIN = 18
 """Changed runs without an instance among them after which a kind is given up."""
 _LARGEST = 8
 """How many times as many clients and rounds a changed run may have."""
-
-
-@dataclass(frozen=True)
-class Tailored(Instance):
-    """An instance that was made for a claim."""
-
-    table: Table
-
-    def run(self) -> Run:
-        """The exact run."""
-        return parse_run(self.table, RATIONAL)
 
 
 def made_for(
@@ -67,6 +56,17 @@ def made_for(
 def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
     is_own = claim.is_testable and claim.rate is None and paper_with(claim.source) is None
     return is_own and not any(outcome.holds is False for outcome in outcomes)
+
+
+def enough_for(claim: Claim) -> int:
+    """How many instances of all kinds together say much about a claim that nothing else decides."""
+    return ENOUGH if claim.rate is None else _LADDERS
+
+
+def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
+    """Whether a claim that applies to these instances needs no others, of any kind if it is of no paper."""
+    has_all_kinds = claim.rate is not None or paper_with(claim.source) is not None or not lacking(applicable)
+    return len(applicable) >= enough_for(claim) and has_all_kinds
 
 
 def _premises(claim: Claim) -> Hashable:
@@ -133,7 +133,7 @@ def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int) ->
         fitting = made(first, bases, kind, size, generator)
         if fitting is not None:
             run, of_first = fitting
-            instance = Tailored("made for the claim", number, run_table(run))
+            instance = Given("made for the claim", number, run_table(run))
             checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
             found.append([*_outcomes(targets, checks, instance, run, kind=kind, seconds=perf_counter() - begin)])
         if len(found) == count or (not found and number == _IN_VAIN):
@@ -144,7 +144,7 @@ def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int) ->
 def _outcomes(
     targets: Sequence[Target],
     checks: Sequence[Check | None],
-    instance: Tailored,
+    instance: Given,
     run: Run,
     *,
     kind: Kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -11,7 +11,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import is_of_the_package, paper_with
+from fedtheory.language.registry import all_claims, is_of_the_package, paper_with
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
@@ -72,27 +72,31 @@ def require_testable(target: Target) -> None:
 
 
 def try_claims(
-    targets: Sequence[Target], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    targets: Sequence[Target],
+    part: int,
+    *,
+    jobs: int = 1,
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Outcome]:
-    """Check claims, named as on the command line, on the instances of their families.
+    """Check claims, named as on the command line, on a part of the instances of their families.
 
     `jobs` is the number of processes (-1 for all cores); `on_progress` is told
-    how many instances are done, and of how many.  What was tried before, by the
+    how many tries of a claim on an instance are done, and of how many.  What was tried before, by the
     same code, is not tried again.
     """
     require_processes(jobs)
-    outcomes, open_ones = _kept(targets)
-    chunks = list(_chunks(open_ones))
-    whole = sum(len(chunk.instances) for chunk in chunks)
+    outcomes, open_ones = _kept(targets, part)
+    chunks = list(_chunks(open_ones, part))
+    whole = sum(chunk.tries for chunk in chunks)
     results = in_order(_check_chunk, [(chunk.targets, chunk.instances) for chunk in chunks], jobs)
     done, of_family = 0, list[Outcome]()
     for chunk, found in zip(chunks, results, strict=True):
         of_family += found
         if chunk.is_last:
-            _keep(chunk, of_family)
+            _keep(chunk, of_family, part)
             outcomes += of_family
             of_family = []
-        done += len(chunk.instances)
+        done += chunk.tries
         on_progress(done, whole)
     return outcomes
 
@@ -106,39 +110,63 @@ class _Chunk:
     instances: Sequence[Instance]
     is_last: bool
 
+    @property
+    def tries(self) -> int:
+        """How many times a claim is tried on an instance."""
+        return len(self.targets) * len(self.instances)
 
-def _chunks(open_ones: Mapping[str, Sequence[Target]]) -> Iterator[_Chunk]:
+
+def count_of_tries(targets: Sequence[Target], part: int) -> int:
+    """How many times one of the claims is tried on one of the instances, if nothing is known."""
+    pairs = ((family, target) for target in targets for family in families_for(resolve(target)))
+    return sum(chunk.tries for chunk in _chunks(_by_family(pairs), part))
+
+
+def _by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Target]]:
+    """The targets of each family, in the order in which families are listed."""
+    targets: dict[str, list[Target]] = {name: [] for name in FAMILIES}
+    for family, target in pairs:
+        targets.setdefault(family, []).append(target)
+    return targets
+
+
+def _chunks(open_ones: Mapping[str, Sequence[Target]], part: int) -> Iterator[_Chunk]:
     for name, targets in open_ones.items():
-        family = FAMILIES[name]
-        for first in range(0, family.size if targets else 0, _CHUNK):
-            yield _Chunk(name, targets, family.instances[first : first + _CHUNK], first + _CHUNK >= family.size)
+        members = FAMILIES[name].part(part) if targets else []
+        for first in range(0, len(members), _CHUNK):
+            yield _Chunk(name, targets, members[first : first + _CHUNK], first + _CHUNK >= len(members))
 
 
-def _kept(targets: Sequence[Target]) -> tuple[list[Outcome], dict[str, list[Target]]]:
+def _kept(targets: Sequence[Target], part: int) -> tuple[list[Outcome], dict[str, list[Target]]]:
     """The outcomes that are known, and by family the targets of which they are not."""
     outcomes: list[Outcome] = []
-    open_ones: dict[str, list[Target]] = {name: [] for name in FAMILIES}
+    unknown: list[tuple[str, Target]] = []
     for target in targets:
         for family in families_for(resolve(target)):
-            found = cache.kept(*_key(target, family)) if isinstance(target, str) else None
+            found = cache.kept(*_key(target, family, part)) if isinstance(target, str) else None
             if found is None:
-                open_ones.setdefault(family, []).append(target)
+                unknown.append((family, target))
             else:
                 outcomes += found
-    return outcomes, open_ones
+    return outcomes, _by_family(unknown)
 
 
-def _keep(chunk: _Chunk, outcomes: Sequence[Outcome]) -> None:
+def _keep(chunk: _Chunk, outcomes: Sequence[Outcome], part: int) -> None:
     by_target: dict[Target, list[Outcome]] = {target: [] for target in chunk.targets}
     for outcome in outcomes:
         by_target[outcome.target].append(outcome)
     for target, found in by_target.items():
         if isinstance(target, str):
-            cache.keep(found, *_key(target, chunk.family))
+            cache.keep(found, *_key(target, chunk.family, part))
 
 
-def _key(target: str, family: str) -> tuple[str, ...]:
-    return "outcomes", target, family, *tried_with(target)
+def _key(target: str, family: str, part: int) -> tuple[str, ...]:
+    return "outcomes", target, family, str(part), *tried_with(target)
+
+
+def load_claims() -> None:
+    """Load the claims of all papers, and what it takes to try them."""
+    all_claims()
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:

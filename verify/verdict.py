@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -14,19 +14,21 @@ from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
-from fedtheory.runfile import parse_run, run_table, run_toml
+from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
 from verify.check.outcome import unclearness
 from verify.content import judged_with
-from verify.counterexamples import counterexample
+from verify.decided import Decision, Stored, decision_on
 from verify.effort import worked
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
+from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
-from verify.tailored import ENOUGH, lacking, made_for
-from verify.trials import Outcome, counts, require_processes, require_testable, try_claims
+from verify.tailored import are_enough, enough_for, lacking, made_for
+from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
+from verify.witness import Sides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
@@ -34,25 +36,6 @@ _NEARLY = 0.01
 """Part of the largest ratio within which the simplest instance is shown."""
 _FEW_LADDERS = 5
 """Ladders of floats that are climbed again in rationals, which takes seconds each."""
-POINTERS = ("definition", "algorithm", "assumption", "experiment")
-"""Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
-
-
-@dataclass(frozen=True)
-class Sides:
-    """The two sides where a witness decides, as exact numbers or enclosures in print."""
-
-    lhs: str
-    rhs: str
-    ratio: str | None
-
-    @classmethod
-    def of(cls, evidence: Check) -> Sides | None:
-        """Those of the worst comparison; None where nothing is compared."""
-        worst = evidence.worst
-        if worst is None:
-            return None
-        return cls(str(worst.lhs), str(worst.rhs), None if worst.ratio is None else str(worst.ratio))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,8 +94,14 @@ class ClaimVerdict(Shown):
 
     @property
     def is_thin(self) -> bool:
-        """Whether the instances are too few to say much."""
-        return self.claim.is_testable and self.instances < ENOUGH
+        """Whether the instances, on which the verdict rests, are too few to say much."""
+        is_decided = self.verdict in ("proved", "refuted", "definition")
+        return self.claim.is_testable and not is_decided and self.instances < self.enough
+
+    @property
+    def enough(self) -> int:
+        """How many instances say much."""
+        return enough_for(self.claim)
 
     @property
     def agrees(self) -> bool:
@@ -203,26 +192,60 @@ def _found(
 
     Searches that no instance decides about begin at once, beside the instances.
     """
-    outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
+    decisions = in_order(decision_on, [(target,) for target in targets], jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
     glances = in_order(_glance_at, [(target, search) for target in early], jobs)
-    tried = 0
+    stages = _Stages(on_progress)
 
-    def on_tried(done: int, whole: int) -> None:
-        nonlocal tried
-        tried = whole
-        on_progress(done, whole + len(targets))
-
-    for outcome in try_claims(targets, jobs=jobs, on_progress=on_tried):
-        outcomes[outcome.target].append(outcome)
-    for outcome in made_for(outcomes, jobs, on_progress):
-        outcomes[outcome.target].append(outcome)
+    outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
+    decided, open_ones = dict[Target, Decision](), list(targets)
+    for part in PARTS:
+        likely = open_ones if decided else [target for target in targets if not _was_decided(resolve(target))]
+        stages.begin(sum(count_of_tries(likely, later) for later in PARTS if later > part) + len(targets))
+        _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
+        decided = decided or dict(zip(targets, decisions, strict=True))
+        open_ones = [t for t in open_ones if not _is_settled(resolve(t), decided[t], outcomes[t])]
+    stages.begin(len(targets))
+    _gather(outcomes, made_for({t: outcomes[t] for t in targets if decided[t].verdict is None}, jobs, stages))
+    stages.begin(0)
     seen = dict(zip(early, glances, strict=True))
-    tasks = [(target, found, search, seen.get(target)) for target, found in outcomes.items()]
-    results = as_finished(_concluded, tasks, jobs)
-    for done, verdict in enumerate(results, start=1):
-        on_progress(tried + done, tried + len(targets))
+    tasks = [(target, found, decided[target], search, seen.get(target)) for target, found in outcomes.items()]
+    for done, verdict in enumerate(as_finished(_concluded, tasks, jobs), start=1):
+        stages(done, len(targets))
         yield verdict
+
+
+class _Stages:
+    """Progress through stages, with what is expected after the one that runs."""
+
+    def __init__(self, tell: Callable[[int, int], None]) -> None:
+        self._tell, self._before, self._whole, self._ahead = tell, 0, 0, 0
+
+    def begin(self, ahead: int) -> None:
+        """The next stage begins; so much is expected after it."""
+        self._before, self._whole, self._ahead = self._before + self._whole, 0, ahead
+
+    def __call__(self, done: int, whole: int) -> None:
+        self._whole = whole
+        self._tell(self._before + done, self._before + whole + self._ahead)
+
+
+def _gather(outcomes: Mapping[Target, list[Outcome]], found: Iterable[Outcome]) -> None:
+    for outcome in found:
+        outcomes[outcome.target].append(outcome)
+
+
+def _was_decided(claim: Claim) -> bool:
+    """Whether something decides about a claim, by its record."""
+    return claim.verdict in ("proved", "refuted", "definition")
+
+
+def _is_settled(claim: Claim, decision: Decision, outcomes: Sequence[Outcome]) -> bool:
+    """Whether the instances so far say enough: one of a claim that is decided, else enough without an exception."""
+    applicable = [outcome for outcome in outcomes if outcome.applicable]
+    if decision.verdict is not None:
+        return bool(applicable)
+    return all(outcome.holds for outcome in applicable) and are_enough(claim, applicable)
 
 
 def _is_searched_anyway(claim: Claim) -> bool:
@@ -237,13 +260,14 @@ def _glance_at(target: Target, seconds: float) -> Glance | None:
         return None if prove(claim).verdict == "proved" else glance(claim, seconds)
 
 
-def _concluded(target: Target, outcomes: Sequence[Outcome], search: float, seen: Glance | None) -> ClaimVerdict:
-    """The verdict on a claim from its outcomes, its proof, and for a claim of one's own a search.
+def _concluded(
+    target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: Glance | None
+) -> ClaimVerdict:
+    """The verdict on a claim from its outcomes, what decides, and for a claim of one's own a search.
 
     `seen` is what the search has found, where it is over.
     """
-    is_proved = _may_be_proved(target, outcomes) and prove(resolve(target)).verdict == "proved"
-    verdict = _verdict(target, outcomes, is_proved)
+    verdict = _verdict(target, outcomes, decision)
     if verdict.verdict == "refuted" and verdict.is_own and search > 0:
         return _simpler(verdict, search, seen)
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
@@ -274,13 +298,6 @@ def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict
     return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=lacking(outcomes))
 
 
-def _may_be_proved(target: Target, outcomes: Sequence[Outcome]) -> bool:
-    """Whether a proof would say more than that a claim is supported."""
-    claim = resolve(target)
-    is_tried = any(outcome.applicable for outcome in outcomes)
-    return is_tried and claim.rate is None and claim.kind not in POINTERS and counterexample(claim) is None
-
-
 def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     if glance.counterexample is None:
         return replace(verdict, searched=glance.looked)
@@ -295,29 +312,30 @@ def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     )
 
 
-def _verdict(target: Target, outcomes: Sequence[Outcome], is_proved: bool) -> ClaimVerdict:
-    claim = resolve(target)
+def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) -> ClaimVerdict:
+    claim, stored = resolve(target), decision.stored
     applicable = [outcome for outcome in outcomes if outcome.applicable]
-    witness, evidence = _counterexample(claim, applicable)
-    refuted = evidence is not None
-    if not refuted:
+    applicable += [] if stored is None else [stored.outcome]
+    witness = _counterexample(claim, applicable, decision)
+    is_refuted = witness is not None
+    if not is_refuted:
         # Violations that only floats see are at the level of rounding: rationals have the last word on each.
         # So they have on the few ladders on which the order of rounding errors was fitted.
         undecided = [outcome for outcome in applicable if outcome.holds is None and not outcome.exact]
         asked = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
         settled = [_settled(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
         applicable = [outcome for outcome in settled if outcome.applicable]
-        witness, evidence = _tightest(claim, applicable)
+        witness = _tightest(claim, applicable, stored)
     return ClaimVerdict(
         target,
-        "refuted" if refuted else _positive_verdict(claim, applicable, is_proved),
+        "refuted" if is_refuted else _positive_verdict(claim, applicable, decision),
         len(applicable),
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
         _largest_ratio(applicable),
-        None if witness is None else run_table(witness),
-        None if evidence is None else Sides.of(evidence),
+        None if witness is None else witness.table,
+        None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
     )
 
@@ -339,41 +357,39 @@ def _settled(claim: Claim, outcome: Outcome) -> Outcome:
     return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
-def _positive_verdict(claim: Claim, applicable: Sequence[Outcome], is_proved: bool) -> Verdict:
+def _positive_verdict(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Verdict:
     if any(outcome.holds is None for outcome in applicable):
         return "undecided"
-    if claim.kind in POINTERS:
+    if decision.verdict == "definition":
         return "definition"
     if not applicable:
         return "not applicable"
     if claim.rate is not None:
         return "asymptotic"
-    return "proved" if is_proved else "supported"
+    return "proved" if decision.verdict == "proved" else "supported"
 
 
-def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
+def _counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Witness | None:
     """The simplest violation that is confirmed: the stored one, else one with constants on all of space."""
-    for run in _suspects(claim, applicable):
-        exact = check(claim, run)
-        if exact.holds is False:
-            return run, exact
-    return None, None
-
-
-def _suspects(claim: Claim, applicable: Sequence[Outcome]) -> Iterator[Run]:
-    stored = counterexample(claim)
-    if stored is not None:
-        yield parse_run(stored, RATIONAL)
+    if decision.verdict == "refuted" and decision.stored is not None:
+        return decision.stored.witness
     violations = [outcome for outcome in applicable if outcome.holds is False]
     for violation in sorted(violations, key=lambda o: (not o.everywhere, unclearness(o.ratio), o.complexity)):
-        yield violation.instance.run()
+        run = violation.instance.run()
+        exact = check(claim, run)
+        if exact.holds is False:
+            return Witness.of(run, exact)
+    return None
 
 
-def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
+def _tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None) -> Witness | None:
     """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last."""
     largest = _largest_ratio(applicable)
     attaining = [outcome for outcome in applicable if _is_nearly(outcome.ratio, largest)]
     if not attaining:
-        return None, None
-    run = min(attaining, key=lambda outcome: (outcome.is_trivial, outcome.complexity)).instance.run()
-    return run, check(claim, run)
+        return None
+    chosen = min(attaining, key=lambda outcome: (outcome.is_trivial, outcome.complexity))
+    if stored is not None and chosen is stored.outcome:
+        return stored.witness
+    run = chosen.instance.run()
+    return Witness.of(run, check(claim, run))

@@ -48,11 +48,15 @@ def run(
 
     from fedtheory.language.targets import expand_or_all
     from verify import cache
+    from verify.processes import prepare
+    from verify.trials import load_claims
     from verify.verdict import verify
 
     if no_cache:
         cache.ignore()
     begin = perf_counter()
+    if not targets:
+        prepare(load_claims, jobs)
     chosen, faults = _sound(expand_or_all(targets, source))
     with progress("verified") as report:
         verdicts = verify(chosen, jobs=jobs, search=search, on_progress=report)
@@ -142,10 +146,10 @@ def _print_what_is_missing(verdict: ClaimVerdict) -> None:
     target = escape(verdict.target)
     none = ", ".join(kind for kind, count in verdict.lacking.items() if count == 0)
     few = ", ".join(f"{kind} ({count})" for kind, count in verdict.lacking.items() if count > 0)
-    if verdict.is_thin and verdict.verdict != "refuted":
+    if verdict.is_thin:
         print_lines(
             f"[yellow]few instances:[/yellow] {verdict.instances} runs satisfy the assumptions and conditions of "
-            f"{target}; fewer than 200 show little. Try `fedtheory falsify {target}`"
+            f"{target}; fewer than {verdict.enough} show little. Try `fedtheory falsify {target}`"
         )
     if none:
         print_lines(f"{target}: no instance with {none}; its assumptions and conditions exclude these")

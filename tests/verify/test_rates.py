@@ -11,6 +11,7 @@ from fedtheory import RATIONAL, Claim, InputError, Rate, norm_sq, parse_run
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import check
+from verify.decided import Decision
 from verify.instances import Instance
 from verify.trials import Outcome
 from verify.verdict import _verdict
@@ -93,7 +94,7 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
     rounded = check(drift, instance.run().as_floats())
     assert rounded.holds is None
     outcome = Outcome(drift, instance, True, True, None, False, None, (False, False, 0, 0, 0), 0.0)
-    assert _verdict(drift, [outcome], False).verdict == "asymptotic"
+    assert _verdict(drift, [outcome], Decision()).verdict == "asymptotic"
 
 
 def test_what_floats_do_not_tell_from_zero_rises_over_no_order() -> None:

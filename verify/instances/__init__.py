@@ -34,13 +34,15 @@ from verify.instances import (
     short_rounds,
     speedup,
 )
-from verify.instances.family import FAMILIES, Family, Instance
+from verify.instances.family import FAMILIES, PARTS, Family, Given, Instance
 from verify.instances.own import own_families
 
 __all__ = [
     "FAMILIES",
+    "PARTS",
     "Complexity",
     "Family",
+    "Given",
     "Instance",
     "algorithms",
     "alternating",

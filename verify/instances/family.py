@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import Number
+from fedtheory.arithmetic import RATIONAL, Number
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language.assumptions import Assumption
+from fedtheory.runfile import parse_run
 
 Choices = tuple[fmpq, ...]
 
@@ -23,6 +25,12 @@ NOISES: Choices = (fmpq(0), fmpq(1), fmpq(1, 4), fmpq(4))
 UNITS: Choices = (fmpq(1), fmpq(1), fmpq(1, 64), fmpq(64))
 STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
 """Step sizes as fractions of 1/(4L); the edge of the usual condition counts twice."""
+
+
+_TURNS = (0, 1, 1, 1, 1, 2, 2)
+"""Parts of a family to which its members belong in turns; no pattern in a family has seven members."""
+PARTS = tuple(sorted(set(_TURNS)))
+"""What a claim is tried on, one after the other, until that says enough: a seventh, five sevenths, all."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,10 @@ class Family:
         """All members."""
         return [Instance(self.name, number) for number in range(self.size)]
 
+    def part(self, part: int) -> list[Instance]:
+        """The members of a part."""
+        return [member for member in self.instances if _TURNS[member.number % len(_TURNS)] == part]
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -58,6 +70,17 @@ class Instance:
     def run(self) -> Run:
         """The exact run."""
         return FAMILIES[self.family].build(self.number)
+
+
+@dataclass(frozen=True)
+class Given(Instance):
+    """An instance that no family draws: its run is a table of a run file."""
+
+    table: dict[str, Any]
+
+    def run(self) -> Run:
+        """The exact run."""
+        return parse_run(self.table, RATIONAL)
 
 
 class _Families(dict[str, Family]):

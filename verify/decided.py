@@ -1,0 +1,77 @@
+"""What decides about a claim without many instances: its stored counterexample, a proof, or that it is a definition.
+
+Such a claim is tried on a sample of its families, which shows how tight it is and that it means what it should: the
+identity of a definition that fails on some runs fails on nearly all.  Evidence is gathered for the other claims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Literal
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.language.claim import Claim
+from fedtheory.language.targets import Target, resolve
+from fedtheory.proofs import prove
+from fedtheory.runfile import parse_run, read_toml
+from verify.check import check
+from verify.counterexamples import counterexample
+from verify.instances import Given, complexity
+from verify.processes import rarely_collected
+from verify.slack import WHOLE, RunTable, witness_file
+from verify.trials import Outcome, counts
+from verify.witness import Witness
+
+POINTERS = ("definition", "algorithm", "assumption", "experiment")
+"""Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a claim comes to on a stored run."""
+
+    outcome: Outcome
+    witness: Witness
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What decides about a claim; nothing may."""
+
+    verdict: Literal["proved", "refuted", "definition"] | None = None
+    stored: Stored | None = None
+    """On the counterexample; of a proved bound, where one is stored, on the run that needs most of it."""
+
+
+def decision_on(target: Target) -> Decision:
+    """What decides about a claim, in exact arithmetic: nothing that is stored is taken on trust."""
+    claim = resolve(target)
+    with rarely_collected():
+        stored = _on(target, counterexample(claim))
+        if stored is not None and stored.outcome.holds is False:
+            return Decision("refuted", stored)
+        if claim.kind in POINTERS:
+            return Decision("definition")
+        if claim.rate is not None or prove(claim).verdict != "proved":
+            return Decision()
+        return Decision("proved", _on(target, _tightest_known(claim)))
+
+
+def _tightest_known(claim: Claim) -> RunTable | None:
+    file = witness_file(claim, WHOLE)
+    return None if file is None or not file.is_file() else read_toml(file)
+
+
+def _on(target: Target, table: RunTable | None) -> Stored | None:
+    """What a claim comes to on a run; None where it is silent."""
+    if table is None:
+        return None
+    begin = perf_counter()
+    run, instance = parse_run(table, RATIONAL), Given("stored", 0, table)
+    found = check(resolve(target), run)
+    if not counts(found):
+        return None
+    seconds, size = perf_counter() - begin, complexity(instance, run)
+    outcome = Outcome(target, instance, True, found.everywhere, found.holds, True, found.ratio, size, seconds)
+    return Stored(outcome, Witness.of(run, found))

@@ -1,0 +1,40 @@
+"""The run on which a verdict rests, and what a claim comes to there, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fedtheory.engine.run import Run
+from fedtheory.runfile import run_table
+from verify.check import Check
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides where a witness decides, as exact numbers or enclosures in print."""
+
+    lhs: str
+    rhs: str
+    ratio: str | None
+
+    @classmethod
+    def of(cls, evidence: Check) -> Sides | None:
+        """Those of the worst comparison; None where nothing is compared."""
+        worst = evidence.worst
+        if worst is None:
+            return None
+        return cls(str(worst.lhs), str(worst.rhs), None if worst.ratio is None else str(worst.ratio))
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A run, as the table of a run file, and the sides there."""
+
+    table: dict[str, Any]
+    sides: Sides | None
+
+    @classmethod
+    def of(cls, run: Run, evidence: Check) -> Witness:
+        """That of a run and its exact check."""
+        return cls(run_table(run), Sides.of(evidence))
