@@ -28,7 +28,7 @@ def test_one_thread_unless_the_environment_says_how_many(monkeypatch) -> None:
 def test_what_was_said_arrives() -> None:
     """Also in a pipe, which Python fills when it ends."""
     done = subprocess.run([*COMMAND, "claims", "--json"], capture_output=True, text=True, check=True)
-    assert len(json.loads(done.stdout)["claims"]) > 500
+    assert len(json.loads(done.stdout)) > 500
     assert not done.stderr
 
 
