@@ -6,25 +6,30 @@ identity of a definition that fails on some runs fails on nearly all.  Evidence 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 from verify.counterexamples import counterexample
 from verify.instances import Given, complexity
-from verify.processes import rarely_collected
+from verify.processes import in_order, rarely_collected
 from verify.slack import WHOLE, RunTable, witness_file
 from verify.trials import Outcome, counts
 from verify.witness import Witness
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
+_MOST = 128
+"""Claims of a task: with fewer more is proved twice, with more there are too few tasks for many processes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,27 @@ class Decision:
     verdict: Literal["proved", "refuted", "definition"] | None = None
     stored: Stored | None = None
     """On the counterexample; of a proved bound, where one is stored, on the run that needs most of it."""
+
+
+def load(*, all_papers: bool) -> None:
+    """Load what it takes to try claims, of which this module is a part, and perhaps the claims of all papers."""
+    if all_papers:
+        all_claims()
+
+
+def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target, Decision]]:
+    """What decides about claims; one process looks at many of a paper, as proofs rely on each other."""
+    of_papers: dict[str, list[Target]] = {}
+    for target in targets:
+        of_papers.setdefault(resolve(target).source, []).append(target)
+    tasks = [
+        (of_one[first : first + _MOST],) for of_one in of_papers.values() for first in range(0, len(of_one), _MOST)
+    ]
+    return itertools.chain.from_iterable(in_order(_decisions_on, tasks, jobs))
+
+
+def _decisions_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
+    return [(target, decision_on(target)) for target in targets]
 
 
 def decision_on(target: Target) -> Decision:

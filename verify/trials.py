@@ -11,7 +11,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims, is_of_the_package, paper_with
+from fedtheory.language.registry import is_of_the_package, paper_with
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
@@ -25,7 +25,7 @@ from verify.instances import FAMILIES, Complexity, Instance, complexity, familie
 from verify.processes import in_order, rarely_collected
 
 _CHUNK = 48
-"""Instances per task: enough to be evaluated together, few enough for even work and smooth progress."""
+"""Instances per task, at most: enough to be evaluated together, few enough for even work and smooth progress."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,9 @@ def _by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Target]]:
 def _chunks(open_ones: Mapping[str, Sequence[Target]], part: int) -> Iterator[_Chunk]:
     for name, targets in open_ones.items():
         members = FAMILIES[name].part(part) if targets else []
-        for first in range(0, len(members), _CHUNK):
-            yield _Chunk(name, targets, members[first : first + _CHUNK], first + _CHUNK >= len(members))
+        several = -(-len(members) // _CHUNK)
+        for number in range(several):
+            yield _Chunk(name, targets, members[number::several], number + 1 == several)
 
 
 def _kept(targets: Sequence[Target], part: int) -> tuple[list[Outcome], dict[str, list[Target]]]:
@@ -162,11 +163,6 @@ def _keep(chunk: _Chunk, outcomes: Sequence[Outcome], part: int) -> None:
 
 def _key(target: str, family: str, part: int) -> tuple[str, ...]:
     return "outcomes", target, family, str(part), *tried_with(target)
-
-
-def load_claims() -> None:
-    """Load the claims of all papers, and what it takes to try them."""
-    all_claims()
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:

@@ -20,7 +20,7 @@ from verify import cache
 from verify.check import Check, check
 from verify.check.outcome import unclearness
 from verify.content import judged_with
-from verify.decided import Decision, Stored, decision_on
+from verify.decided import Decision, Stored, decisions_on
 from verify.effort import worked
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
@@ -192,7 +192,7 @@ def _found(
 
     Searches that no instance decides about begin at once, beside the instances.
     """
-    decisions = in_order(decision_on, [(target,) for target in targets], jobs)
+    decisions = decisions_on(targets, jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
     glances = in_order(_glance_at, [(target, search) for target in early], jobs)
     stages = _Stages(on_progress)
@@ -203,7 +203,7 @@ def _found(
         likely = open_ones if decided else [target for target in targets if not _was_decided(resolve(target))]
         stages.begin(sum(count_of_tries(likely, later) for later in PARTS if later > part) + len(targets))
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
-        decided = decided or dict(zip(targets, decisions, strict=True))
+        decided = decided or dict(decisions)
         open_ones = [t for t in open_ones if not _is_settled(resolve(t), decided[t], outcomes[t])]
     stages.begin(len(targets))
     _gather(outcomes, made_for({t: outcomes[t] for t in targets if decided[t].verdict is None}, jobs, stages))

@@ -44,19 +44,21 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
+    from functools import partial
     from time import perf_counter
 
     from fedtheory.language.targets import expand_or_all
     from verify import cache
+    from verify.decided import load
     from verify.processes import prepare
-    from verify.trials import load_claims
+    from verify.trials import require_processes
     from verify.verdict import verify
 
     if no_cache:
         cache.ignore()
     begin = perf_counter()
-    if not targets:
-        prepare(load_claims, jobs)
+    require_processes(jobs)
+    prepare(partial(load, all_papers=not targets), jobs)
     chosen, faults = _sound(expand_or_all(targets, source))
     with progress("verified") as report:
         verdicts = verify(chosen, jobs=jobs, search=search, on_progress=report)
