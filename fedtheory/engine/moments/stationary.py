@@ -48,7 +48,7 @@ _RESIDUAL = 1e-12
 """Largest residual of an accepted solution, relative to its size."""
 _POWERS = 4
 """How often a matrix is raised to the eighth power to see whether its powers vanish."""
-_FEW_BITS = 100
+_FEW_BITS = 30
 """Bits of enclosures that are to be quick: what they leave open is looked at again."""
 _SLOWEST = 1e-11
 """Contraction per round, and curvature relative to the largest, that rounding may hide: floats refuse to decide."""

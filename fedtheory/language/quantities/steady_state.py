@@ -34,7 +34,7 @@ def _limiting_distance_sq(run: Run) -> Any:
         return stationary_distance_sq(run.trajectory.recursion)
     from fedtheory.engine.joint import JointTrajectory, limiting_moment
 
-    trajectory = run.trajectory
+    trajectory = run.attempted_trajectory
     assert isinstance(trajectory, JointTrajectory)
     return limiting_moment(trajectory)[1:, 1:].trace()
 
