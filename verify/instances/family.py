@@ -28,7 +28,7 @@ STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
 
 
 _TURNS = (0, 1, 1, 1, 1, 2, 2)
-"""Parts of a family to which its members belong in turns; no pattern in a family has seven members."""
+"""Parts of a family, to one of which each of seven members that follow on each other belongs."""
 PARTS = tuple(sorted(set(_TURNS)))
 """What a claim is tried on, one after the other, until that says enough: a seventh, five sevenths, all."""
 
@@ -57,7 +57,13 @@ class Family:
 
     def part(self, part: int) -> list[Instance]:
         """The members of a part."""
-        return [member for member in self.instances if _TURNS[member.number % len(_TURNS)] == part]
+        return [member for member in self.instances if _part_of(member.number) == part]
+
+
+def _part_of(number: int) -> int:
+    # Every seven the turns begin elsewhere: families have patterns of their own, such as every second or seventh.
+    seven, place = divmod(number, len(_TURNS))
+    return _TURNS[(place + 3 * seven) % len(_TURNS)]
 
 
 @dataclass(frozen=True)
