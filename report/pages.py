@@ -165,11 +165,16 @@ def _refuted(verdict: ClaimVerdict) -> str:
 
 
 def _supported(verdict: ClaimVerdict) -> str:
+    return f"Supported on {_without_violation(verdict)}"
+
+
+def _without_violation(verdict: ClaimVerdict) -> str:
+    """How many instances nothing was found on, and how tight the claim is there."""
     ratio = (
         f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
     )
     searched = f" A search along {verdict.searched} further runs found none either." if verdict.searched else ""
-    return f"Supported on {_tried(verdict)}; no violation was found.{searched}{ratio}"
+    return f"{_tried(verdict)}; no violation was found.{searched}{ratio}"
 
 
 def _definition(verdict: ClaimVerdict) -> str:
@@ -179,7 +184,9 @@ def _definition(verdict: ClaimVerdict) -> str:
 
 
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
-    "proved": lambda verdict: f"Proved: the kernel accepts the certificate below. {_supported(verdict)}",
+    "proved": lambda verdict: (
+        f"Proved: the kernel accepts the certificate below. It was tried on {_without_violation(verdict)}"
+    ),
     "supported": _supported,
     "asymptotic": lambda verdict: f"Supported along a ladder on {_tried(verdict)}; no violation was found.",
     "refuted": _refuted,
