@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import sympy as sp
@@ -12,13 +11,25 @@ from flint import fmpq
 
 from fedtheory import Claim, InputError
 from fedtheory import quantities as q
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.language.registry import all_sources, claims_of, find, papers
-from fedtheory.runfile import parse_run, run_toml
+from fedtheory.runfile import parse_run, read_toml, run_toml
 from fedtheory.sources.renard2022.statements import sharper
 from verify import slack
 from verify.check import check
-from verify.slack import WHOLE, parts_of, proved_bounds, search, share_on, shares, stored_files, witness_file
+from verify.decided import decision_on
+from verify.slack import (
+    WHOLE,
+    parts_of,
+    proved_bounds,
+    proved_claims,
+    search,
+    share_on,
+    shares,
+    stored_files,
+    witness_file,
+)
+from verify.slack.parts import whole_of
 from verify.slack.search import regenerate
 from verify.verdict import verify
 
@@ -89,6 +100,17 @@ def test_a_run_that_needs_nothing_has_no_share() -> None:
     assert share_on(parts_of(THEOREM)[0], far) is None
 
 
+def tightest_file(claim: Claim) -> Path | None:
+    """The file of a proved claim's tightest run, where one is stored; the claim holds on it."""
+    file = witness_file(claim, WHOLE)
+    if file is None or not file.is_file():
+        return None
+    needed = share_on(whole_of(claim), read_toml(file))
+    assert needed is not None, claim.id
+    assert needed <= 1, claim.id
+    return file
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("source", all_sources())
 def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
@@ -98,6 +120,7 @@ def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
         for share in shares(claim):
             assert 0 < share.value <= 1, (claim.id, share.part.name)
             named.add(witness_file(claim, share.part.name))
+    named |= {file for claim in proved_claims(claims_of(source)) if (file := tightest_file(claim)) is not None}
     assert named == {file for file in stored_files() if file.parent.parent.name == source}
 
 
@@ -144,7 +167,7 @@ def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest
 def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And a worse one does not."""
     keep_in(tmp_path, monkeypatch)
-    monkeypatch.setattr(search, "verify", lambda _claim: [SimpleNamespace(run=None)])
+    monkeypatch.setattr(search, "_on_all_instances", lambda claims: [(claim, []) for claim in claims])
     claim = find("renard2022:lemma-2.3.quiet")
     weak = {**APART, "problem": {**APART["problem"], "hessians": [[["1/2"]], [["1/2"]]]}}
     for table, largest in ((weak, False), (APART, True), (weak, True)):
@@ -161,6 +184,23 @@ def test_the_instance_of_the_verdict_is_a_candidate(tmp_path: Path, monkeypatch:
     assert evidence is not None
     assert evidence.worst is not None
     assert shares(claim)[0].value >= evidence.worst.ratio
+
+
+def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict then has it as its witness; of a claim that is as tight on the sample nothing is kept."""
+    keep_in(tmp_path, monkeypatch)
+    loose, tight = find("renard2022:thm-2.1.proof.split.fixed"), find("renard2022:thm-2.1.halved.steps")
+    told = dict[str, fmpq | None]()
+    regenerate([loose, tight], 0, (), lambda part, share: told.update({part.bound.id: share}))
+    assert told[tight.id] is None
+    stored = decision_on(loose.id).stored
+    assert stored is not None
+    assert stored.outcome.ratio == pytest.approx(plain_float(told[loose.id]))
+    found = verify(loose)[0]
+    assert found.worst_ratio == stored.outcome.ratio
+    assert found.run == stored.witness.table
 
 
 def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """How much of a proved bound runs need: the largest ratio that is attained, and how small each term could at most be.
 
 Runs are stored in the folder of the claim's paper, one for the whole bound and
-one for each term.  A stored run is no evidence by itself: whoever shows it
-checks it again.  ``python -m verify.slack`` looks for such runs.
+one for each term; of other proved claims the tightest instance, where the
+sample on which they are tried has none.  A stored run is no evidence by itself:
+whoever shows it checks it again.  ``python -m verify.slack`` looks for such runs.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "has_runs",
     "parts_of",
     "proved_bounds",
+    "proved_claims",
     "share_on",
     "shares",
     "stored_files",
@@ -61,10 +63,15 @@ class Share:
         return plain_float(self.value) * float(self.part.constant)
 
 
+def proved_claims(claims: Iterable[Claim] | None = None) -> list[Claim]:
+    """Those of the claims, or of all, that are proved."""
+    chosen = all_claims().values() if claims is None else claims
+    return [claim for claim in chosen if claim.verdict == "proved"]
+
+
 def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
     """Those of the claims, or of all, that are proved upper bounds and results, not steps on the way to one."""
-    chosen = all_claims().values() if claims is None else claims
-    return [c for c in chosen if c.verdict == "proved" and c.kind in ("bound", "inequality") and has_parts(c)]
+    return [claim for claim in proved_claims(claims) if claim.kind in ("bound", "inequality") and has_parts(claim)]
 
 
 def has_runs(claims: Iterable[Claim]) -> bool:

@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from fedtheory.language.targets import expand, resolve
 from fedtheory.runfile import read_toml
-from verify.slack import proved_bounds
+from verify.slack import proved_claims
 from verify.slack.parts import Part
 from verify.slack.search import regenerate, remove_stale
 
@@ -18,12 +18,12 @@ from verify.slack.search import regenerate, remove_stale
 def main() -> None:
     """Renew the stored runs; what is stored stays where nothing better is found."""
     parser = argparse.ArgumentParser(prog="python -m verify.slack", description=__doc__)
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help="proved bounds, or papers' folders; all if none")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="proved claims, or papers; all if none")
     parser.add_argument("--seconds", type=float, default=10.0, help="time of the search for each part of a bound")
     parser.add_argument("--also", nargs="*", default=[], metavar="RUN", help="run files to try on each part")
     given = parser.parse_args()
     chosen = [resolve(target) for target in expand(given.targets)] if given.targets else None
-    regenerate(proved_bounds(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _tell)
+    regenerate(proved_claims(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _tell)
     if chosen is None:
         remove_stale()
 

@@ -11,14 +11,20 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
-from fedtheory.runfile import read_toml, run_toml
+from fedtheory.language.targets import Target
+from fedtheory.runfile import read_toml, run_table, run_toml
 from verify.falsify import falsify
 from verify.falsify.tables import size
-from verify.slack import RunTable, proved_bounds, share_on, stored_files, witness_file
-from verify.slack.parts import Part, parts_of
-from verify.verdict import verify
+from verify.instances import FAMILIES, PARTS
+from verify.slack import RunTable, proved_bounds, proved_claims, share_on, stored_files, witness_file
+from verify.slack.parts import WHOLE, Part, parts_of, whole_of
+from verify.trials import Outcome, try_claims
 
 Found = tuple[fmpq, RunTable]
+_NOTHING = float("-inf")
+"""Of an instance without a ratio."""
+_NEARLY = 0.01
+"""Part of a ratio by which another one is as large."""
 _DIGITS = 3
 """Of a share, that count; among shares below 1 that agree in these the smaller run is kept."""
 
@@ -31,20 +37,44 @@ def regenerate(
 ) -> None:
     """Write the run that needs most of each part of each bound; each part is searched for so many seconds.
 
-    Candidates are the stored runs of the paper, the instance of the claim's verdict, what the search finds, and the
-    runs of `also`.
+    Candidates are the stored runs of the paper, the tightest of all instances of the claim, what the search finds, and
+    the runs of `also`.  Of a proved claim that is no bound the tightest instance is kept, where it is not in the sample
+    on which such claims are tried, and nothing as tight is.
     """
-    for claim in claims:
-        witness = verify(claim)[0].run
-        candidates = also if witness is None else [*also, witness]
-        for part in parts_of(claim):
-            on_found(part, _renewed(part, seconds, candidates))
+    bounds = {claim.id for claim in proved_bounds(claims)}
+    for claim, outcomes in _on_all_instances(claims):
+        tightest = max(outcomes, key=_ratio, default=None)
+        candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
+        if claim.id in bounds:
+            for part in parts_of(claim):
+                on_found(part, _renewed(part, [*candidates, *_known(claim), *_searched(part, seconds)]))
+        else:
+            whole, in_sample = whole_of(claim), max(map(_ratio, filter(_is_sampled, outcomes)), default=_NOTHING)
+            is_missing = tightest is not None and _ratio(tightest) * (1 - _NEARLY) > in_sample
+            on_found(whole, _renewed(whole, candidates if is_missing else []))
 
 
-def _renewed(part: Part, seconds: float, also: Sequence[RunTable]) -> fmpq | None:
+def _on_all_instances(claims: Sequence[Claim]) -> Iterator[tuple[Claim, list[Outcome]]]:
+    """The outcomes on those instances to which a claim applies."""
+    outcomes: dict[Target, list[Outcome]] = {claim.id: [] for claim in claims}
+    for outcome in (outcome for part in PARTS for outcome in try_claims(list(outcomes), part, jobs=-1)):
+        if outcome.applicable:
+            outcomes[outcome.target].append(outcome)
+    return ((claim, outcomes[claim.id]) for claim in claims)
+
+
+def _ratio(outcome: Outcome) -> float:
+    return _NOTHING if outcome.ratio is None else outcome.ratio
+
+
+def _is_sampled(outcome: Outcome) -> bool:
+    return outcome.instance in FAMILIES[outcome.instance.family].part(PARTS[0])
+
+
+def _renewed(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
     file = witness_file(part.bound, part.name)
     assert file is not None
-    best = max(_found(part, [*also, *_known(part.bound), *_searched(part, seconds)]), key=_rank, default=None)
+    best = max(_found(part, candidates), key=_rank, default=None)
     if best is None:
         file.unlink(missing_ok=True)
         return None
@@ -80,7 +110,8 @@ def _found(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
 
 
 def remove_stale() -> None:
-    """Remove the files of what is no part of a proved bound any more."""
+    """Remove the files of what is neither proved nor a part of a proved bound any more."""
     kept = {witness_file(claim, part.name) for claim in proved_bounds() for part in parts_of(claim)}
+    kept |= {witness_file(claim, WHOLE) for claim in proved_claims()}
     for file in stored_files() - kept:
         file.unlink()
