@@ -26,6 +26,7 @@ from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
+from verify.stages import Stages
 from verify.tailored import are_enough, enough_for, lacking, made_for
 from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
 from verify.witness import Sides, Witness
@@ -133,6 +134,7 @@ def verify(
     *,
     jobs: int = 1,
     search: float = 0,
+    in_full: bool = False,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[ClaimVerdict]:
     """Try claims, named by id or ``file.py:NAME``, on their families of instances.
@@ -142,6 +144,7 @@ def verify(
     A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
     For a claim of no paper that stands instances are made until there are enough of every kind, and
     it is searched for a violation, for at most `search` seconds.  With few instances it is left undecided.
+    What a proof or a stored counterexample decides is tried on a sample, or `in_full` on as many instances as all else.
     `InputError` where one of them is no claim, or one that no run could be asked about.
     What was found before, by the same code for the same claims, is not looked for again.
     """
@@ -150,14 +153,14 @@ def verify(
     require_processes(jobs)
     named = _named(targets)
     jobs = jobs if all(isinstance(target, str) for target in named) else 1
-    verdicts = {target: _known(target, search) for target in named}
+    verdicts = {target: _known(target, search, in_full) for target in named}
     unknown = [target for target, found in verdicts.items() if found is None]
     for target in unknown:
         require_testable(target)
-    for found in _found(unknown, jobs, search, on_progress):
+    for found in _found(unknown, jobs, search, in_full, on_progress):
         verdicts[found.given] = found
         if isinstance(found.given, str):
-            cache.keep(found, *_key(found.given, search))
+            cache.keep(found, *_key(found.given, search, in_full))
     return [verdict for verdict in verdicts.values() if verdict is not None]
 
 
@@ -170,23 +173,23 @@ def _named(targets: Sequence[Target] | Target) -> list[Target]:
     return several
 
 
-def _known(target: Target, search: float) -> ClaimVerdict | None:
+def _known(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
     """What was found before; nothing for what is no claim, which is told with its line afterwards."""
     if not isinstance(target, str):
         return None
     try:
-        found: ClaimVerdict | None = cache.kept(*_key(target, search))
+        found: ClaimVerdict | None = cache.kept(*_key(target, search, in_full))
     except InputError:
         return None
     return found
 
 
-def _key(target: str, search: float) -> tuple[str, ...]:
-    return "verdict", target, str(search), *judged_with(target)
+def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
+    return "verdict", target, str(search), str(in_full), *judged_with(target)
 
 
 def _found(
-    targets: Sequence[Target], jobs: int, search: float, on_progress: Callable[[int, int], None]
+    targets: Sequence[Target], jobs: int, search: float, in_full: bool, on_progress: Callable[[int, int], None]
 ) -> Iterator[ClaimVerdict]:
     """Verdicts in the order in which they are found, from what instances, proofs and searches say.
 
@@ -195,16 +198,17 @@ def _found(
     decisions = decisions_on(targets, jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
     glances = in_order(_glance_at, [(target, search) for target in early], jobs)
-    stages = _Stages(on_progress)
+    stages = Stages(on_progress)
 
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
     decided, open_ones = dict[Target, Decision](), list(targets)
     for part in PARTS:
-        likely = open_ones if decided else [target for target in targets if not _was_decided(resolve(target))]
+        likely = open_ones if decided or in_full else [t for t in targets if not _was_decided(resolve(t))]
         stages.begin(sum(count_of_tries(likely, later) for later in PARTS if later > part) + len(targets))
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
         decided = decided or dict(decisions)
-        open_ones = [t for t in open_ones if not _is_settled(resolve(t), decided[t], outcomes[t])]
+        sampled = {t for t in open_ones if not in_full and decided[t].verdict is not None}
+        open_ones = [t for t in open_ones if not _says_enough(resolve(t), outcomes[t], t in sampled)]
     stages.begin(len(targets))
     _gather(outcomes, made_for({t: outcomes[t] for t in targets if decided[t].verdict is None}, jobs, stages))
     stages.begin(0)
@@ -213,21 +217,6 @@ def _found(
     for done, verdict in enumerate(as_finished(_concluded, tasks, jobs), start=1):
         stages(done, len(targets))
         yield verdict
-
-
-class _Stages:
-    """Progress through stages, with what is expected after the one that runs."""
-
-    def __init__(self, tell: Callable[[int, int], None]) -> None:
-        self._tell, self._before, self._whole, self._ahead = tell, 0, 0, 0
-
-    def begin(self, ahead: int) -> None:
-        """The next stage begins; so much is expected after it."""
-        self._before, self._whole, self._ahead = self._before + self._whole, 0, ahead
-
-    def __call__(self, done: int, whole: int) -> None:
-        self._whole = whole
-        self._tell(self._before + done, self._before + whole + self._ahead)
 
 
 def _gather(outcomes: Mapping[Target, list[Outcome]], found: Iterable[Outcome]) -> None:
@@ -240,10 +229,10 @@ def _was_decided(claim: Claim) -> bool:
     return claim.verdict in ("proved", "refuted", "definition")
 
 
-def _is_settled(claim: Claim, decision: Decision, outcomes: Sequence[Outcome]) -> bool:
-    """Whether the instances so far say enough: one of a claim that is decided, else enough without an exception."""
+def _says_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> bool:
+    """Whether no more instances are needed: after one of a sample, else after enough without an exception."""
     applicable = [outcome for outcome in outcomes if outcome.applicable]
-    if decision.verdict is not None:
+    if is_sampled:
         return bool(applicable)
     return all(outcome.holds for outcome in applicable) and are_enough(claim, applicable)
 

@@ -75,7 +75,7 @@ def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
     from verify.verdict import verify as verified
 
     with progress("instances") as tell:
-        return Verdicts(verified(targets_of(claims), jobs=jobs, search=search, on_progress=tell))
+        return Verdicts(verified(targets_of(claims), jobs=jobs, search=search, in_full=True, on_progress=tell))
 
 
 @in_one_thread

@@ -61,7 +61,9 @@ def run(
     prepare(partial(load, all_papers=not targets), jobs)
     chosen, faults = _sound(expand_or_all(targets, source))
     with progress("verified") as report:
-        verdicts = verify(chosen, jobs=jobs, search=search, on_progress=report)
+        # Who asks for everything wants a survey; who names claims wants all that there is to say of them.
+        in_full = bool(targets or source)
+        verdicts = verify(chosen, jobs=jobs, search=search, in_full=in_full, on_progress=report)
     seconds = perf_counter() - begin
     if save is not None and len(verdicts) != 1:
         raise InputError("--save", f"expected one claim, got {len(verdicts)}")

@@ -24,7 +24,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_recorded_verdict(command) -> None:
-    """A claim with a certificate is proved, and tried on a sample; progress leaves standard output alone."""
+    """A claim with a certificate is proved, and tried on many instances; progress leaves standard output alone."""
     outcome = command("verify", YOUNG, "--jobs", "1", "--json")
     assert outcome.code == 0
     document = outcome.document
@@ -32,7 +32,7 @@ def test_recorded_verdict(command) -> None:
     (claim,) = document["claims"]
     assert claim.keys() >= KEYS
     assert (claim["id"], claim["verdict"], claim["recorded"]) == (YOUNG, "proved", "proved")
-    assert claim["instances"] > 50
+    assert claim["instances"] >= 200
     assert 0 < claim["worst_ratio"] <= 1
     assert 0 <= claim["seconds"] <= 60
 

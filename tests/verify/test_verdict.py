@@ -100,6 +100,13 @@ def test_what_is_decided_is_tried_on_a_sample(claim_id: str) -> None:
     assert not found.is_thin
 
 
+def test_in_full_a_proved_claim_is_tried_as_widely_as_others() -> None:
+    """On 200 instances or more, with the same verdict."""
+    brief, full = (verify("renard2022:property-2.5", in_full=in_full)[0] for in_full in (False, True))
+    assert brief.verdict == full.verdict == "proved"
+    assert brief.instances < full.enough <= full.instances
+
+
 def test_what_nothing_decides_is_tried_until_there_are_enough() -> None:
     """A part of its families is left out only where the others have enough instances."""
     found = verify("lecture27:inherit")[0]
