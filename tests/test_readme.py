@@ -29,6 +29,7 @@ def test_it_fits_on_a_few_screens() -> None:
     assert len(README.splitlines()) <= 120
 
 
+@pytest.mark.long
 def test_the_wrong_bound_is_refuted_as_shown(tmp_path: Path) -> None:
     """The printed counterexample violates the claim with the printed sides, and is what `verify` finds."""
     file = tmp_path / "mine.py"

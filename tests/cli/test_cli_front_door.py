@@ -25,6 +25,7 @@ def test_one_thread_unless_the_environment_says_how_many(monkeypatch) -> None:
     assert os.environ["OMP_NUM_THREADS"] == "1"
 
 
+@pytest.mark.long
 def test_what_was_said_arrives() -> None:
     """Also in a pipe, which Python fills when it ends."""
     done = subprocess.run([*COMMAND, "claims", "--json"], capture_output=True, text=True, check=True)
@@ -32,12 +33,14 @@ def test_what_was_said_arrives() -> None:
     assert not done.stderr
 
 
+@pytest.mark.long
 def test_the_exit_code_is_that_of_the_command() -> None:
     """A mistake is one line, and 2."""
     done = subprocess.run([*COMMAND, "show", "no:claim"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_told_in_a_line() -> None:
     """What cannot be written is no success."""

@@ -75,6 +75,7 @@ def test_plan_of_a_run() -> None:
     assert [claim.verdict for claim in found.refuted] == ["refuted"] * len(found.refuted)
 
 
+@pytest.mark.long
 def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """They find the same; where that process is ended from outside, they are made here."""
     here = planner.plan(a_run(), accuracy=0.2, claims=[SHARP])

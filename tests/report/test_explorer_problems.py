@@ -120,6 +120,7 @@ def has_point(claim: Claim) -> bool:
     return bool(comparators.NAMES & {*names}) and q.total_comparator_progress.name not in names
 
 
+@pytest.mark.long
 def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_they_were(own: OwnRun) -> None:
     """Where the figures have a run that a bound is about its best point is known, without a run of the reader's own.
 

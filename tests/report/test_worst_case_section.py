@@ -61,6 +61,7 @@ def test_noise_beside_a_bound_of_zero_is_zero() -> None:
     assert (seen.worst_case, seen.ratio) == ("0.002", "")
 
 
+@pytest.mark.long
 def test_other_processes_find_the_same() -> None:
     """The order of the local steps is kept."""
     pytest.importorskip("PEPit")

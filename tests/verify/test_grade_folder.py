@@ -107,6 +107,7 @@ def test_a_broken_result_is_computed_again(folder: Path, tmp_path: Path, text: s
     assert {r.student: r.points for r in grade_folder(folder, output)}["ana"] == 15
 
 
+@pytest.mark.long
 def test_processes_agree(folder: Path, tmp_path: Path) -> None:
     """Two processes give the same table as one."""
     grade_folder(folder, tmp_path / "one", jobs=1)

@@ -21,6 +21,7 @@ def exercise(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its solution has all points, another valid bound too, a false one gets a run; hostile code changes nothing."""
     # The reference is true: however long it is searched, nothing is found.

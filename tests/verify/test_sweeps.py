@@ -204,6 +204,7 @@ def test_each_row_is_what_check_says_of_its_run(tmp_path: Path, arithmetic: Any)
     assert seen >= {"holds", "violated", "not applicable", "invalid"}
 
 
+@pytest.mark.long
 def test_divergence_is_a_verdict_of_its_own(tmp_path: Path) -> None:
     """A step size that is too large leaves the floats; the reason names the round."""
     text = BASE.replace("rounds = 4", "rounds = 4000").replace('"1/20"', "1")
