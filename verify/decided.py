@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal
+from typing import Literal, get_args
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
@@ -28,6 +28,9 @@ from verify.witness import Witness
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
+Deciding = Literal["proved", "refuted", "definition"]
+DECIDED: tuple[Deciding, ...] = get_args(Deciding)
+"""Verdicts that rest on no number of instances."""
 _MOST = 128
 """Claims of a task: with fewer more is proved twice, with more there are too few tasks for many processes."""
 
@@ -44,7 +47,7 @@ class Stored:
 class Decision:
     """What decides about a claim; nothing may."""
 
-    verdict: Literal["proved", "refuted", "definition"] | None = None
+    verdict: Deciding | None = None
     stored: Stored | None = None
     """On the counterexample; of a proved bound, where one is stored, on the run that needs most of it."""
 

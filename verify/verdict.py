@@ -20,7 +20,7 @@ from verify import cache
 from verify.check import Check, check
 from verify.check.outcome import unclearness
 from verify.content import judged_with
-from verify.decided import Decision, Stored, decisions_on
+from verify.decided import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
@@ -96,8 +96,7 @@ class ClaimVerdict(Shown):
     @property
     def is_thin(self) -> bool:
         """Whether the instances, on which the verdict rests, are too few to say much."""
-        is_decided = self.verdict in ("proved", "refuted", "definition")
-        return self.claim.is_testable and not is_decided and self.instances < self.enough
+        return self.claim.is_testable and self.verdict not in DECIDED and self.instances < self.enough
 
     @property
     def enough(self) -> int:
@@ -203,14 +202,14 @@ def _found(
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
     decided, open_ones = dict[Target, Decision](), list(targets)
     for part in PARTS:
-        likely = open_ones if decided or in_full else [t for t in targets if not _was_decided(resolve(t))]
+        likely = open_ones if decided or in_full else [t for t in targets if resolve(t).verdict not in DECIDED]
         stages.begin(sum(count_of_tries(likely, later) for later in PARTS if later > part) + len(targets))
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
         decided = decided or dict(decisions)
-        sampled = {t for t in open_ones if not in_full and decided[t].verdict is not None}
+        sampled = {t for t in targets if not in_full and decided[t].verdict is not None}
         open_ones = [t for t in open_ones if not _says_enough(resolve(t), outcomes[t], t in sampled)]
     stages.begin(len(targets))
-    _gather(outcomes, made_for({t: outcomes[t] for t in targets if decided[t].verdict is None}, jobs, stages))
+    _gather(outcomes, made_for({t: outcomes[t] for t in targets if t not in sampled}, jobs, stages))
     stages.begin(0)
     seen = dict(zip(early, glances, strict=True))
     tasks = [(target, found, decided[target], search, seen.get(target)) for target, found in outcomes.items()]
@@ -222,11 +221,6 @@ def _found(
 def _gather(outcomes: Mapping[Target, list[Outcome]], found: Iterable[Outcome]) -> None:
     for outcome in found:
         outcomes[outcome.target].append(outcome)
-
-
-def _was_decided(claim: Claim) -> bool:
-    """Whether something decides about a claim, by its record."""
-    return claim.verdict in ("proved", "refuted", "definition")
 
 
 def _says_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> bool:
