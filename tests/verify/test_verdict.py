@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sympy as sp
 
+from fedtheory import Claim
+from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_floats
 from fedtheory.language.registry import all_sources, claims_of, find
 from fedtheory.language.targets import Target
@@ -127,6 +130,18 @@ def test_a_decision_that_the_sample_contradicts_is_none() -> None:
     claim = find("fraboni2022:eq-23")
     outcomes = try_claims([claim.id], 0)
     assert verdicts._verdict(claim.id, outcomes, Decision("proved")).verdict == "refuted"
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
+    monkeypatch: pytest.MonkeyPatch, in_full: bool
+) -> None:
+    """A false claim of one's own that counts as proved is refuted by its instances."""
+    eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
+    where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation}
+    false = Claim(id="mine:false", lhs=q.max_drift, rhs=tau * eta**2 * (zeta**2 + sigma**2), where=where)
+    monkeypatch.setattr(verdicts, "decisions_on", lambda targets, _jobs: [(t, Decision("proved")) for t in targets])
+    assert verify(false, in_full=in_full)[0].verdict == "refuted"
 
 
 def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
