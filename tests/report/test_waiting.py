@@ -44,6 +44,13 @@ def test_it_goes_on_where_a_command_was_stopped(tmp_path: Path) -> None:
         assert f"{done} of about 100" in index.read_text()
 
 
+def test_one_statement_is_one(tmp_path: Path) -> None:
+    """And not several."""
+    index = tmp_path / "index.html"
+    Waiting(index, TARGETS[:1], lambda _done, _whole: None)(1, 2)
+    assert "1 statement is tried" in index.read_text()
+
+
 def test_a_front_page_that_is_there_stays(tmp_path: Path) -> None:
     """What was found before can be read until something else is found."""
     index = tmp_path / "index.html"
