@@ -58,7 +58,7 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
         ("lecture27:thm-2", 0, sp.Rational(1, 2)),
         ("liu2022:architecture.ps", 0, sp.Rational(1, 2)),
         ("liu2022:architecture.rar", 0, sp.Rational(1, 2)),
-        ("liu2022:noniid.GB.special.fixed", 0, sp.Rational(1, 2)),
+        ("liu2022:noniid.GB.B1", 0, sp.Rational(1, 2)),
         (SQUARE, 0, sp.Rational(1, 2)),
         (SQUARE, 1, sp.Rational(1, 2)),
     ],

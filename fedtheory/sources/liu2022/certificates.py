@@ -15,8 +15,9 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
-from fedtheory.sources.liu2022.statements.corollary_2 import FEW_LOCAL_STEPS, constant
+from fedtheory.sources.liu2022.statements.corollary_2 import constant
 from fedtheory.sources.liu2022.statements.notation import (
+    FEW_LOCAL_STEPS,
     T_0,
     G,
     G_run,
@@ -33,6 +34,7 @@ from fedtheory.sources.liu2022.statements.notation import (
     s,
     sigma,
     spread,
+    x,
     x_i,
     xbar,
     xbar_next,
@@ -158,7 +160,11 @@ _PRINTED_LEMMA_1 = [
 CERTIFICATES = [
     Certificate(claim="liu2022:two-sided.special-case", links=[[]]),
     Combination(claim="liu2022:architecture.ps", links=[[Part(-sp.S.One, definition_facts.SERVER_MESSAGES)]]),
-    Combination(claim="liu2022:noniid.GB.special.fixed", links=[[Part(-sp.S.One, definition_facts.GROWTH)]]),
+    Certificate(
+        claim="liu2022:noniid.GB.special",
+        links=[[], [Term(_ONE, square(Gradient(f, x)))]],
+    ),
+    Combination(claim="liu2022:noniid.GB.B1", links=[[Part(-sp.S.One, definition_facts.GROWTH)]]),
     Combination(claim="liu2022:architecture.rar", links=[[Part(-1 / N, definition_facts.RING_MESSAGES)]]),
     Certificate(claim="liu2022:eq-5", links=[[]]),
     Certificate(claim="liu2022:eq-6", links=[[]]),
@@ -280,7 +286,7 @@ CERTIFICATES = [
         ],
     ),
     Combination(
-        claim="liu2022:cor-4.K.implied.fixed",
+        claim="liu2022:cor-4.K.implied",
         links=[
             [
                 Part(1 / (T * _FOURTH), FEW_LOCAL_STEPS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, LocalSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Relation
 from fedtheory.sources.liu2022.statements.notation import *
 
 TWO_SIDED = (a.two_sided_steps, a.uniform_sampling, a.uniform_shares)
@@ -34,16 +35,16 @@ CLAIMS = [
     claim.proved.cost("architecture.rar", "Messages around a ring", "Ring all-reduce")(
         chain=(ring_load, "==", 2 * (N - 1) * b / N),
         assumptions=ASSUMPTIONS,
-        printed=r"\text{Ring-All-Reduce (RAR) Architecture (figure only)}",
         note=(
-            "The slide shows a figure only; the usual cost, 2(N-1)b/N numbers sent by each worker, is reconstructed "
-            "and counted message by message.  Unlike the parameter server's, it stays below 2b for every N."
+            "The slide has a figure and no formula.  This is the usual cost, 2(N-1)b/N numbers sent by each worker, "
+            "counted message by message.  Unlike the parameter server's, it stays below 2b for every N."
         ),
     ),
     claim.algorithm("fedavg", "FedAvg with client sampling", "FedAvg")(
         chain=(norm_sq(x_i_next - (x_i - s * g_i)), "==", 0),
+        also=(Relation(norm_sq(y_next - Selected(ybar - s * LocalSum(g_i))), "==", 0),),
         place="round",
-        assumptions=TWO_SIDED,
+        assumptions=(*TWO_SIDED, a.unit_server_step),
         printed=(
             r"\text{Server: }S_t\leftarrow\text{random set of }M\text{ clients};\ "
             r"x_i^{t+1}\leftarrow\mathrm{ClientUpdate}(i,\bar x^t);\ "
@@ -51,8 +52,10 @@ CLAIMS = [
             r"\text{Client: }x_{k+1}\leftarrow x_k-s_k\nabla f(x_k,\xi),\ k=0,\dots,K-1;\ \text{return }x_K"
         ),
         note=(
-            "The random set is drawn uniformly without replacement, and its sum runs over i in S_t, which the print "
-            "numbers 1 to M.  Step sizes are constant within a run."
+            "Two relations: each local step, and the aggregation.  A participant returns the server's model less s "
+            "times the sum of its K gradients, and the next model is the average of what the participants return.  The "
+            "random set is drawn uniformly without replacement; its sum runs over i in S_t, which the print numbers 1 "
+            "to M.  Step sizes are constant within a run."
         ),
         implemented_by="fedtheory.federation:fedavg",
     ),

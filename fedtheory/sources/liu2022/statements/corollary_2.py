@@ -10,8 +10,6 @@ from fedtheory.sources.liu2022.statements.notation import *
 
 TUNED = (*ASSUMPTIONS, a.speedup_step)
 TUNED_STEP = sp.sqrt(N) / (L * sp.sqrt(T))
-FEW_LOCAL_STEPS = K**4 * N**3 <= T
-"""K <= T^(1/4) / N^(3/4), without roots."""
 
 start_term = 2 * L * gap / sp.sqrt(N * T)
 noise_term = sigma**2 / sp.sqrt(N * T)

@@ -86,6 +86,8 @@ ASSUMPTIONS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_seco
 """The stated assumptions: smoothness, bounded variance and second moments, unbiasedness."""
 
 SMALL_STEP = s <= 1 / L
+FEW_LOCAL_STEPS = K**4 * N**3 <= T
+"""K <= T^(1/4) / N^(3/4), without roots."""
 T_0 = k + 1
 """t - t_0, the local steps of the round up to and including the present one."""
 
