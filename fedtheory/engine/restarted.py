@@ -8,10 +8,11 @@ client's own iterate, and the first restart comes after K - 1 steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, product
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import common_steps, path_frames
 from fedtheory.engine.frames.path import PathFrame
@@ -86,3 +87,111 @@ def _observed(run: Run, iterates: Array, generator: np.random.Generator) -> Arra
     noise = np.stack([centred.oracle.outcome(client, x, generator) for client, x in enumerate(iterates)])
     gradients: Array = centred.gradients(iterates) + noise
     return gradients
+
+
+@dataclass(frozen=True, eq=False)
+class LoopMoments:
+    """Exact expectations along the loop as printed, with all clients in every average.
+
+    The joint second moment of (1, x_1, ..., x_M) obeys a linear recursion: the
+    gradient noise of an iteration is independent of all iterates before it and
+    between clients, and its covariance is affine in their second moments.
+    """
+
+    gradient_sq: Array
+    """E|grad F(xbar^t)|^2 for t = 0 .. T-1, (T,)."""
+    consensus_error: Array
+    """E|x_i^t - xbar^t|^2 for t = 1 .. T, (T, M)."""
+    stochastic_gradient_sq: Array
+    """E|G_i^t|^2 for t = 1 .. T, (T, M)."""
+    noise_sq: Array
+    """E|G_i^t - grad F_i(x_i^{t-1})|^2 for t = 1 .. T, (T, M)."""
+
+
+def loop_moments(run: Run) -> LoopMoments:
+    """The expectations of the printed loop for the problem, the local steps and the step sizes of a run."""
+    steps, clients = common_steps(run), run.problem.clients
+    stepping, restarting = (_joint_map(run, restarts) for restarts in (False, True))
+    one = run.arithmetic.array([1])
+    start = np.concatenate([one, *[run.problem.centred.start] * clients])
+    joint = np.multiply.outer(start, start)
+    before, after = [], []
+    for t in range(1, run.algorithm.rounds * steps + 1):
+        before.append(_at_iterates(run, joint))
+        change = restarting if t % steps == 0 else stepping
+        joint = product(product(change, joint), change.T) + _noise(run, joint)
+        after.append(_apart(run, joint))
+    gradient_sq, stochastic, noise = (np.array(column) for column in zip(*before, strict=True))
+    return LoopMoments(gradient_sq, np.array(after), stochastic, noise)
+
+
+def _blocks(run: Run) -> Iterator[slice]:
+    """Where the iterate of each client is in (1, x_1, ..., x_M)."""
+    size = run.problem.dimension
+    return (slice(1 + size * client, 1 + size * (client + 1)) for client in range(run.problem.clients))
+
+
+def _joint_map(run: Run, restarts: bool) -> Array:
+    """One iteration in expectation, as a map of (1, x_1, ..., x_M): a step of each client, from the average or not."""
+    problem, arithmetic = run.problem, run.arithmetic
+    blocks, identity = [*_blocks(run)], arithmetic.identity(problem.dimension)
+    found = arithmetic.identity(1 + problem.clients * problem.dimension)
+    for client, block in enumerate(blocks):
+        if restarts:
+            for other, weight in zip(blocks, problem.weights, strict=True):
+                found[block, other] = weight * identity
+        gradient = run.algorithm.work.step_sizes[client] * run.gradient_forms.maps[client]
+        found[block, 0] = found[block, 0] - gradient[:, 0]
+        found[block, block] = found[block, block] - gradient[:, 1:]
+    return found
+
+
+def _client_moments(run: Run, joint: Array) -> Array:
+    """Second moments of (1, x_i), (M, d+1, d+1)."""
+    chosen = ([0, *range(block.start, block.stop)] for block in _blocks(run))
+    return np.stack([joint[np.ix_(rows, rows)] for rows in chosen])
+
+
+def _noise(run: Run, joint: Array) -> Array:
+    """What the gradient noise of an iteration adds to the joint second moment."""
+    moments, maps = _client_moments(run, joint), run.gradient_forms.maps
+    gradients = product(product(maps, moments), maps.swapaxes(1, 2))
+    covariances = run.problem.centred.oracle.covariances(moments, gradients)
+    added = run.arithmetic.zeros(*joint.shape)
+    for block, size, covariance in zip(_blocks(run), run.algorithm.work.step_sizes, covariances, strict=True):
+        added[block, block] = size * size * covariance
+    return added
+
+
+def _at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
+    """E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, at the iterates of a joint moment."""
+    moments, forms = _client_moments(run, joint), run.gradient_forms
+    hessian, average = run.problem.hessian, _average_map(run)
+    slope = product(hessian, average)
+    mean = product(product(slope, joint), slope.T).trace()
+    return mean, _expected(forms.stochastic, moments), _expected(forms.noise, moments)
+
+
+def _expected(forms: Array, moments: Array) -> Array:
+    """Expectation of the form of each client, (M,)."""
+    values: Array = (forms * moments).sum(axis=(1, 2))
+    return values
+
+
+def _average_map(run: Run) -> Array:
+    """xbar as a map of (1, x_1, ..., x_M), (d, 1 + M d)."""
+    problem = run.problem
+    found = run.arithmetic.zeros(problem.dimension, 1 + problem.clients * problem.dimension)
+    for block, weight in zip(_blocks(run), problem.weights, strict=True):
+        found[:, block] = weight * run.arithmetic.identity(problem.dimension)
+    return found
+
+
+def _apart(run: Run, joint: Array) -> list[Number]:
+    """E|x_i - xbar|^2 of each client."""
+    average, found = _average_map(run), []
+    for block in _blocks(run):
+        away = -average
+        away[:, block] = away[:, block] + run.arithmetic.identity(run.problem.dimension)
+        found.append(product(product(away, joint), away.T).trace())
+    return found

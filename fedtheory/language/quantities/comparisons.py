@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.engine.restarted import as_printed, largest_deviation_sq, restarting_first
+from fedtheory.arithmetic.enclosures import largest
+from fedtheory.engine.restarted import as_printed, largest_deviation_sq, loop_moments, restarting_first
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, fedavg
 from fedtheory.federation.aggregation import time_based_weights
@@ -29,6 +30,32 @@ restarting_first_deviation = Quantity(
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
     "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
     lambda run: largest_deviation_sq(run, restarting_first),
+    root=True,
+)
+loop_gradient_sq = Quantity(
+    "loop_gradient_sq",
+    r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2",
+    "(1/T) sum_{t=1..T} E|grad F(xbar^{t-1})|^2 of the printed loop over t: gradients are observed before a restart",
+    lambda run: _mean(run.once(loop_moments).gradient_sq),
+)
+loop_consensus_error = Quantity(
+    "loop_consensus_error",
+    r"\max_{t,i}\mathbb E\|\bar x^t-x_i^t\|^2",
+    "max over t = 1..T and i of E|xbar^t - x_i^t|^2 of the printed loop over t",
+    lambda run: largest(run.once(loop_moments).consensus_error),
+)
+loop_second_moment = Quantity(
+    "loop_second_moment",
+    "G",
+    "G, G^2 = max over t and i of E|G_i^t|^2 along the printed loop over t",
+    lambda run: largest(run.once(loop_moments).stochastic_gradient_sq),
+    root=True,
+)
+loop_noise_deviation = Quantity(
+    "loop_noise_deviation",
+    r"\sigma",
+    "sigma, sigma^2 = max over t and i of E|G_i^t - grad F_i(x_i^{t-1})|^2 along the printed loop over t",
+    lambda run: largest(run.once(loop_moments).noise_sq),
     root=True,
 )
 _INTERVALS = 2

@@ -17,6 +17,16 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
+UNPROVED = {
+    "The statement concerns the loop over t as printed, whose clients keep iterates of their own where FedAvg starts a "
+    "round from the server's model.  No context of the kernel describes that loop; the note has the proof in words.": (
+        "lemma-1.loop thm-1.loop cor-2.loop.step cor-2.loop"
+    ),
+    "It follows from two proved claims, one of which implies a condition of the other.  No certificate says so: a "
+    "proved inequality serves as a condition only where it bounds a symbol from below, and this one bounds s from "
+    "above.": ("cor-4.explicit.T"),
+}
+"""For each reason why there is no certificate, the statements that are only supported because of it."""
 
 _TITLE = "Lecture Note 3-1: Federated Learning"
-SOURCE = Source("liu2022", _TITLE, "J. Liu", 2022, CLAIMS, PRINTED_PROOFS, main="thm-3", reading=2)
+SOURCE = Source("liu2022", _TITLE, "J. Liu", 2022, CLAIMS, PRINTED_PROOFS, UNPROVED, main="thm-3", reading=2)

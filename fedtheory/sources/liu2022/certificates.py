@@ -137,6 +137,22 @@ _FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUN
 _FEW = [
     Part(4 * G**2 / (sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS),
 ]
+_PLAIN = facts.PLAIN_SPEEDUP_STEP
+_NINE = 9 * L**2 * K**2 * spread**2
+_ELEVEN_TWELFTHS = sp.Rational(11, 12)
+_ELEVEN = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
+
+
+def _from_plain_step(drift: sp.Expr) -> sp.Expr:
+    """What s - sqrt(N/T) = 0 multiplies in 2 gap/(s T) + L s sigma^2/N + s^2 drift."""
+    return 2 * gap / (T * s * _TUNED) - L * sigma**2 / N - drift * (s + _TUNED)
+
+
+def _within_speedup(factor: sp.Expr) -> list[Part]:
+    """Parts of factor/sqrt(N T) - factor K^2 N/T >= 0, by K^4 N^3 <= T."""
+    return [Part(factor / (_ROOT * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS)]
+
+
 _FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
 
 # Lemma 1 as it is printed: sums of gradients over the steps since the last aggregation, and three times Jensen.
@@ -173,7 +189,12 @@ CERTIFICATES = [
     Certificate(claim="liu2022:eq-2", links=[[], []]),
     Certificate(claim="liu2022:eq-3.fixed", links=[[_variance(s**2 / N)]]),
     Certificate(claim="liu2022:eq-3.mean-zero-sum", links=[[]]),
+    Certificate(claim="liu2022:eq-3.variance", links=[[]]),
     Certificate(claim="liu2022:eq-4", links=[[]]),
+    Certificate(
+        claim="liu2022:eq-7.any-sum",
+        links=[[Term(N**2, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True)]],
+    ),
     Certificate(claim="liu2022:eq-7.fixed", links=[[_DESCENT, _variance(L * s**2 / (2 * N))]], relaxed=[]),
     Certificate(
         claim="liu2022:eq-7.a",
@@ -292,6 +313,38 @@ CERTIFICATES = [
                 Part(1 / (T * _FOURTH), FEW_LOCAL_STEPS),
                 Part(N**2 * K**4 / (T**2 * _FOURTH), N * T >= (6 * L) ** 4),
                 Part(-((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH, facts.PLAIN_SPEEDUP_STEP),
+            ]
+        ],
+    ),
+    Combination(
+        claim="liu2022:cor-4.K1.explicit",
+        links=[[Part(_ONE, "liu2022:thm-3"), Part(_from_plain_step(4 * K * G**2 * L**2 + _NINE), _PLAIN)]],
+    ),
+    Combination(
+        claim="liu2022:cor-4.K1.explicit.sharp",
+        links=[[Part(_ONE, "liu2022:thm-3.sharp"), Part(_from_plain_step(_ELEVEN), _PLAIN)]],
+    ),
+    Combination(
+        claim="liu2022:cor-4.explicit",
+        links=[
+            [
+                Part(_ONE, "liu2022:cor-4.K1.explicit"),
+                *_within_speedup(9 * L**2 * spread**2),
+                *_within_speedup(4 * G**2 * L**2 / K),
+                Part(4 * G**2 * L**2 * (1 - 1 / K) / _ROOT, facts.ONE),
+            ]
+        ],
+    ),
+    Combination(
+        claim="liu2022:cor-4.explicit.sharp",
+        links=[
+            [
+                Part(_ONE, "liu2022:cor-4.K1.explicit.sharp"),
+                *_within_speedup(_ELEVEN_TWELFTHS * L**2 * (2 * spread**2 + sigma**2)),
+                Part(
+                    _ELEVEN_TWELFTHS * L**2 * N / T * (2 * spread**2 + sigma**2 * (K**2 - (K - 1) * (1 - 1 / N))),
+                    facts.ONE,
+                ),
             ]
         ],
     ),

@@ -4,6 +4,7 @@ from fedtheory.sources.liu2022.statements import (
     algorithms,
     corollary_2,
     lemma_1,
+    loop,
     non_iid,
     setting,
     theorem_1,
@@ -19,5 +20,6 @@ CLAIMS = (
     *theorem_1_descent.CLAIMS,
     *lemma_1.CLAIMS,
     *theorem_1_proof.CLAIMS,
+    *loop.CLAIMS,
     *non_iid.CLAIMS,
 )

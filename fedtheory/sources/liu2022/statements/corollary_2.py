@@ -34,6 +34,16 @@ CLAIMS = [
         ),
         note="The step size is admissible for Theorem 1, $s\\le1/L$, from $T\\ge N$ on; below, nothing is claimed.",
     ),
+    claim.asymptotic.rate("cor-2.step.rate", "The exact error at a fixed K", "Corollary 2, first part, margin")(
+        rate=Rate(measured=error, order=1 / sp.sqrt(N * T), variable=T, step_size=TUNED_STEP),
+        assumptions=ASSUMPTIONS,
+        conditions=[N <= T],
+        printed=r"\simeq O\left(\frac1{\sqrt{NT}}\right)\ \text{``linear speedup''}",
+        note=(
+            "With K fixed the drift term $4NK^2G^2/T$ is of a smaller order in T.  In N it is larger, so that the "
+            "order holds for $T\\ge N^3K^4$ uniformly in N (`liu2022:cor-2.K`)."
+        ),
+    ),
     claim.proved.bound("cor-2.K", "Corollary 2, the limit on local steps", "Corollary 2, second part")(
         chain=(error, "<=", speedup_bound),
         also=(Relation(step_bound, "<=", speedup_bound),),

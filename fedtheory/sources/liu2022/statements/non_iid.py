@@ -12,7 +12,11 @@ from fedtheory.sources.liu2022.statements.notation import *
 NON_IID = (*ASSUMPTIONS, a.bounded_mean_dissimilarity)
 HETEROGENEOUS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_mean_dissimilarity)
 """Without a bound on second moments."""
+TUNED_NON_IID = (*NON_IID, a.plain_speedup_step)
+TUNED_HETEROGENEOUS = (*HETEROGENEOUS, a.plain_speedup_step)
 FEW_STEPS = 1 / (6 * L * s) >= K
+thm_3_error = L * s * sigma**2 / N + 4 * s**2 * K * G**2 * L**2 + 9 * L**2 * s**2 * K**2 * spread**2
+"""What the slides call the constant error of Theorem 3."""
 sharp_drift = sp.Rational(11, 12) * (K - 1) * s**2 * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
 TUNED = sp.sqrt(N) / sp.sqrt(T)
 MOST_LOCAL_STEPS = T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4)
@@ -21,6 +25,15 @@ r = sp.Symbol("r", positive=True)
 
 _ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
 _WITH_STEP = (a.same_local_work, a.plain_speedup_step)
+
+WITHIN_FEW_STEPS = s <= 1 / (6 * L * K)
+"""K <= 1/(6 L s), which implies s <= 1/L."""
+_CONDITION = (
+    "At this step size $s\\le1/(6LK)$ is $T\\ge36L^2K^2N$: for K = 1 the condition of the corollary, and for "
+    "$K^4N^3\\le T$ it follows from $NT\\ge(6L)^4$ (`liu2022:cor-4.K.implied`)."
+)
+speedup_constant = 2 * gap + L * sigma**2
+"""What 1/sqrt(N T) multiplies in Corollary 4 before the drift is counted."""
 
 _SECOND_PART = (
     r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "
@@ -95,7 +108,7 @@ CLAIMS = [
     ),
     claim.proved.bound("thm-3", "Theorem 3", "Theorem 3 (Yu et al., ICML 2019, without momentum)")(
         lhs=error,
-        rhs=2 * gap / (s * T) + L * s * sigma**2 / N + 4 * s**2 * K * G**2 * L**2 + 9 * L**2 * s**2 * K**2 * spread**2,
+        rhs=2 * gap / (s * T) + thm_3_error,
         assumptions=NON_IID,
         conditions=[SMALL_STEP, FEW_STEPS],
         printed=(
@@ -103,6 +116,22 @@ CLAIMS = [
             r"+\frac LNs\sigma^2+4s^2KG^2L^2+9L^2s^2K^2\sigma_G^2"
         ),
         note="The sum over t = 0, ..., T-1 is that of Theorem 1.",
+    ),
+    claim.asymptotic.rate("thm-3.rate", "The first term of Theorem 3", "Theorem 3, margin")(
+        rate=Rate(measured=2 * gap / (s * T), order=1 / T, variable=T),
+        assumptions=NON_IID,
+        conditions=[SMALL_STEP],
+        printed=r"\frac2{sT}(f(\bar x^0)-f^*):\ O\left(\frac1T\right)",
+    ),
+    claim.asymptotic.rate("thm-3.constant-error", "The other terms of Theorem 3", "Theorem 3, margin")(
+        rate=Rate(measured=thm_3_error, order=sp.S.One, variable=T),
+        assumptions=NON_IID,
+        conditions=[SMALL_STEP],
+        printed=r"\frac LNs\sigma^2+4s^2KG^2L^2+9L^2s^2K^2\sigma_G^2:\ \text{const. error}",
+        note=(
+            "At a constant step size these terms stay bounded as T grows, and they vanish only where their constants "
+            "vanish."
+        ),
     ),
     claim.proved.bound("thm-3.drift", "The drift terms of Theorem 3", "Theorem 3, its last two terms")(
         chain=(mean_drift, "<=", 4 * s**2 * K * G**2 + 9 * s**2 * K**2 * spread**2),
@@ -173,6 +202,76 @@ CLAIMS = [
             "$NT\\ge(6L)^4$ on.  The condition $T\\ge L^2N$ of the corollary does not suffice for it: one client with "
             "one local step needs $T\\ge36L^2$.  An O(.) statement for growing T is not affected."
         ),
+    ),
+    claim.proved.bound(
+        "cor-4.K1.explicit", "Corollary 4 with explicit constants, for every K", "Corollary 4, first part, explicit"
+    )(
+        chain=(
+            error,
+            "<=",
+            speedup_constant / sp.sqrt(N * T) + N / T * (4 * K * G**2 * L**2 + 9 * K**2 * L**2 * spread**2),
+        ),
+        assumptions=TUNED_NON_IID,
+        conditions=[WITHIN_FEW_STEPS],
+        note=f"Theorem 3 at the step size of the corollary.  {_CONDITION}",
+    ),
+    claim.proved.bound(
+        "cor-4.K1.explicit.sharp",
+        "Corollary 4 with explicit constants, for every K, without a second moment",
+        "Corollary 4, first part, explicit and sharpened",
+    )(
+        chain=(
+            error,
+            "<=",
+            speedup_constant / sp.sqrt(N * T)
+            + sp.Rational(11, 12) * (K - 1) * L**2 * N / T * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2),
+        ),
+        assumptions=TUNED_HETEROGENEOUS,
+        conditions=[WITHIN_FEW_STEPS],
+        note=(
+            "The sharpened Theorem 3 at the step size of the corollary.  With one local step the second term vanishes, "
+            "and the $O(N/T)$ of the print with it."
+        ),
+        sharpens="liu2022:cor-4.K1.explicit",
+    ),
+    claim.proved.bound(
+        "cor-4.explicit", "Corollary 4 with several local steps and explicit constants", "Corollary 4, explicit"
+    )(
+        chain=(error, "<=", (speedup_constant + 4 * G**2 * L**2 + 9 * L**2 * spread**2) / sp.sqrt(N * T)),
+        assumptions=TUNED_NON_IID,
+        conditions=[WITHIN_FEW_STEPS, FEW_LOCAL_STEPS],
+        note=(
+            "The speed-up is linear in N: N and T occur as NT only, and the constants do not depend on them.  For "
+            f"$K^4N^3\\le T$ the drift terms of Theorem 3 are of the order $1/\\sqrt{{NT}}$ too.  {_CONDITION}"
+        ),
+    ),
+    claim.supported.bound(
+        "cor-4.explicit.T",
+        "Corollary 4 with several local steps and explicit constants, with a condition on T",
+        "Corollary 4, explicit, with a condition on T",
+    )(
+        chain=(error, "<=", (speedup_constant + 4 * G**2 * L**2 + 9 * L**2 * spread**2) / sp.sqrt(N * T)),
+        assumptions=TUNED_NON_IID,
+        conditions=[N * T >= (6 * L) ** 4, FEW_LOCAL_STEPS],
+        note=(
+            "True: `liu2022:cor-4.K.implied` gives $6LsK\\le1$ under these conditions, and then "
+            "`liu2022:cor-4.explicit` gives the bound.  Both are proved."
+        ),
+    ),
+    claim.proved.bound(
+        "cor-4.explicit.sharp",
+        "Corollary 4 with several local steps and explicit constants, without a second moment",
+        "Corollary 4, explicit and sharpened",
+    )(
+        chain=(
+            error,
+            "<=",
+            (speedup_constant + sp.Rational(11, 12) * L**2 * (sigma**2 + 2 * spread**2)) / sp.sqrt(N * T),
+        ),
+        assumptions=TUNED_HETEROGENEOUS,
+        conditions=[WITHIN_FEW_STEPS, FEW_LOCAL_STEPS],
+        note="From the sharpened Theorem 3, which needs no bound on second moments.",
+        sharpens="liu2022:cor-4.explicit",
     ),
     *claim.refuted.rate("cor-4.rounds", "Local steps in terms of communication rounds", "Corollary 4, margin")(
         chain=((r / N) ** 4 * N**3, "==", r**4 * (r / N)),

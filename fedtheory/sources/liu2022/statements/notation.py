@@ -31,6 +31,9 @@ descent = sp.Symbol(r"(f(\bar{x}^0)-\mathbb{E}f(\bar{x}^T))", real=True)
 Gamma = q.optimal_value_gap.symbol
 server_load, ring_load = q.parameter_server_load.symbol, q.ring_worker_load.symbol
 restarted, restarting_first = sp.symbols(r"\Delta_{\mathrm{loop}} \Delta_{\mathrm{repaired}}", nonnegative=True)
+loop_error = sp.Symbol(r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1}_{\mathrm{loop}})\|^2", nonnegative=True)
+loop_drift = sp.Symbol(r"\max_{t,i}\mathbb E\|\bar x^t_{\mathrm{loop}}-x^t_{i,\mathrm{loop}}\|^2", nonnegative=True)
+G_loop, sigma_loop = sp.symbols(r"G_{\mathrm{loop}} \sigma_{\mathrm{loop}}", positive=True)
 growth_0, growth_1, growth_2 = sp.symbols("G_{B=0} G_{B=1} G_{B=2}", nonnegative=True)
 
 NOTATION: dict[sp.Symbol, Notion] = {
@@ -66,6 +69,10 @@ NOTATION: dict[sp.Symbol, Notion] = {
     f_i: q.client_objective,
     restarted: q.restarted_deviation,
     restarting_first: q.restarting_first_deviation,
+    loop_error: q.loop_gradient_sq,
+    loop_drift: q.loop_consensus_error,
+    G_loop: q.loop_second_moment,
+    sigma_loop: q.loop_noise_deviation,
     growth_0: q.gradient_growth(0),
     growth_1: q.gradient_growth(1),
     growth_2: q.gradient_growth(2),

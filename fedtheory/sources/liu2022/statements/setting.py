@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
+from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
 from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
+    claim.definition("iid", "I.i.d. data", "i.i.d. case")(
+        chain=(norm_sq(Gradient(f_i, x) - Gradient(f, x)), "==", 0),
+        also=(Relation(zeta, "==", 0), Relation(Value(f_i, x), "==", Value(f, x))),
+        place="points",
+        assumptions=(*ASSUMPTIONS, a.one_type),
+        printed=(
+            r"\text{Mini-batch of data used for a client's local update is statistically identical to a uniform "
+            r"sampling (with replacement) from the union of all clients' datasets}"
+        ),
+        note=(
+            "All clients then have one distribution of data, and so one objective and one gradient: there is no "
+            "dissimilarity.  Checked on clients of one type.  The theorems of this part do not use it."
+        ),
+        implemented_by="fedtheory.language.assumptions:one_type",
+    ),
     claim.definition("problem", "The objective", "i.i.d. case")(
         chain=(Value(f, x), "==", Average(Value(f_i, x))),
         place="points",
@@ -61,7 +77,9 @@ CLAIMS = [
         note=(
             "Printed as 'equivalent code for FedAvg'.  Read literally it is another algorithm: in an iteration with "
             "$t\\bmod K=0$ the gradient is observed at the client's own iterate, before the restart, where FedAvg "
-            "observes it at the average; and the first restart comes after K - 1 steps."
+            "observes it at the average; and the first restart comes after K - 1 steps.  Theorem 1, Lemma 1 and "
+            "Corollary 2 are printed for this loop and hold for it too (`liu2022:thm-1.loop`, `liu2022:lemma-1.loop`, "
+            "`liu2022:cor-2.loop`)."
         ),
         implemented_by="fedtheory.federation.settings:parallel_restarted_sgd",
     ).with_repair(

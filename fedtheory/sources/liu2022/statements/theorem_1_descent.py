@@ -11,6 +11,7 @@ move = xbar_next - xbar
 move_sq = Expectation(norm_sq(move))
 noise = g_i - Gradient(f_i, x_i)
 apart_sq = Expectation(norm_sq(Gradient(f, xbar) - client_gradients))
+apart_i = Gradient(f_i, xbar) - Gradient(f_i, x_i)
 drift = Expectation(Average(norm_sq(xbar - x_i)))
 progress = before - (s - s**2 * L) / 2 * mean_gradient_sq - s / 2 * gradient_sq
 noise_term = L * s**2 * sigma**2 / (2 * N)
@@ -78,6 +79,25 @@ CLAIMS = [
         ),
         note="Checked for the clients' gradient noises; it is an equation there, as for all independent ones.",
     ),
+    claim.proved.identity(
+        "eq-3.variance", "The second moment is the variance and the squared mean", "proof of Theorem 1, margin of (3)"
+    )(
+        chain=(
+            Expectation(norm_sq(Average(g_i))),
+            "==",
+            Expectation(norm_sq(Average(noise))) + Expectation(norm_sq(client_gradients)),
+        ),
+        place="step",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\mathbb E[\|\mathbf z\|^2]=\mathbb E[\|\mathbf z-\mathbb E[\mathbf z]\|^2]"
+            r"+\mathbb E[\mathbf z]\mathbb E[\mathbf z]^T"
+        ),
+        note=(
+            "Checked for z as the proof uses it, the average $\\frac1N\\sum_ig_i^t$ given the iterates, whose mean is "
+            "$\\frac1N\\sum_i\\nabla f_i(x_i^{t-1})$.  The last term is read as $\\|\\mathbb E[z]\\|^2$."
+        ),
+    ),
     claim.proved.identity("eq-4", "The cross term", "proof of Theorem 1, (4)")(
         chain=(Expectation(inner(Gradient(f, xbar), move)), "==", -s / 2 * (gradient_sq + mean_gradient_sq - apart_sq)),
         place="step",
@@ -108,13 +128,28 @@ CLAIMS = [
         note="(3) with its variance and (4), put into (1): the last term is $Ls^2\\sigma^2/(2N)$.",
         verdict="proved",
     ),
+    claim.proved.inequality(
+        "eq-7.any-sum", "Sums of vectors that need not be independent", "proof of Theorem 1, margin of (a)"
+    )(
+        chain=(Expectation(norm_sq(N * Average(apart_i))), "<=", N * Expectation(N * Average(norm_sq(apart_i)))),
+        place="step",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\mathbb E[\|z_1+\dots+z_n\|^2]\le n\,\mathbb E[\|z_1\|^2+\dots+\|z_n\|^2]"
+            r"\text{ for r.v. }z_1,\dots,z_n\text{ not nec. indep., with }n=N"
+        ),
+        note=(
+            "Checked for the N vectors of (a), $\\nabla f_i(\\bar x^{t-1})-\\nabla f_i(x_i^{t-1})$.  The proof of "
+            "Lemma 1 marks the same inequality with (*) and uses it for 2, $t-t_0$ and N vectors."
+        ),
+    ),
     claim.proved.step("eq-7.a", "The gradient's error is the drift", "proof of Theorem 1, term (a)")(
         chain=(
             apart_sq,
             "==",
-            Expectation(norm_sq(Average(Gradient(f_i, xbar) - Gradient(f_i, x_i)))),
+            Expectation(norm_sq(Average(apart_i))),
             "<=",
-            Expectation(Average(norm_sq(Gradient(f_i, xbar) - Gradient(f_i, x_i)))),
+            Expectation(Average(norm_sq(apart_i))),
             "<=",
             L**2 * drift,
         ),
