@@ -295,7 +295,7 @@ def test_what_cannot_be_written_is_told_before_the_work(
 
 def test_limits_have_no_rounds(command, write_run) -> None:
     """A bound on where runs settle is not in the table of bounds on a run, and no rounds lead to it."""
-    path, limit = write_run({"problem.noise": None}), "vlaski2023:claim.heterogeneity-in-noise"
+    path, limit = write_run({"problem.noise": None}), "vlaski2023:claim.steady-state-noise"
     plan = plan_of(command("plan", path, "--claim", limit, "--target", "1", "--json").document, limit)
     assert plan["error"] == "leading_limiting_distance_sq"
     assert plan["target"] is plan["target_at_best"] is None

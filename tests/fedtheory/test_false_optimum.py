@@ -25,7 +25,7 @@ from fedtheory.sources.vlaski2023.statements.notation import (
     w,
 )
 
-CLAIM, BOUND = find("vlaski2023:claim.heterogeneity-in-noise"), find("vlaski2023:eq-5.38.final")
+CLAIM, BOUND = find("vlaski2023:claim.steady-state-noise"), find("vlaski2023:eq-5.38.final")
 
 
 def test_at_the_optimum_its_distance_is_zero() -> None:

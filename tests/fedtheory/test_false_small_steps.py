@@ -42,7 +42,7 @@ def test_where_pulls_balance(name: str, place: Any) -> None:
         assert not balances(PULLS[name], assumptions=fewer, place=place)
 
 
-@pytest.mark.parametrize("name", ["claim.common-step-bias.fixed", "eq-5.26.only-if.fixed"])
+@pytest.mark.parametrize("name", ["claim.common-step-bias", "eq-5.26.other-cost"])
 def test_bounds_on_a_bias(name: str) -> None:
     """They need equal shares, and are about the point to which small steps tend, not another one."""
     claim = find(f"vlaski2023:{name}")

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 import sympy as sp
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.frames import round_frames
 from fedtheory.engine.run import Run
 from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares, quadratic
-from fedtheory.language.quantities import leading_limiting_distance_sq, limiting_distance_sq
+from fedtheory.kernel.expressions import Average, Expectation, Expr, LocalSum, norm_sq
+from fedtheory.language.claim import Claim, Place
+from fedtheory.language.evaluation import Site, compile_expression
+from fedtheory.language.quantities import leading_limiting_distance_sq, limiting_distance_sq, small_step_bias
 from fedtheory.language.registry import claims_of, find
+from fedtheory.sources.vlaski2023.statements.notation import (
+    NOTATION,
+    E_k,
+    batch_gradient,
+    g,
+    grad,
+    grad_k,
+    mu_k,
+    step,
+)
 from verify.check import check
 
 mu, nu, h, excess, beta = sp.symbols("mu nu h excess beta", positive=True)
@@ -50,6 +64,12 @@ def one_round(problem: Problem, steps: tuple[int, ...], sizes: Sequence[Any], se
     return Run(problem, fedavg(problem, rounds=1, local_step_size=local, local_steps=steps, participation=law))
 
 
+def first_round(expression: Expr, run: Run) -> Any:
+    """The value of an expression in the notation of the chapter over a round from the run's start."""
+    frame = next(round_frames(run))
+    return compile_expression(expression, NOTATION)(Site(run, frame, frame.index, {}, {})).item()
+
+
 SHARED = Setup(minimisers=(0, 0), steps=(2, 2), start=1)
 """Two equal agents, mu = 1 and mu_k = 1/2: a round leads from 1 to 1/4 by way of 1/2."""
 OVERSHOOT = Setup(minimisers=(0, 0), steps=(2, 2), sizes=("3", "3"), selected=2, start=1)
@@ -57,17 +77,11 @@ OVERSHOOT = Setup(minimisers=(0, 0), steps=(2, 2), sizes=("3", "3"), selected=2,
 ONE_STEP = Setup(minimisers=(0, 0), sizes=("1/4", "1/4"), selected=2, start=1)
 """mu = 1/4, all agents, one step each: from 1 to 3/4."""
 COUNTEREXAMPLES = {
-    # Pulls 1, -1 and 0 with work 1, 1 and 2: sum_k E_k J_k and sum_k J_k have the same minimiser 0.
-    "claim.common-step-bias": (Setup((1, 1, 1), (1, -1, 0), (1, 1, 2), ("1/2",) * 3), "0", "0"),
-    # Local models 1, -2 and 4: the mean of their gradients is 1, that at the first.
-    "eq-5.13": (Setup(minimisers=(0, 0), steps=(3, 3), sizes=("3", "3"), selected=2, start=1), "0", "0"),
     # d_{k,i} = (1/2)((-2) - 1) = -3/2, d_i = 6 d_{k,i} = -9, and mu d_i = -54: off by 45.
     "eq-5.21": (OVERSHOOT, "2025", "0"),
     "eq-5.25.participation-mean": (SHARED, "1/2", "2"),
-    # Two agents with the same gradient; at mu = 1 the factors mu_k E_k / mu are 1/2 and 3/2, with the mean one.
-    "eq-5.26.only-if": (Setup(minimisers=(0, 0), steps=(1, 3), start=1), "0", "0"),
-    # Opposite pulls at 0: the means of d_{1,i} and d_{2,i} cancel.
-    "claim.di-biased": (Setup(steps=(2, 2)), "0", "0"),
+    # Gradients 9 and -3 at 0, two steps each: E d_i = -(mu^2/8) sum_k h_k grad J_k = 0, and grad J = 3.
+    "claim.di-biased": (Setup((1, 3), (-9, 1), (2, 2), ("1/4", "1/4")), "0", "0"),
     # No noise, L = K: (b) is 0, and the member behind (c) is 2 delta_k^2 |w_k^o - w|^2 / L = 1.
     "eq-5.38.steps-a-d": (ONE_STEP, "0", "1"),
     # One of two is sampled, d_{k,i} = (1/2)(1/2 - 1) = -1/4: its square, not half of half of it.
@@ -81,8 +95,8 @@ COUNTEREXAMPLES = {
     "eq-5.53": (OVERSHOOT, "9/4", "1"),
     # mu^2 (L/K^2) sum_k |d_{k,i}|^2 = (1/4)(2/16).
     "eq-5.54": (SHARED, "1/16", "1/32"),
-    # At w^o everything is 0 but the stray piece -2 mu nu + mu^2 (delta^2 + beta_fed^2) = -1/2 + 1/16.
-    "eq-5.58": (ONE_STEP, "0", "-7/16"),
+    # mu = 6: the error -4 of the next model is (-1) + 6 - 9, and with mu d_i it would be (-1) + 6 - 54.
+    "eq-5.58": (OVERSHOOT, "16", "2401"),
     # lambda / alpha = 2 (9/16), an upper bound.
     "eq-5.61": (ONE_STEP, "9/16", "9/8"),
     # mu = 1/4: 1 - sqrt(lambda) = 1/4 and 1 - lambda = 7/16.
@@ -94,13 +108,52 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("name", COUNTEREXAMPLES)
 def test_a_counterexample_by_hand(name: str) -> None:
-    """A run that a reader can follow refutes the print: the two sides, in rationals."""
+    """A run that a reader can follow refutes what is published: the two sides, in rationals."""
     setup, lhs, rhs = COUNTEREXAMPLES[name]
     found = check(find(f"vlaski2023:{name}"), setup.run())
     assert found.holds is False
     worst = found.worst
     assert worst is not None
     assert (str(worst.lhs), str(worst.rhs)) == (lhs, rhs)
+
+
+LITERALLY: dict[str, tuple[Setup, Expr]] = {
+    # Linear terms 1, -1 and 0 with 1, 1 and 2 steps: sum_k E_k J_k and sum_k J_k have the same minimiser 0.
+    "claim.common-step-bias": (Setup((1, 1, 1), (1, -1, 0), (1, 1, 2), ("1/2",) * 3), small_step_bias.symbol),
+    # Local models 1, -2 and 4: the average of their gradients is 1, the gradient at the first.
+    "eq-5.13": (
+        Setup(minimisers=(0, 0), steps=(3, 3), sizes=("3", "3"), selected=2, start=1),
+        Expectation(norm_sq(LocalSum(g) / E_k - batch_gradient)),
+    ),
+    # Two agents with the same gradient; at mu = 1 the factors mu_k E_k / mu are 1/2 and 3/2, with the average one.
+    "eq-5.26.only-if": (
+        Setup(minimisers=(0, 0), steps=(1, 3), start=1),
+        norm_sq(Average(mu_k * E_k * grad_k) - grad),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LITERALLY)
+def test_an_exception_to_a_literal_reading(name: str) -> None:
+    """On the run of the claim's note what the sentence says is never zero is zero."""
+    setup, difference = LITERALLY[name]
+    where = {**NOTATION, small_step_bias.symbol: small_step_bias}
+    place: Place = "run" if difference.is_Symbol else "round"
+    literal = Claim(id="mine:literal", lhs=difference, relation=">", rhs=0, where=where, place=place)
+    found = check(literal, setup.run())
+    assert found.holds is False
+    assert found.worst is not None
+    assert found.worst.lhs == 0
+
+
+def test_other_factors_show_on_some_gradients() -> None:
+    """Factors 1/2 and 3/2 at mu = 1, gradients -1/2 v and 1/2 v: both sides of (c) differ by v/4, at v = 1."""
+    setup = Setup(minimisers=(0, 0), steps=(1, 3), start=1)
+    published = find("vlaski2023:eq-5.26.only-if")
+    found = check(replace(published, also=(), for_all={step: (sp.S.One,)}), setup.run())
+    assert found.holds is True
+    assert found.worst is not None
+    assert (str(found.worst.lhs), str(found.worst.rhs)) == ("1/16", "1/16")
 
 
 def test_the_recursion_with_one_index() -> None:
@@ -168,6 +221,43 @@ def test_lemma_5_1_over_all_subsets() -> None:
         drawn = sum((sum(subset) / selected) ** 2 for subset in subsets) / len(subsets)
         factor = sp.Rational(agents - selected, agents * selected * (agents - 1))
         assert sp.expand(drawn - factor * sum(mean**2 for mean in means)) == 0
+
+
+def test_lemma_5_1_for_chosen_variables() -> None:
+    """Three variables in the plane with two, one and three values, two of them sampled, by all outcomes."""
+    number = RATIONAL.number
+    values = [[(1, 0), (3, 2)], [(-1, 4)], [(0, 0), (2, -1), (4, 4)]]
+    means = [[sum(v[j] for v in of) / number(len(of), "n") for j in range(2)] for of in values]
+    overall = [sum(mean[j] for mean in means) / 3 for j in range(2)]
+    noise = [
+        sum(sum((v[j] - mean[j]) ** 2 for j in range(2)) for v in of) / len(of)
+        for of, mean in zip(values, means, strict=True)
+    ]
+    apart = [sum((overall[j] - mean[j]) ** 2 for j in range(2)) for mean in means]
+    expected = sum(noise) / (3 * 2) + sum(apart) / (3 * 2) * (3 - 2) / (3 - 1)
+    outcomes = [
+        sum(((a[j] + b[j]) / number(2, "two") - overall[j]) ** 2 for j in range(2)) / (3 * len(left) * len(right))
+        for left, right in itertools.combinations(values, 2)
+        for a, b in itertools.product(left, right)
+    ]
+    assert sum(outcomes) == expected
+    # psi_{k,i} = h for a sample (h, 1) of least squares, one step of size 1/2 from 0.
+    data = ClientData(
+        tuple(RATIONAL.array([list(v) for v in of]) for of in values),
+        tuple(RATIONAL.array([1] * len(of)) for of in values),
+    )
+    problem = least_squares(data, RATIONAL.array([0, 0]), batch=1)
+    run = one_round(problem, (1, 1, 1), ("1/2", "1/2", "1/2"), 2)
+    (relation, unbiased, _) = find("vlaski2023:lemma-5.1").relations
+    assert [first_round(side, run) for side in relation.sides] == [expected, expected]
+    assert first_round(unbiased.left, run) == 0
+
+
+def test_the_variances_of_both_updates() -> None:
+    """Gradients 1 and -1 at 0 without noise, mu = 1/2: all agents move the model to 0, one of them to -1/2 or 1/2."""
+    sides = find("vlaski2023:eq-5.7.variances").chain[::2]
+    values = [first_round(side.subs(step, sp.Rational(1, 2)), Setup().run()) for side in sides]
+    assert [str(value) for value in values] == ["0", "0", "1/4", "1/4"]
 
 
 def test_the_sums_and_squares_of_the_proofs() -> None:

@@ -30,7 +30,7 @@ KINDS = [
     "lecture27:lemma-3.proof.factor",
     "liu2022:eq-3",
     "vlaski2023:eq-5.21",
-    "vlaski2023:claim.common-step-bias",
+    "vlaski2023:eq-5.41",
 ]
 """Refuted claims about whole runs, points, steps, paths and rounds, a rate, clocks, data, sampled clients."""
 

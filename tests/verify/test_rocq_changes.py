@@ -34,11 +34,11 @@ HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
         (ERROR, 1, MOST),
         pytest.param("vlaski2023:eq-5.62.explicit", 0, MOST, marks=pytest.mark.slow),
         ("vlaski2023:thm-5.1.recursion.explicit", 0, MOST),
-        ("vlaski2023:eq-5.26.only-if.fixed", 0, MOST),
-        ("vlaski2023:eq-5.26.only-if.fixed", 1, MOST),
-        ("vlaski2023:claim.common-step-bias.fixed", 0, MOST),
-        ("vlaski2023:claim.common-step-bias.fixed", 1, MOST),
-        ("vlaski2023:claim.heterogeneity-in-noise", 0, MOST),
+        ("vlaski2023:eq-5.26.other-cost", 0, MOST),
+        ("vlaski2023:eq-5.26.other-cost", 1, MOST),
+        ("vlaski2023:claim.common-step-bias", 0, MOST),
+        ("vlaski2023:claim.common-step-bias", 1, MOST),
+        ("vlaski2023:claim.steady-state-noise", 0, MOST),
     ],
 )
 def test_bounds_on_rounds(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:

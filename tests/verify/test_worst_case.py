@@ -284,7 +284,7 @@ OUTSIDE = {
     "renard2022:thm-2.1.proof.assemble.fixed": "not a single inequality",
     "lecture27:thm-2": "smallest_gap",
     "liu2022:cor-2.step": "not a single inequality",
-    "vlaski2023:claim.heterogeneity-in-noise": "assumption 'uniform sampling'",
+    "vlaski2023:claim.steady-state-noise": "assumption 'uniform sampling'",
     "liu2022:eq-8.condition.fixed": "nothing in the statement is measured",
 }
 

@@ -21,7 +21,7 @@ PRINTED_PROOFS = {
 UNPROVED = {
     "moments of the data are in none of the theories": "eq-5.46",
     "they need the mean over local steps of vectors that may cancel, inductions bound each step's length": """
-        eq-5.13.fixed eq-5.53.fixed eq-5.54.fixed
+        eq-5.13 eq-5.53.fixed eq-5.54.fixed
     """,
 }
 """Why claims that are supported are not proved."""

@@ -103,7 +103,8 @@ _IDENTITIES = {
     "eq-5.18": 2,
     "eq-5.21.fixed": 2,
     "eq-5.23-5.24": 3,
-    "eq-5.25": 4,
+    "eq-5.25.steps-a-b": 3,
+    "eq-5.25": 3,
     "eq-5.25.participation-mean.fixed": 1,
     "eq-5.26": 2,
     "eq-5.27": 1,
@@ -118,6 +119,17 @@ _IDENTITIES = {
 
 CERTIFICATES = [
     *(Certificate(claim=f"vlaski2023:{name}", links=[[]] * count) for name, count in _IDENTITIES.items()),
+    Certificate(
+        claim="vlaski2023:eq-5.7.variances",
+        links=[
+            [],
+            [
+                Term(step**2 * (K - L) / (K * L), square(batch_gradient - grad_k), averaged=True),
+                Term(step**2 * SAMPLING, square(grad_k - grad), averaged=True),
+            ],
+            [],
+        ],
+    ),
     Certificate(claim="vlaski2023:eq-5.28", links=[[Term(_ONE, _AT_SERVER)]]),
     Certificate(claim="vlaski2023:eq-5.30", links=[[Term(1 / E_k**2, _AT_SERVER, summed=True)]]),
     Certificate(claim="vlaski2023:eq-5.34-5.37", links=[[], [], [Term(1 / E_k**2, _AT_SERVER, summed=True)]]),
@@ -127,6 +139,7 @@ CERTIFICATES = [
         links=[[], _dissimilarity(x), _own_minimisers(x)],
     ),
     Certificate(claim="vlaski2023:eq-5.38.final", links=[FEDERATED]),
+    Certificate(claim="vlaski2023:claim.heterogeneity-in-noise", links=[FEDERATED, []]),
     Certificate(claim="vlaski2023:eq-5.42", links=[[_JENSEN]]),
     Certificate(claim="vlaski2023:condition-5.1", links=[[Term(_ONE, assumption("mean-square smoothness"))]]),
     Certificate(

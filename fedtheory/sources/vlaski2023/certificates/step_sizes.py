@@ -12,13 +12,14 @@ from fedtheory.kernel import (
     root,
     square,
     strong_convexity,
+    weighted,
 )
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, norm_sq
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.squares import Squared
-from fedtheory.sources.vlaski2023.statements.dynamics import w_bar
+from fedtheory.sources.vlaski2023.statements.dynamics import scale_k, w_bar
 from fedtheory.sources.vlaski2023.statements.notation import *
-from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_pull
+from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_gradient
 
 _ONE = sp.S.One
 
@@ -49,7 +50,7 @@ _OTHER_COST = Squared(
     terms=_lengths_of_pulls(_STEPS, w, w_bar),
 )
 _BIAS = Squared(
-    length=sp.sqrt(norm_sq(weighted_pull)),
+    length=sp.sqrt(norm_sq(weighted_gradient)),
     bound=Average(E_k * delta_k) * bias,
     terms=[
         *_lengths_of_pulls(E_k, w_o, w_bar),
@@ -60,17 +61,21 @@ _BIAS = Squared(
 
 CERTIFICATES = [
     Certificate(
-        claim="vlaski2023:eq-5.26.only-if.fixed",
+        claim="vlaski2023:eq-5.26.only-if",
+        links=[[], [Term(_ONE, weighted(_ONE, scale_k - 1, grad_k))]],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.26.other-cost",
         links=[
             _pulled(_STEPS, _MEAN_GRADIENT, w, w_bar),
             _OTHER_COST,
         ],
     ),
     Certificate(
-        claim="vlaski2023:claim.common-step-bias.fixed",
+        claim="vlaski2023:claim.common-step-bias",
         links=[
             [
-                *_pulled(E_k, weighted_pull, w_o, w_bar),
+                *_pulled(E_k, weighted_gradient, w_o, w_bar),
                 Term(Average(E_k * nu_k) ** 2, assumption("small-step bias, from below")),
             ],
             _BIAS,

@@ -118,7 +118,7 @@ CERTIFICATES = [
         roots=[_POSITIVE_RATE],
     ),
     Combination(
-        claim="vlaski2023:claim.heterogeneity-in-noise",
+        claim="vlaski2023:claim.steady-state-noise",
         links=[[Part(mu / (2 * nu), AtOptimum("vlaski2023:eq-5.38.final"))]],
     ),
     Combination(claim="vlaski2023:thm-5.1.rate", links=[[Part((1 - _r) ** 2 / 2, ONE)]], roots=[_RATE]),

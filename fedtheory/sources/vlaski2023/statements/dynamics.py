@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expectation, Gradient, Selected, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import several_clients
 from fedtheory.language.claim import Rate, Relation
@@ -15,6 +15,12 @@ ANY_STEP = {step: (sp.Rational(1, 2),)}
 w_bar = sp.Symbol(r"\bar{w}", real=True)
 fed = federated_gradient(mu)
 noise = fed - grad
+fed_any = federated_gradient(step)
+"""(5.19) for any mu > 0."""
+scale_k = mu_k * E_k / step
+"""The factor of an agent's gradient in (5.25), which is one under (5.26)."""
+deviating = (scale_k - 1) * x
+"""Gradients on which other factors than one show most."""
 bent = Gradient(J_k, w + grad_k) - grad_k
 """H_k grad J_k(w_{i-1}), as a difference of gradients."""
 
@@ -95,21 +101,36 @@ CLAIMS = [
             rf"{_FED}=\frac1L\sum_{{k=1}}^K\mathbb 1_{{k,i}}\frac{{\mu_k}}\mu E_k{_BATCH}"
         ),
     ),
-    claim.proved.identity("eq-5.25", "The federated gradient is unbiased", "(5.25)")(
-        chain=(norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * Expectation(batch_gradient))), "==", 0),
+    claim.proved.identity("eq-5.25.steps-a-b", "The mean of the federated gradient", "(5.25), steps (a) and (b)")(
+        chain=(norm_sq(Expectation(fed_any) - Average(scale_k * Expectation(batch_gradient))), "==", 0),
         also=(
-            Relation(norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * grad_k)), "==", 0),
-            Relation(norm_sq(Average(mu_k / mu * E_k * grad_k) - Average(grad_k)), "==", 0),
+            Relation(norm_sq(Expectation(fed_any) - Average(scale_k * LocalSum(Expectation(g_w)) / E_k)), "==", 0),
+            Relation(norm_sq(Expectation(fed_any) - Average(scale_k * grad_k)), "==", 0),
+        ),
+        for_all=ANY_STEP,
+        place="round",
+        assumptions=ALGORITHM,
+        printed=(
+            rf"\mathbb E\{{{_FED}|w_{{i-1}}\}}=\frac1L\sum_{{k=1}}^K\mathbb E\left\{{\mathbb 1_{{k,i}}"
+            rf"\frac{{\mu_k}}\mu E_k{_BATCH}|w_{{i-1}}\right\}}\overset{{(a)}}=\frac1L\sum_{{k=1}}^K\frac LK"
+            rf"\frac{{\mu_k}}\mu E_k\mathbb E\{{{_BATCH}|w_{{i-1}}\}}\overset{{(b)}}="
+            r"\frac1K\sum_{k=1}^K\frac{\mu_k}\mu E_k\nabla J_k(w_{i-1})"
+        ),
+        note="For any local step sizes mu_k and any mu > 0.  The print has two more members between (a) and (b).",
+    ),
+    claim.proved.identity("eq-5.25", "The federated gradient is unbiased", "(5.25), step (c) and both ends")(
+        chain=(norm_sq(Average(mu_k / mu * E_k * grad_k) - Average(grad_k)), "==", 0),
+        also=(
             Relation(norm_sq(Average(grad_k) - grad), "==", 0),
+            Relation(norm_sq(Expectation(fed) - grad), "==", 0),
         ),
         place="round",
         assumptions=NORMALISED,
         printed=(
-            rf"\mathbb E\{{{_FED}|w_{{i-1}}\}}=\frac1L\sum_{{k=1}}^K\frac LK\frac{{\mu_k}}\mu E_k"
-            rf"\mathbb E\{{{_BATCH}|w_{{i-1}}\}}=\frac1K\sum_{{k=1}}^K\frac{{\mu_k}}\mu E_k\nabla J_k(w_{{i-1}})"
+            rf"\mathbb E\{{{_FED}|w_{{i-1}}\}}=\frac1K\sum_{{k=1}}^K\frac{{\mu_k}}\mu E_k\nabla J_k(w_{{i-1}})"
             r"\overset{(c)}=\frac1K\sum_{k=1}^K\nabla J_k(w_{i-1})=\nabla J(w_{i-1})"
         ),
-        note="Under (5.26), which step (c) needs.",
+        note="Step (c) needs (5.26).  Steps (a) and (b) do not, and are the claim before this one.",
     ),
     *claim.refuted.identity("eq-5.25.participation-mean", "Mean of the participation variable", "below (5.25)")(
         chain=(Expectation(takes_part), "==", K / L),
@@ -132,40 +153,49 @@ CLAIMS = [
         printed=r"\text{step (c) holds if }\frac{\mu_k}\mu E_k=1\Longleftrightarrow\mu_k=\frac\mu{E_k}",
         note="The print says if and only if: this is the one direction, the other is the next claim.",
     ),
-    *claim.refuted.condition(
-        "eq-5.26.only-if", "Unbiased with no other step sizes", "(5.26) and the sentence behind it"
+    claim.proved.condition(
+        "eq-5.26.only-if",
+        "Unbiased for all gradients only with normalised step sizes",
+        "(5.26) and the sentence behind it",
     )(
-        chain=(norm_sq(Average(mu_k * E_k / step * grad_k) - grad), ">", 0),
+        chain=(
+            norm_sq(Average(scale_k * deviating) - Average(deviating)),
+            "==",
+            Average((scale_k - 1) ** 2) ** 2 * norm_sq(x),
+        ),
+        also=(
+            Relation(
+                norm_sq(Average(scale_k * grad_k) - grad), "<=", Average((scale_k - 1) ** 2) * Average(norm_sq(grad_k))
+            ),
+        ),
         for_all={step: (sp.Rational(1, 8), sp.Integer(1))},
-        place="round",
-        assumptions=COMMON_STEP,
-        conditions=[Average(E_k**2) > Average(E_k) ** 2],
+        place="points",
+        assumptions=ALGORITHM,
         printed=r"\text{step (c) holds only if }\frac{\mu_k}\mu E_k=1",
         note=(
-            "Tried with a common mu_k and unequal E_k, so that no mu makes all mu_k E_k / mu one.  Read at a given "
-            "w_{i-1}, as (5.25) is; there the weighted gradients may happen to have the same mean: agents with the "
-            "same gradient need no more than that the mean of mu_k E_k / mu is one.  As an identity for all gradients "
-            "grad J_k(w_{i-1}) it does hold only under (5.26): compare their coefficients."
+            "Read as an identity in the gradients: (c) is to hold whatever the vectors grad J_k(w_{i-1}) are.  For the "
+            "gradients (mu_k E_k / mu - 1) v, v any vector, both sides of (c) differ by the first right side, which is "
+            "zero only under (5.26).  The second relation says that these gradients are the worst of their mean "
+            "square.  Read at a single w_{i-1} the sentence is false: two agents w^2/2 with mu_k = 1/2, E_k = 1, 3 and "
+            "mu = 1 have the factors 1/2 and 3/2, and (c) holds."
         ),
-    ).with_repair(
-        kind="bound",
-        title="Other step sizes descend another cost",
-        locator="(5.26), repaired",
+    ),
+    claim.proved.bound("eq-5.26.other-cost", "Other step sizes descend another cost", "(5.26)")(
         chain=(
             (Average(mu_k * E_k * nu_k) / step) ** 2 * norm_sq(w - w_bar),
             "<=",
-            norm_sq(Expectation(federated_gradient(step))),
+            norm_sq(Expectation(fed_any)),
             "<=",
             (Average(mu_k * E_k * delta_k) / step) ** 2 * norm_sq(w - w_bar),
         ),
         where={**NOTATION, w_bar: q.small_step_optimum},
         for_all=ANY_STEP,
+        place="round",
+        assumptions=COMMON_STEP,
         note=(
-            "The mean of the federated gradient vanishes at the minimiser of sum_k mu_k E_k J_k and nowhere else.  It "
-            "is the gradient of J at all points only if that is w^o."
+            "The expected federated gradient vanishes at w_bar, the minimiser of sum_k mu_k E_k J_k, and nowhere "
+            "else.  It is the gradient of J at all points only if w_bar = w^o."
         ),
-        conditions=(),
-        verdict="proved",
     ),
     claim.refuted.inequality("claim.di-biased", "Several local steps always bias the perturbation", "below (5.26)")(
         chain=(norm_sq(Expectation(d)), ">", 0),
@@ -173,7 +203,11 @@ CLAIMS = [
         place="round",
         assumptions=NORMALISED,
         printed=r"\text{any }E_k>1\text{ necessarily causes }\mathbb E\{d_i|w_{i-1}\}\neq0",
-        note="Not where the pulls of the agents vanish or cancel, as at a minimiser that they share.",
+        note=(
+            "By the word 'necessarily' it is about all runs.  The agents' terms may cancel: two agents with second "
+            "derivatives 1 and 3, two local steps each, have gradients 9 and -3 at w_{i-1} = 0.  Then "
+            "E d_i = -(mu^2/8)(1 * 9 - 3 * 3) = 0 for every mu, although grad J(w_{i-1}) = 3."
+        ),
     ),
     claim.asymptotic.rate(
         "claim.di-biased.fixed", "The bias of the perturbation, to leading order", "below (5.26), repaired"

@@ -73,18 +73,25 @@ CLAIMS = [
         rhs=Average(variance(psi)) / L + SAMPLING * Average(norm_sq(mean_of_means - mean_psi)),
         also=(
             Relation(norm_sq(Expectation(drawn) - mean_of_means), "==", 0),
-            Relation(s_sq, "==", Average(variance(batch_gradient)) / L + SAMPLING * Average(norm_sq(grad - grad_k))),
+            Relation(
+                Expectation(norm_sq(Selected(batch_gradient) - grad)),
+                "==",
+                Average(variance(batch_gradient)) / L + SAMPLING * Average(norm_sq(grad - grad_k)),
+            ),
         ),
         place="round",
-        assumptions=SEVERAL,
+        assumptions=SAMPLED,
         printed=(
             r"\overline a=\frac1K\sum_{k=1}^K\overline a_k,\quad\widehat a=\frac1L\sum_{\ell=1}^La_\ell:\qquad "
             r"\mathbb E\widehat a=\overline a,\quad\mathbb E\|\widehat a-\overline a\|^2="
             rf"{_SUM}\sigma_{{a_k}}^2+{_SAMPLING}\|\overline a-\overline a_k\|^2"
         ),
         note=(
-            "An identity, checked over all subsets and all samples for two families of independent variables: a_k the "
-            "results psi_{k,i} of the local steps, and a_k the mini-batch gradients of (5.34)."
+            "a_k is the result psi_{k,i} of an agent's local steps.  The proof knows nothing of it but an expectation "
+            "and a fluctuation that is independent of the other agents, so it holds for any independent a_k.  Runs "
+            "cover any finite number of equally likely values: one least-squares step from w = 0 with mu_k = 1/2 and "
+            "one sample (h, gamma = 1) has psi_{k,i} = h.  The last relation has the mini-batch gradients of (5.34) "
+            "as a_k."
         ),
     ),
     claim.proved.step("eq-5.34-5.37", "What the lemma is applied to", "(5.34)-(5.37)")(
@@ -161,20 +168,32 @@ CLAIMS = [
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:relative_noise",
     ),
     claim.proved.bound(
-        "claim.heterogeneity-in-noise",
-        "Noise, sampling and heterogeneity enter through the noise constants",
-        "below (5.40)",
+        "claim.heterogeneity-in-noise", "The noise conditions hold with the federated constants", "below (5.40)"
     )(
-        chain=(leading, "<=", mu * sigma_fed_sq / (2 * nu)),
-        assumptions=CONVEX,
+        chain=(s_sq, "<=", beta_fed_sq * error_sq + sigma_fed_sq),
+        also=(Relation(norm_sq(Expectation(fed) - grad), "==", 0),),
+        place="round",
+        assumptions=SEVERAL,
         printed=(
             r"\text{the implicit gradient approximation satisfies the gradient noise conditions with }"
             r"\beta_{\rm fed}^2,\sigma_{\rm fed}^2\text{ determined by }\beta_k^2,\sigma_k^2,E_k,\|w_k^o-w^o\|^2"
         ),
         note=(
-            "Read as: through sigma_fed^2 alone noise, sampling, E_k and heterogeneity move the error at which runs "
-            "settle.  To first order in mu that error is mu/2 tr(H^-1 R), R the covariance of s_i at w^o, hence at "
-            "most mu sigma_fed^2 / (2 nu).  The conditions themselves are (5.29) and (5.38)."
+            "The conditions are (3.22) and (3.23), repeated for agents as (5.27) and (5.28), here for the federated "
+            "approximation with alpha^2 = gamma^2 = 0: (5.29) and the end of (5.38).  By (5.39)-(5.40) the constants "
+            "depend on K, L, delta and delta_k as well.  Without sampling, L = K, heterogeneity enters through beta_k "
+            "only."
+        ),
+    ),
+    claim.proved.bound(
+        "claim.steady-state-noise", "The stationary error to first order in mu is at most that of sigma_fed", "(5.40)"
+    )(
+        chain=(leading, "<=", mu * sigma_fed_sq / (2 * nu)),
+        assumptions=CONVEX,
+        note=(
+            "Noise, sampling, E_k and heterogeneity move the stationary error through sigma_fed^2 alone.  To first "
+            "order in mu that error is mu/2 tr(H^-1 R), R the covariance of s_i at w^o, by (5.38) at most "
+            "mu sigma_fed^2 / (2 nu)."
         ),
     ),
 ]

@@ -65,7 +65,7 @@ CLAIMS = [
             ),
         ),
         place="round",
-        assumptions=SEVERAL,
+        assumptions=SAMPLED,
         printed=r"\text{Prove Lemma 5.1}",
         note=(
             "Who is drawn and what they hold are independent, so the noise and the drawing add up without a cross "

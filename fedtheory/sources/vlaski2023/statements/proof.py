@@ -37,24 +37,22 @@ CLAIMS = [
             "==",
             norm_sq(towards + mu * d),
             "<=",
-            norm_sq(towards) / alpha
-            + mu**2 / (1 - alpha) * norm_sq(d)
-            - 2 * mu * nu
-            + mu**2 * (delta**2 + beta_fed_sq),
+            norm_sq(towards) / alpha + mu**2 / (1 - alpha) * norm_sq(d),
         ),
         for_all={alpha: ALPHAS[1:2]},
         place="round",
-        assumptions=CONVEX,
+        assumptions=NORMALISED,
         printed=(
             rf"\|\widetilde w_i\|^2=\left\|{_STEP}+\mu d_i\right\|^2\le\frac1\alpha\left\|{_STEP}\right\|^2"
-            rf"+\frac{{\mu^2}}{{1-\alpha}}\|d_i\|^2{_LAMBDA}"
+            r"+\frac{\mu^2}{1-\alpha}\|d_i\|^2"
         ),
         note=(
-            "As transcribed, a piece of lambda runs on behind |d_i|^2, and mu stands at d_i, which has it already by "
-            "(5.20)."
+            "d_i has the step sizes inside already by (5.20), and mu d_i counts them twice, as in (5.21).  The "
+            "transcription runs the expression of lambda on behind |d_i|^2, which is left out here."
         ),
+        fault="misprint",
     ).with_repair(
-        title="Squaring the recursion, without the piece of lambda",
+        title="Squaring the recursion, step sizes counted once",
         chain=(
             next_error_sq,
             "==",
@@ -63,9 +61,8 @@ CLAIMS = [
             norm_sq(towards) / share + norm_sq(d) / (1 - share),
         ),
         for_all=THETAS,
-        assumptions=NORMALISED,
         note=(
-            "Jensen's inequality with the weights alpha and 1 - alpha, for each outcome of the round; "
+            "Jensen's inequality with the weights alpha and 1 - alpha, for each outcome of the round.  "
             "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
         ),
         verdict="proved",
