@@ -26,6 +26,9 @@ PERIOD_AT_MOST = least(
     "a least common multiple is at most the product: of this time, and of M - 1 that are at most the slowest",
     n.update_time * n.slowest_time ** (n.clients - 1) - n.common_period,
 )
+IDENTICAL = (a.identical_times,)
+PERIOD_OF_EQUALS = zero("equal times are their own least common multiple", n.common_period - n.update_time, *IDENTICAL)
+RATIO_OF_EQUALS = zero("the ratio of equal times is one, and is not rounded", n.speed_ratio_above - 1, *IDENTICAL)
 IN_A_PERIOD = zero(
     "a period has nu/tau_i reports of each client", n.reports_in_a_period - n.common_period * n.update_rate
 )

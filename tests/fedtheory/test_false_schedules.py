@@ -22,6 +22,7 @@ from fedtheory.proofs.numbers import Letters
 ONE = sp.S.One
 M, N, T, W, tau, rate, slow, fast, dist = sp.symbols("M N T W tau rate slow fast dist", nonnegative=True)
 tau_i, d_i, p_i, q_i, c_i, share = sp.symbols("tau_i d_i p_i q_i c_i share", nonnegative=True)
+period, ratio = sp.symbols("period ratio", nonnegative=True)
 WHERE: dict[sp.Symbol, Any] = {
     M: q.clients,
     N: q.rounds,
@@ -38,6 +39,8 @@ WHERE: dict[sp.Symbol, Any] = {
     q_i: q.mean_weight,
     share: q.mean_weight_share,
     c_i: q.report_count,
+    period: q.common_period,
+    ratio: q.speed_ratio_above,
 }
 CYCLES = (a.asynchronous, a.one_at_a_time, a.whole_cycles)
 ASYNC = {"rounds": 3, "clock": {"policy": "async", "times": ["1", "2"], "ties": "one-by-one"}}
@@ -64,6 +67,20 @@ ATTEMPTS: dict[str, Attempt] = {
         "missing: one report at a time",
         TOGETHER,
         assumptions=(a.asynchronous, a.whole_cycles),
+    ),
+    "times that differ have a longer common period": claimed(
+        (period, "==", tau_i),
+        [Part(-ONE, schedule_facts.PERIOD_OF_EQUALS)],
+        "missing: identical update times",
+        ASYNC,
+        assumptions=(*CYCLES, a.whole_times),
+    ),
+    "times that differ have a ratio above one": claimed(
+        (ratio, "==", sp.Integer(1)),
+        [Part(ONE, schedule_facts.RATIO_OF_EQUALS)],
+        "missing: identical update times",
+        ASYNC,
+        assumptions=CYCLES,
     ),
     "a run that stops in a cycle": claimed(
         (N, "==", T * rate),

@@ -27,11 +27,11 @@ from verify.check import check
 
 MODULES = (hardware, table_2, asynchronous, fedfix, sampling)
 CLAIMS = {claim.id.partition(":")[2]: claim for module in MODULES for claim in module.CLAIMS}
-FROM_TIES = [
-    "dl-case",
+CLOSED_FORMS = [
     *(f"table-2.async.{cell}" for cell in ("N", "alpha-beta", "tau", "W", "R")),
-    *("eq-35", "eq-35.bounds", "eq-36", "eq-37", "eq-39"),
+    *("dl-case", "eq-35", "eq-35.bounds", "eq-35.identical", "eq-36", "eq-37", "eq-39"),
 ]
+"""Statements of Sections 4.1 and 4.3 about asynchronous FedAvg."""
 
 
 def scheduled(policy: Policy, times: tuple[int, ...], rounds: int, optima: tuple[int, ...] = ()) -> Run:
@@ -68,11 +68,29 @@ def holds(name: str, run: Run) -> bool | None:
 # Ties: identical clients report one by one, or all at once.
 
 
-@pytest.mark.parametrize("name", FROM_TIES)
-def test_ties_decide(name: str) -> None:
-    """What fails when clients that tie report together holds when they report one by one."""
-    assert holds(f"{name}.fixed", cycle("one-by-one", (1, 1), 4)) is True
-    assert holds(name, cycle("together", (1, 1), 2)) is False
+@pytest.mark.parametrize("name", CLOSED_FORMS)
+def test_closed_forms_are_about_single_reports(name: str) -> None:
+    """One client reports per update: the closed forms hold, and say nothing of simultaneous reports."""
+    assert holds(name, cycle("one-by-one", (1, 1), 4)) is True
+    found = check(CLAIMS[name], cycle("together", (1, 1), 2))
+    assert not found.applicable
+    assert "more than one report" in str(found.reason)
+
+
+def test_simultaneous_reports_break_every_closed_form() -> None:
+    """Two clients that always report together run synchronous FedAvg; no part of the claim is true of them."""
+    claim, run = CLAIMS["algorithm-1.ties"], cycle("together", (1, 1), 2)
+    assert len(claim.relations) == 5
+    for relation in claim.relations:
+        part = replace(claim, lhs=None, rhs=None, chain=(relation.left, relation.operator, relation.right), also=())
+        assert check(part, run).holds is False
+
+
+def test_the_window_of_identical_clients_is_their_number() -> None:
+    """Three clients with the time 2: W = M = 3, tau = 2, and their period is 2."""
+    run = cycle("one-by-one", (2, 2, 2), 6)
+    assert [q.window.measure(run), q.largest_staleness.measure(run), q.common_period.measure(run)] == [3, 2, 2]
+    assert not check(CLAIMS["dl-case"], cycle("one-by-one", (1, 2), 6)).applicable
 
 
 def test_the_cycle_of_two_clients() -> None:

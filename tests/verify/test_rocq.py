@@ -42,8 +42,8 @@ ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks
 """Another point, constants of the clients' own, another algorithm."""
 ROOTED = "fraboni2022:claim.literature.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
-CYCLES, BOUNDS = "fraboni2022:eq-35.fixed", "fraboni2022:eq-35.bounds.fixed"
-AGES, PERIODLESS = "fraboni2022:dl-case.fixed", "fraboni2022:table-2.async.W.fixed"
+CYCLES, BOUNDS = "fraboni2022:eq-35", "fraboni2022:eq-35.bounds"
+AGES, PERIODLESS = "fraboni2022:dl-case.bounds", "fraboni2022:table-2.async.W"
 
 
 @pytest.fixture(scope="module")

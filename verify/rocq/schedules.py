@@ -58,6 +58,7 @@ _ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.one_at_a_time: ("one_at_a_time_A", "one_at_a_time A"),
     a.positive_weights: ("positive_weights_A", "positive_weights A"),
     a.whole_times: ("whole_times_A", "whole_times A"),
+    a.identical_times: ("identical_times_A", "identical_times A"),
     a.several_clients: ("several_clients_A", "several_clients A"),
     a.uniform_shares: ("uniform_shares_A", "uniform (clients_of A)"),
 }
@@ -98,12 +99,14 @@ _OF_CYCLES = {
         "window_of_period A asynchronous_A one_at_a_time_A whole_cycles_A nu least_period_nu"
         " W positive_weights_A smallest_window_W"
     ),
+    known.PERIOD_OF_EQUALS.name: "period_of_equals A nu i identical_times_A least_period_nu Hi",
     known.PERIOD.name: "a_period A nu i least_period_nu Hi",
     known.PERIOD_OF_SLOWEST.name: "a_period_of_slowest A nu least_period_nu",
     known.PERIOD_AT_MOST.name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
 """Those on asynchronous servers, with a file of their own."""
 _OF_TIES = {
+    known.RATIO_OF_EQUALS.name: "ratio_of_equals A identical_times_A",
     known.ROUNDED_UP.name: "ratio_below A",
     known.OTHER_REPORTS.name: "ratios_below A",
     known.ASYNC_STALE.name: "stale_by_others A asynchronous_A",
@@ -222,13 +225,18 @@ class ScheduleVocabulary(Spoken):
         # That a multiple is not smaller is said of periods and of intervals.
         if name in _OF_CYCLES and (name not in _FACTS or self._uses(q.common_period)):
             self._needs("Cycles")
-            return f"pose proof ({_OF_CYCLES[name]}) as fact; lra"
+            return self._follows(_OF_CYCLES[name])
         if name in _OF_TIES:
             self._needs("Cycles", "Ties")
-            return f"pose proof ({_OF_TIES[name]}) as fact; lra"
+            return self._follows(_OF_TIES[name])
         if name not in _FACTS:
             raise NotExported(f"the fact {name!r} of schedules is not in the library")
-        return f"pose proof ({_FACTS[name]}) as fact; unfold update_rate in *; lra"
+        return self._follows(_FACTS[name], "unfold update_rate in *; ")
+
+    def _follows(self, lemma: str, before: str = "") -> str:
+        """A tactic that derives a fact from a lemma of the library; a period in the lemma becomes a required input."""
+        self.asked |= {"nu", "least_period_nu"} & {*lemma.split()}
+        return f"pose proof ({lemma}) as fact; {before}lra"
 
     def _needs(self, *files: str) -> None:
         self.library = (*self.library, *(name for name in files if name not in self.library))

@@ -40,9 +40,13 @@ def _whole_times(run: Run) -> None:
     expect(all(time.q == 1 for time in run.algorithm.clock.times), "the update times are not whole numbers")
 
 
+def _identical_times(run: Run) -> None:
+    expect(len(set(run.algorithm.clock.times)) <= 1, "the clients' update times differ")
+
+
 def _half_of_one_time(run: Run) -> None:
     clock = run.algorithm.clock
-    expect(len(set(clock.times)) <= 1, "the clients' update times differ")
+    _identical_times(run)
     halved = isinstance(clock.policy, FedFix) and 2 * clock.policy.interval == clock.times[0]
     expect(halved, "the server does not update at intervals of half the clients' update time")
     whole = run.algorithm.rounds % 2 == 0 and not clock.is_random
@@ -52,6 +56,7 @@ def _half_of_one_time(run: Run) -> None:
 synchronous = Assumption("synchronous FedAvg", r"the server waits for all participants", _synchronous)
 asynchronous = Assumption("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
 fixed_intervals = Assumption("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _fixed_intervals)
+identical_times = Assumption("identical update times", r"$\tau_i=\tau_1$ for all clients", _identical_times)
 half_of_one_time = Assumption(
     "FedFix-0.5 under F0",
     r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",

@@ -74,6 +74,13 @@ Proof.
   destruct k; [simpl in positive; lra | lia].
 Qed.
 
+Lemma period_of_equals nu i : identical_times A -> least_period A nu -> (i < number C)%nat -> nu - time_of A i = 0.
+Proof.
+  intros same period Hi. pose proof (a_period nu i period Hi). destruct period as [_ least].
+  enough (nu <= time_of A i) by lra. apply least. split; [apply times_positive; assumption |].
+  intros j Hj. exists 1%nat. rewrite (same i Hi), (same j Hj). simpl. ring.
+Qed.
+
 Lemma multiple_of_period nu t : least_period A nu -> 0 <= t -> whole t -> exists n, t = INR n * nu.
 Proof.
   intros [[positive divides] least] Ht Hwhole. destruct (archimed (t / nu)) as [above _].

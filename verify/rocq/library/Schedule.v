@@ -65,6 +65,7 @@ Record asynchronous : Prop := {
 
 Definition one_at_a_time : Prop := forall n, (n < updates A)%nat -> count (number C) (reports A n) = 1%nat.
 Definition several_clients : Prop := (2 <= number C)%nat.
+Definition identical_times : Prop := forall i, (i < number C)%nat -> time_of A i = time_of A O.
 Definition positive_weights : Prop := forall i, (i < number C)%nat -> 0 < weight_of A i.
 
 Definition report_count (i : nat) : R := INR (count (updates A) (fun n => reports A n i)).

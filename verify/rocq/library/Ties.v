@@ -49,6 +49,22 @@ Proof.
     intros j _ other. destruct (Nat.eqb_spec j i); [contradiction | reflexivity].
 Qed.
 
+Lemma ratio_of_equals : identical_times A -> speed_ratio_above - 1 = 0.
+Proof.
+  intros same. pose proof (several C) as H. pose proof (times_positive A O H) as positive.
+  assert (fastest_time A = time_of A O) as fast.
+  { apply Rle_antisym; [apply smallest_at_most; assumption |]. apply smallest_at_least; [assumption |].
+    intros i Hi. rewrite (same i Hi). lra. }
+  assert (slowest_time A = time_of A O) as slow.
+  { unfold slowest_time. rewrite (largest_ext _ _ (fun _ => time_of A O)) by assumption.
+    apply largest_const; [assumption | lra]. }
+  unfold speed_ratio_above. rewrite fast, slow. unfold Rdiv. rewrite Rinv_r by lra.
+  pose proof (ceiling_bounds 1) as [below above]. set (c := ceiling 1) in *.
+  enough (c = 1%Z) as -> by lra. apply Z.le_antisymm.
+  - apply Zlt_succ_le, lt_IZR. unfold Z.succ. rewrite plus_IZR. lra.
+  - apply le_IZR. lra.
+Qed.
+
 Lemma idle n i m : (n - age A n i <= m < n)%nat -> reports A m i = false.
 Proof.
   induction n as [| n IH]; intros H; [lia |]. cbn [age] in H. destruct (reports A n i) eqn:done; [lia |].

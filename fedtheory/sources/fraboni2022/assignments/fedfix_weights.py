@@ -88,6 +88,6 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
 ASSIGNMENT = ex.Assignment(
     "fedfix-weights",
     "Derive the weights of FedFix",
-    ("fraboni2022:eq-40", "fraboni2022:eq-36.fixed"),
+    ("fraboni2022:eq-40", "fraboni2022:eq-36"),
     _draw,
 )

@@ -68,6 +68,8 @@ _AT_MOST_FASTEST = [
     Part(nu_period, facts.RATE),
 ]
 """M nu/tau_0 - W."""
+_OF_EQUALS = [*_per_period(-ONE), Part(-ONE, facts.PERIOD_OF_EQUALS, over=1 / tau_i), Part(nu_period, facts.RATE)]
+"""M - W for identical update times."""
 _LARGEST = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(tau_M / M, facts.RATE)]
 """tau_M/tau_0 - (tau_M/M) sum_j 1/tau_j."""
 _SHARE = N / (rate * T)
@@ -93,7 +95,7 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:eq-35.fixed",
+        claim="fraboni2022:eq-35",
         links=[
             _one(facts.ASYNC_WINDOW, -ONE),
             [
@@ -104,7 +106,7 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:eq-35.bounds.fixed",
+        claim="fraboni2022:eq-35.bounds",
         links=[
             _AT_LEAST_ONCE,
             _AT_MOST_FASTEST,
@@ -118,7 +120,7 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:eq-36.fixed",
+        claim="fraboni2022:eq-36",
         links=[
             [
                 *_weights(-1 / (rate * tau_i)),
@@ -130,7 +132,7 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:eq-37.fixed",
+        claim="fraboni2022:eq-37",
         known=[Derived("fraboni2022:table-2.async.d")],
         links=[
             [
@@ -144,15 +146,34 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:eq-39.fixed",
+        claim="fraboni2022:algorithm-1.ties.fixed",
+        links=[
+            _from("eq-35"),
+            _one(facts.ASYNC_STALE_AT_END),
+            _one(facts.ALONE_PAIRING, -ONE),
+            _from("table-2.async.N"),
+            _from("eq-37"),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-39",
         links=[
             _updates(ONE),
             [Part(T / tau_M, facts.NOT_SLOWER, over=1 / tau_i), Part(-T, facts.RATE)],
         ],
     ),
     Combination(claim="fraboni2022:hardware.async", links=[_weights(1 / (rate * tau_i))]),
+    Combination(claim="fraboni2022:eq-35.identical", links=[_OF_EQUALS]),
     Combination(
-        claim="fraboni2022:dl-case.fixed",
+        claim="fraboni2022:dl-case",
+        links=[
+            _OF_EQUALS,
+            _one(facts.ASYNC_STALE_AT_END),
+            [Part(ONE, facts.ASYNC_STALE), Part(ONE, facts.OTHER_REPORTS), Part(1 - M, facts.RATIO_OF_EQUALS)],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:dl-case.bounds",
         links=[
             _AT_LEAST_ONCE,
             _AT_MOST_FASTEST,
@@ -174,11 +195,11 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:table-2.async.N.fixed",
+        claim="fraboni2022:table-2.async.N",
         links=[_updates(ONE), _one(facts.ASYNC_DURATION, -ONE)],
     ),
     Combination(
-        claim="fraboni2022:table-2.async.tau.fixed",
+        claim="fraboni2022:table-2.async.tau",
         links=[
             _one(facts.ASYNC_STALE_AT_END),
             [
@@ -189,21 +210,21 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(
-        claim="fraboni2022:table-2.async.W.fixed",
+        claim="fraboni2022:table-2.async.W",
         links=[
-            _from("eq-35.bounds.fixed"),
-            [*_from("eq-35.bounds.fixed", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
+            _from("eq-35.bounds"),
+            [*_from("eq-35.bounds", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
         ],
     ),
     Combination(
-        claim="fraboni2022:table-2.async.alpha-beta.fixed",
+        claim="fraboni2022:table-2.async.alpha-beta",
         links=[
             _one(facts.ALONE_PAIRING, -ONE),
             _one(facts.ALONE_EXCESS, -ONE),
             [Part(-1 / M, facts.SLOWEST_WEIGHT), *_LARGEST],
         ],
     ),
-    Combination(claim="fraboni2022:table-2.async.R.fixed", links=[_from("eq-37.fixed")]),
+    Combination(claim="fraboni2022:table-2.async.R", links=[_from("eq-37")]),
 ]
 
 _MEAN_GAP = [

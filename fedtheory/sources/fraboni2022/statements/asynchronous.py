@@ -10,10 +10,11 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate, Relation
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.hardware import (
-    ASYNC,
+    ANY_TIES,
     COUNTED,
     CYCLES,
     HARDWARE,
+    ONE_AT_A_TIME,
     TIME_BASED,
     at_learning_rate,
     count_i,
@@ -28,7 +29,6 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     tau_i,
     tau_M,
     theorem_3,
-    tied,
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
@@ -94,7 +94,7 @@ CLAIMS = [
     ),
     claim.proved.inequality("eq-34", "Staleness in asynchronous FedAvg", "(34)")(
         chain=(tau, "<=", others, "<=", 2 * ratio * (M - 1)),
-        assumptions=ASYNC,
+        assumptions=ANY_TIES,
         printed=r"\tau=\mathcal O\left(\frac{\tau_M}{\tau_0}(M-1)\right)",
         note=(
             "The constant is 2: while client i works, client j reports up to $\\lceil\\tau_i/\\tau_j\\rceil\\le"
@@ -102,90 +102,106 @@ CLAIMS = [
             "is up to 2 updates behind, more than 3/2."
         ),
     ),
-    *tied(
-        claim.refuted.identity("eq-35", "Smallest window of asynchronous FedAvg", "(35)")(
-            chain=(W, "==", period_reports),
-            also=(Relation(count_i * period_reports, "==", N * nu_period / tau_i),),
-            assumptions=(*ASYNC, a.whole_cycles),
-            printed=(
-                r"\nu\coloneqq lcm(\{\tau_i\}):\quad W=\sum_{i=1}^M\nu/\tau_i,\quad "
-                r"\text{each client participates }\nu/\tau_i\text{ times}"
-            ),
-            note=(
-                "At each multiple of $\\nu$ all clients are done at once.  With times (1, 2) and ties together the "
-                "window has 2 updates, not 3."
-            ),
+    claim.proved.identity("eq-35", "Smallest window of asynchronous FedAvg", "(35)")(
+        chain=(W, "==", period_reports),
+        also=(Relation(count_i * period_reports, "==", N * nu_period / tau_i),),
+        assumptions=(*CYCLES, *COUNTED),
+        printed=(
+            r"\nu\coloneqq lcm(\{\tau_i\}):\quad W=\sum_{i=1}^M\nu/\tau_i,\quad "
+            r"\text{each client participates }\nu/\tau_i\text{ times}"
         ),
         note=(
             "The window is the smallest divisor of N with equal weights in every block.  There is no smaller one: the "
-            "numbers $\\nu/\\tau_i$ have no common divisor."
+            f"numbers $\\nu/\\tau_i$ have no common divisor.  {ONE_AT_A_TIME}"
         ),
-        needs=COUNTED,
     ),
-    *tied(
-        claim.refuted.inequality("eq-35.bounds", "Bounds on the window", "after (35)")(
-            chain=(M, "<=", W, "<=", M * nu_period / tau_0),
-            also=(
-                Relation(W, "<=", M * tau_M ** (M - 1)),
-                Relation(nu_period, ">=", tau_M),
-                Relation(nu_period / tau_i, "<=", tau_M ** (M - 1)),
-            ),
-            assumptions=(*ASYNC, a.whole_cycles, a.whole_times),
-            printed=(
-                r"\nu\ge\tau_M,\ W=\Omega(M),\ W=M\text{ if }\tau_M=\tau_0;\quad \text{all }\tau_i\text{ prime: }"
-                r"\nu/\tau_i\le(\tau_M)^{M-1},\ W=\mathcal O(M(\tau_M)^{M-1})"
-            ),
-            note="With identical times and ties together every update has all clients, $W=1$.",
+    claim.proved.inequality("eq-35.bounds", "Bounds on the window", "after (35)")(
+        chain=(M, "<=", W, "<=", M * nu_period / tau_0),
+        also=(
+            Relation(W, "<=", M * tau_M ** (M - 1)),
+            Relation(nu_period, ">=", tau_M),
+            Relation(nu_period / tau_i, "<=", tau_M ** (M - 1)),
         ),
-        note="All hold with the constant one, for any whole times; identical times make the first chain equalities.",
-        needs=COUNTED,
+        assumptions=(*CYCLES, *COUNTED, a.whole_times),
+        printed=(
+            r"\nu\ge\tau_M,\ W=\Omega(M);\quad \text{all }\tau_i\text{ prime: }"
+            r"\nu/\tau_i\le(\tau_M)^{M-1},\ W=\mathcal O(M(\tau_M)^{M-1})"
+        ),
+        note=f"All hold with the constant one, for any whole times, prime or not.  {ONE_AT_A_TIME}",
     ),
-    *tied(
-        claim.refuted.condition("eq-36", "Weights of asynchronous FedAvg", "(36)")(
-            chain=(q_i, "==", nu_period / tau_i / period_reports * d_i),
-            also=(
-                Relation(d_i, "==", rate * tau_i * q_i),
-                Relation(beta, "==", d_max),
-                Relation(rate * tau_M / M, "<=", ratio),
-            ),
-            assumptions=(*ASYNC, a.whole_cycles),
-            printed=(
-                r"q_i=\frac1W\sum_{n=kW}^{(k+1)W-1}q_i(n)=\frac1{\sum_{i=1}^M\nu/\tau_i}\frac\nu{\tau_i}d_i=p_i"
-                r"\Rightarrow d_i=\left[\sum_{i=1}^M\frac1{\tau_i}\right]\tau_ip_i,\quad "
-                r"\beta=\max_id_i\le\tau_M/\tau_0"
-            ),
-            note=(
-                "The implication is the second relation, $d_i=[\\sum_j1/\\tau_j]\\tau_iq_i$ for every $q_i$.  With "
-                "ties together there are fewer updates than $\\sum_i\\nu/\\tau_i$ in a cycle: with times (1, 2) and "
-                "$p_i=1/2$ these weights give $q_i=3/4$."
-            ),
+    claim.proved.condition("eq-35.identical", "The window of clients with one update time", "after (35)")(
+        chain=(W, "==", M),
+        assumptions=(*CYCLES, *COUNTED, a.whole_times, a.identical_times),
+        printed=r"W=M\text{ when clients have homogeneous hardware }(\tau_M=\tau_0)",
+        note=ONE_AT_A_TIME,
+    ),
+    claim.proved.condition("eq-36", "Weights of asynchronous FedAvg", "(36)")(
+        chain=(q_i, "==", nu_period / tau_i / period_reports * d_i),
+        also=(
+            Relation(d_i, "==", rate * tau_i * q_i),
+            Relation(beta, "==", d_max),
+            Relation(rate * tau_M / M, "<=", ratio),
         ),
-        note="The last relation is the bound on $\\beta$: for $p_i=1/M$ the largest weight is the slowest client's.",
+        assumptions=(*CYCLES, *SCHEME),
+        printed=(
+            r"q_i=\frac1W\sum_{n=kW}^{(k+1)W-1}q_i(n)=\frac1{\sum_{i=1}^M\nu/\tau_i}\frac\nu{\tau_i}d_i=p_i"
+            r"\Rightarrow d_i=\left[\sum_{i=1}^M\frac1{\tau_i}\right]\tau_ip_i,\quad "
+            r"\beta=\max_id_i\le\tau_M/\tau_0"
+        ),
+        note=(
+            "The implication is the second relation, $d_i=[\\sum_j1/\\tau_j]\\tau_iq_i$ for every $q_i$.  The last "
+            "one is the bound on $\\beta$: for $p_i=1/M$ the largest weight is that of the slowest client.  "
+            f"{ONE_AT_A_TIME}"
+        ),
     ),
     claim.supported.condition("eq-36.proportional", "Weights proportional to the update times", "after (36)")(
         chain=(qt_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
-        assumptions=(*ASYNC, a.whole_cycles),
+        assumptions=(*ANY_TIES, a.whole_cycles),
         conditions=[sp.Eq(d_i * ClientSum(tau_i * p_i), tau_i * p_i * ClientSum(d_i))],
         printed=r"\eta_gd_i\propto\tau_ip_i\Rightarrow\text{asynchronous FL converges to its optimum}",
         note="The share of each client over a cycle, and the surrogate's optimum; true for both readings of ties.",
     ),
-    *tied(
-        claim.refuted.identity("eq-37", "Residual of asynchronous FedAvg", "(37)")(
-            chain=(R_L, "==", mean_gap),
-            also=(Relation(round_gap, "==", ClientSum(q_in * gap_i)),),
-            assumptions=(*ASYNC, a.whole_cycles),
-            conditions=[TIME_BASED],
-            printed=(
-                r"\mathcal L^n=d_i\mathcal L_i\Rightarrow R(\{\mathcal L^n\})=\frac1M\sum_{i=1}^M"
-                r"\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
-            ),
-            note=(
-                "Also checked update by update.  Where several clients report together, $\\mathcal L^n$ is a sum whose "
-                "least value lies above the sum of the clients' least values."
-            ),
+    claim.proved.identity("eq-37", "Residual of asynchronous FedAvg", "(37)")(
+        chain=(R_L, "==", mean_gap),
+        also=(Relation(round_gap, "==", ClientSum(q_in * gap_i)),),
+        assumptions=(*CYCLES, *SCHEME),
+        conditions=[TIME_BASED],
+        printed=(
+            r"\mathcal L^n=d_i\mathcal L_i\Rightarrow R(\{\mathcal L^n\})=\frac1M\sum_{i=1}^M"
+            r"\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
         ),
-        note="In general with $p_i$ in the place of $1/M$; with ties together it is an upper bound.",
+        note=(
+            "The second relation is the step for each update.  For unequal client weights $p_i$ stands in the place of "
+            f"$1/M$.  {ONE_AT_A_TIME}"
+        ),
+    ),
+    *claim.refuted.condition(
+        "algorithm-1.ties",
+        "Closed forms of Section 4.3 where clients that finish together report together",
+        "Algorithm 1 with Section 4.3, literal reading of the set of participants",
+    )(
+        chain=(W, "==", period_reports),
+        also=(
+            Relation(tau, ">=", M - 1),
+            Relation(alpha, "==", 0),
+            Relation(N, "==", T * rate),
+            Relation(R_L, "==", mean_gap),
+        ),
+        assumptions=(*ANY_TIES, a.whole_cycles, a.several_clients, *COUNTED),
+        conditions=[TIME_BASED],
+        printed=r"S_n=\{i:T_i^n\le\Delta t^n\}\quad\text{(Algorithm 1)}",
+        note=(
+            "Section 4.3 lets a single client take part in an update, and its closed forms are true of that.  "
+            "The set $S_n$ of Algorithm 1 has all clients that finish at the same time, and with the whole times of "
+            "Section 4.1 some do: two clients with the same update time always report together.  Then the run is "
+            "synchronous FedAvg: $W=1$, $\\tau=0$, $\\alpha=1$, $N=T/\\tau_1$ and $R=0$, so that all five relations "
+            "fail on one run."
+        ),
+    ).with_repair(
+        title="Closed forms of Section 4.3 where clients that finish together report one after the other",
+        assumptions=(*CYCLES, a.several_clients, *COUNTED),
+        verdict="proved",
     ),
     *numbers_claim.refuted.inequality("eq-38", "Closed form of the bound for asynchronous FedAvg", "(38)")(
         chain=(async_substituted, "<=", async_epsilon),
@@ -208,24 +224,21 @@ CLAIMS = [
     ),
     claim.asymptotic.rate("eq-38.rate", "The exact error of asynchronous FedAvg", "(38), along growing N")(
         rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
-        assumptions=(a.asynchronous,),
+        assumptions=ANY_TIES,
         conditions=[TIME_BASED],
         note=(
             "As N grows all terms of (38) are $\\mathcal O(1/\\sqrt N)$, and so is the exact error of the server's "
             "models on exact ladders, with both readings of ties."
         ),
     ),
-    *tied(
-        claim.refuted.identity("eq-39", "Aggregations of asynchronous and synchronous FedAvg", "(39)")(
-            chain=(N, "==", T * rate, ">=", M * T / tau_M),
-            assumptions=ASYNC,
-            printed=(
-                r"N=\sum_{i=1}^MT/\tau_i,\quad "
-                r"\text{at least }M\text{ times more than }T/\tau_M\text{ of synchronous FedAvg}"
-            ),
-            note="Identical clients that tie report together: then both schemes make the same number of updates.",
+    claim.proved.identity("eq-39", "Aggregations of asynchronous and synchronous FedAvg", "(39)")(
+        chain=(N, "==", T * rate, ">=", M * T / tau_M),
+        assumptions=CYCLES,
+        printed=(
+            r"N=\sum_{i=1}^MT/\tau_i,\quad "
+            r"\text{at least }M\text{ times more than }T/\tau_M\text{ of synchronous FedAvg}"
         ),
-        needs=(),
+        note=f"T is a multiple of all update times.  {ONE_AT_A_TIME}",
     ),
     *literature_claim.refuted.condition(
         "claim.literature", "Rates of the literature", "Section 4.3, comparison with the literature"
