@@ -131,6 +131,7 @@ _TELESCOPED = [
 
 CERTIFICATES = [
     Certificate(claim="renard2022:property-2.2", links=[[Term(_ONE, convexity(F_i, y, x))]]),
+    Certificate(claim="renard2022:property-2.2.converse", links=[[]]),
     Certificate(claim="renard2022:observation-2.1.fixed", links=[[Term(_ONE, convexity(F_i, z, x))]]),
     Certificate(claim="renard2022:property-2.3", links=[[Term(_ONE, smoothness(F_i, y, x))]]),
     Certificate(claim="renard2022:property-2.4.fixed", links=[[], []]),
@@ -146,8 +147,12 @@ CERTIFICATES = [
         links=[[Term(L / 2, square(_TO_CLIENT))]],
     ),
     Certificate(claim="renard2022:lemma-2.2.proof.heart", links=[_STEP]),
-    Certificate(claim="renard2022:eq-9.fixed", links=[[]]),
+    Certificate(claim="renard2022:eq-9.fixed", links=[[], [], []]),
+    Certificate(claim="renard2022:lemma-2.2.proof.noise-split.fixed", links=[_STEP, []]),
     Certificate(claim="renard2022:lemma-2.2.proof.polarize", links=[[], []]),
+    Certificate(claim="renard2022:lemma-2.2.proof.squares.fixed", links=[_STEP]),
+    Certificate(claim="renard2022:lemma-2.2.proof.expected", links=[_STEP]),
+    Combination(claim="renard2022:lemma-2.2.proof.mark.fixed", links=[[]]),
     Certificate(
         claim="renard2022:lemma-2.2.proof.regroup.fixed",
         links=[[], [Term(1 / (4 * eta) - L, square(_MOVE))]],

@@ -11,10 +11,13 @@ from fedtheory.language.statements import Statements
 
 M, T, tau, eta, L, sigma, zeta, D = sp.symbols("M T tau eta L sigma zeta D", positive=True)
 lam = sp.Symbol("lambda", positive=True)
+steps = sp.Symbol("N", positive=True)
 
 x_i, x_i_next, xbar, xbar_next, x_t, x_star = sp.symbols(
     r"x_i^{(t\,k)} x_i^{(t\,k+1)} \bar{x}^{(t\,k)} \bar{x}^{(t\,k+1)} x^{(t)} x^*", real=True
 )
+x_i_end, x_t_next = sp.symbols(r"x_i^{(t\,\tau)} x^{(t+1)}", real=True)
+k = sp.Symbol("k", integer=True, nonnegative=True)
 g_i, deviation, one = sp.symbols(r"g_i(x_i^{(t\,k)}) \left(\nabla\ F_i-g_i\right) \mathbf{1}", real=True)
 x, y, z = sp.symbols("x y z", real=True)
 F, F_i = sp.symbols("F F_i", real=True)
@@ -32,6 +35,7 @@ drift, round_drift, mean_drift = q.max_drift.symbol, q.round_drift.symbol, q.ave
 NOTATION: dict[sp.Symbol, Notion] = {
     M: q.clients,
     T: q.rounds,
+    steps: q.iterations,
     tau: q.local_steps,
     eta: q.local_step_size,
     L: q.smoothness,
@@ -44,6 +48,9 @@ NOTATION: dict[sp.Symbol, Notion] = {
     xbar: q.average_iterate,
     xbar_next: q.next_average_iterate,
     x_t: q.server_model,
+    x_t_next: q.next_server_model,
+    x_i_end: q.local_result,
+    k: q.local_step_index,
     x_star: q.optimum,
     g_i: q.stochastic_gradient,
     deviation: q.gradient_deviation,

@@ -8,6 +8,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.sources.renard2022.statements.notation import F, F_i, L, claim, lam, lambda_min, x, y, z
 
 _CONVEX = (convex_and_smooth,)
+between = lam * x + (1 - lam) * y
 
 
 def tangent(at: Expr, to: Expr) -> Expr:
@@ -17,19 +18,39 @@ def tangent(at: Expr, to: Expr) -> Expr:
 
 CLAIMS = [
     claim.definition("property-2.1", "Convexity", "Property 2.1")(
-        chain=(Value(F_i, lam * x + (1 - lam) * y), "<=", lam * Value(F_i, x) + (1 - lam) * Value(F_i, y)),
+        chain=(Value(F_i, between), "<=", lam * Value(F_i, x) + (1 - lam) * Value(F_i, y)),
         for_all={lam: (0, "1/3", "1/2", 1)},
         place="points",
         assumptions=_CONVEX,
         printed=r"f(\lambda x+(1-\lambda)y)\le\lambda f(x)+(1-\lambda)f(y)",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.proved.inequality("property-2.2", "First-order characterisation of convexity", "Property 2.2")(
+    claim.proved.inequality(
+        "property-2.2", "A convex function lies above its tangents (Property 2.2, from left to right)", "Property 2.2"
+    )(
         chain=(Value(F_i, y), ">=", tangent(x, y)),
         place="points",
         assumptions=_CONVEX,
         printed=r"f\text{ is convex}\iff f(y)\ge f(x)+\langle\nabla f(x),\ y-x\rangle\quad\forall x,y",
-        note="Encoded from left to right: every objective here is convex, so that the converse cannot be tried.",
+        note="The direction from right to left is the next claim.",
+    ),
+    claim.proved.identity(
+        "property-2.2.converse",
+        "A function above its tangents is convex (Property 2.2, from right to left)",
+        "Property 2.2, converse",
+    )(
+        chain=(
+            lam * (Value(F_i, x) - tangent(between, x)) + (1 - lam) * (Value(F_i, y) - tangent(between, y)),
+            "==",
+            lam * Value(F_i, x) + (1 - lam) * Value(F_i, y) - Value(F_i, between),
+        ),
+        for_all={lam: (0, "1/3", "1/2", 1)},
+        place="points",
+        note=(
+            "Convexity is not assumed.  The left side is a weighted average of two distances from the tangent at z = "
+            "lambda x + (1 - lambda) y.  If neither is negative, f(z) <= lambda f(x) + (1 - lambda) f(y), which is "
+            "Property 2.1.  The instances are convex, but the certificate uses no inequality."
+        ),
     ),
     *claim.refuted.inequality("observation-2.1", "Hyperplanes parallel to a tangent", "Observation 2.1")(
         chain=(tangent(x, y), ">=", Value(F_i, z) + inner(Gradient(F_i, x), y - z)),

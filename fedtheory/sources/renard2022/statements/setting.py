@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
-from fedtheory.language.claim import Rate
+from fedtheory.language.claim import Rate, Relation
 from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.theorem import TUNED_STEP, tuned_constant
 
@@ -19,7 +19,11 @@ CLAIMS = [
     ),
     claim.algorithm("algorithm-1", "Federated averaging", "Algorithm 1")(
         chain=(norm_sq(x_i_next - (x_i - eta * g_i)), "==", 0),
-        place="path",
+        also=(
+            Relation(sp.Integer(0) ** k * norm_sq(x_i - x_t), "==", 0),
+            Relation(norm_sq(x_t_next - (x_t + Average(x_i_end - x_t))), "==", 0),
+        ),
+        place="round",
         assumptions=SETTING,
         printed=(
             r"x_i^{(t,0)}\leftarrow x^{(t)};\quad \text{for } k\in\{0,\dots,\tau\}:\ "
@@ -30,7 +34,9 @@ CLAIMS = [
         note=(
             "The loop over k in {0, ..., tau} makes tau + 1 local updates, of which the last is never used: the change "
             "is taken at x_i^(t,tau), so exactly tau updates enter.  The gradient is printed at x^(t,k), without the "
-            "client's index; it is read at the client's own iterate x_i^(t,k), as in assumption 1."
+            "client's index; it is read at the client's own iterate x_i^(t,k), as in assumption 1.  The three "
+            "equations are the local step, the start of a round from the server's model (0^k is 1 at k = 0, else 0), "
+            "and the server's step by the average of the local changes."
         ),
         implemented_by="fedtheory.federation:fedavg",
     ),

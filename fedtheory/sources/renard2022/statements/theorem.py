@@ -68,15 +68,36 @@ CLAIMS = [
             rf"\frac{{1}}{{2\eta\tau}}\left({_PROGRESS}\right)+\frac{{\eta\sigma^2}}{{M}}+{_DRIFT_SUM}"
         ),
         note=(
-            "The drift term lacks the factor L, so the two sides do not even have the same dimension.  Dissimilarity "
-            "does not occur, so assumption 7 is not asked for.  Conditional expectations are averaged over the past; "
-            "in round 0 the past is the given start."
+            "The drift term lacks the factor L, so that the two sides have different units.  The proof of the lemma "
+            "has the factor, and so has (4).  Dissimilarity does not occur, so assumption 7 is not required.  "
+            "Conditional expectations are averaged over the past; in round 0 the past is the given start."
         ),
+        fault="misprint",
     ).with_repair(
         title="Progress of one round, with the factor L",
         rhs=round_progress + noise_term + L * round_drift,
         note="This is what the proof's inequalities give once their slips are mended, and what Theorem 2.1 needs.",
         verdict="proved",
+    ),
+    claim.asymptotic.rate(
+        "lemma-2.2.goal",
+        "Progress of one round is O(1/tau), up to noise and drift",
+        "proof of Lemma 2.2, first sentence",
+    )(
+        rate=Rate(
+            round_error - noise_term - L * round_drift,
+            1 / tau,
+            steps,
+            local_steps=steps,
+            constant=D**2 / (2 * eta),
+        ),
+        assumptions=NOISE_ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note=(
+            "The notes want to bound the error of a round in O(1/tau).  At a constant step size this is true only "
+            "after noise and drift are subtracted.  Measured in one round of tau = N local steps, so that D is the "
+            "distance before the round.  The constant is that of the first term of (5)."
+        ),
     ),
     claim.proved.bound("lemma-2.3", "Bounded client drift", "Lemma 2.3, (6)")(
         chain=(drift, "<=", drift_bound),
@@ -170,13 +191,25 @@ CLAIMS = [
             rf"+\frac{{\eta\sigma^2}}{{M}}+{_DRIFT_SUM}"
         ),
         note=(
-            "Inherits the missing factor L.  The round t is free in the drift term, so the step is read for every t; "
-            "the counterexample has one round only, where all readings agree."
+            "Inherits the missing factor L of (5), which (4) has.  The round t is free in the drift term, so the step "
+            "is read for every t; the counterexample has one round only, where all readings agree."
         ),
+        fault="misprint",
     ).with_repair(
         title="Averaging the repaired Lemma 2.2 over the rounds",
         rhs=total_progress + noise_term + L * mean_drift,
         verdict="proved",
+    ),
+    claim.asymptotic.rate(
+        "thm-2.1.proof.star", "The progress term is at most of order 1/(tau T)", "proof of Theorem 2.1, before item 1"
+    )(
+        rate=Rate(total_progress, 1 / (tau * T), T, constant=D**2 / (2 * eta)),
+        assumptions=SETTING,
+        printed=r"(\star)\text{ goes to }0\text{ with }T\cdot\tau",
+        note=(
+            "Read as an upper bound, with the constant that item 3 gives.  The term itself may stay below zero: on a "
+            "flat loss with noise it tends to -eta sigma^2/(2M)."
+        ),
     ),
     claim.proved.step(
         "thm-2.1.proof.drift-term", "The averaged drift is bounded by Lemma 2.3", "proof of Theorem 2.1, item 2"
@@ -200,7 +233,8 @@ CLAIMS = [
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"(\star)+(\diamond)+(\dagger)={_TOTAL}",
-        note="The printed bound on the drift term has no factor L; the printed total has one.",
+        note="The bound on the drift term has lost its factor L; the total, and (4), have it.",
+        fault="misprint",
     ).with_repair(
         title="Putting the three bounds together, the drift with its factor L",
         lhs=start_term + noise_term + L * drift_bound,
