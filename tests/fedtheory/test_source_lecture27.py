@@ -16,10 +16,12 @@ from fedtheory.engine.budget import Budget, descend_fixed, drift_bounds
 from fedtheory.federation import SETTINGS, fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.federation.settings import distributed_gd
-from fedtheory.kernel.expressions import Value
+from fedtheory.kernel.expressions import Value, norm_sq
 from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
 from fedtheory.language.registry import claims_of, find
-from fedtheory.proofs import prove
+from fedtheory.proofs import examine, prove
+from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import run_table
 from fedtheory.sources.lecture27.statements.notation import (
     F,
@@ -33,6 +35,7 @@ from fedtheory.sources.lecture27.statements.notation import (
     v,
     v_next,
     w,
+    w_t_next,
 )
 from verify.check import Check, check
 from verify.falsify import falsify
@@ -182,6 +185,48 @@ def test_a_strict_decrease_needs_a_gap_to_start_from() -> None:
     for claim_id in ("lemma-4.consequence", "lemma-3.proof"):
         assert check(find(f"lecture27:{claim_id}"), once).holds is True
         assert not check(find(f"lecture27:{claim_id}"), twice).applicable
+
+
+_STEP = find("lecture27:lemma-3.proof")
+
+
+@pytest.mark.parametrize(("step", "change"), [("1/4", fmpq(-3, 4)), ("1/3", fmpq(-8, 9))], ids=["inside", "1/beta"])
+def test_the_step_towards_the_optimum_is_strict(step: str, change: fmpq) -> None:
+    """F = x^2 from 1: theta = 1, and the squared distance falls to 1/4 or, at eta = 1/beta, to 1/9."""
+    run = two_clients(step=step, steps=1)
+    assert sides("lemma-3.proof", run, 5) == (change, -2 * fmpq(step), True)
+    assert sides("lemma-3.proof", run, 6) == (-2 * fmpq(step), 0, True)
+
+
+def test_the_step_towards_the_optimum_is_no_longer() -> None:
+    """F = x^2 and a step of 1/beta attain 2 eta theta, so that 3 eta theta is neither proved nor true."""
+    attained = quadratics([[["2"]]], [[0]], [1], eta="1/2").engine
+    assert sides("lemma-3.proof", attained, 5) == (-1, -1, True)
+    left = _STEP.also[4].left
+    false = replace(_STEP, also=(*_STEP.also[:4], Relation(left, "<=", -3 * eta), _STEP.also[5]), verdict=None)
+    assert check(false, attained).holds is False
+    certificate = certificate_of(_STEP.id)
+    assert certificate is not None
+    assert examine(_STEP, certificate).verdict == "proved"
+    assert examine(false, certificate).verdict != "proved"
+    assert examine(replace(_STEP, conditions=()), certificate).verdict != "proved"
+
+
+@pytest.mark.parametrize(("steps", "distance_sq"), [(1, 0), (2, fmpq(9, 256))])
+def test_an_interval_does_not_end_where_the_next_starts(steps: int, distance_sq: fmpq) -> None:
+    """v_[1](2) = 1/4 and v_[2](2) = w(2) = 7/16; with one local step both are 1/2."""
+    same = replace(find("lecture27:thm-1"), lhs=norm_sq(w_t_next - v_next), relation="==", rhs=0, also=())
+    found = check(same, two_clients(steps=steps))
+    assert found.comparisons[0].lhs == distance_sq
+    assert found.holds is (distance_sq == 0)
+
+
+@pytest.mark.parametrize("name", ["thm-2", "thm-2.explicit", "tau-choice"])
+def test_a_statement_that_the_notes_do_not_have_is_not_called_printed(name: str) -> None:
+    """The statements from Wang et al. have no published form in the notes, and their notes say where they are from."""
+    claim = find(f"lecture27:{name}")
+    assert claim.printed is None
+    assert "paper that they follow" in claim.note or "Wang et al." in claim.note
 
 
 def test_noise_is_outside_the_lecture() -> None:

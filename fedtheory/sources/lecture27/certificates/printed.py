@@ -29,7 +29,14 @@ from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
 from fedtheory.sources.lecture27.statements.assumptions import above_tangent, apart_sq
-from fedtheory.sources.lecture27.statements.lemmas import distance_sq, gradient, progress, theta, theta_after
+from fedtheory.sources.lecture27.statements.lemmas import (
+    distance_after_sq,
+    distance_sq,
+    gradient,
+    progress,
+    theta,
+    theta_after,
+)
 from fedtheory.sources.lecture27.statements.notation import *
 from fedtheory.sources.lecture27.statements.theorem_2 import loss, rate
 
@@ -147,6 +154,19 @@ _TOWARDS = Products(
     divided_by=["theta(t)"],
     parts=[Product(_ONE, ["co-coercivity"])],
 )
+_before, _after = sp.symbols("d d'", real=True)
+_STRICTLY_CLOSER = Products(
+    scalars={_theta: theta, _before: distance_sq, _after: distance_after_sq},
+    facts={
+        "theta(t)": _GAP,
+        "step": Shown(
+            _before - _after - 2 * eta * _theta,
+            [Term(2 * eta, cocoercivity(F, w_star, v)), Term(eta / beta - eta**2, square(gradient))],
+        ),
+    },
+    divided_by=["theta(t)"],
+    parts=[Product(_ONE, ["step"])],
+)
 _RECIPROCAL = Products(
     scalars={**_SCALARS, _theta_next: theta_after},
     facts={
@@ -205,8 +225,9 @@ CERTIFICATES = [
             _TOWARDS,
             _PROGRESS,
             [],
+            _STRICTLY_CLOSER,
+            Positive(),
         ],
-        relaxed=[],
     ),
     Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
     Certificate(claim="lecture27:thm-1.g", links=[_AWAY, _AWAY]),

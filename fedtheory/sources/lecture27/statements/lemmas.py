@@ -69,6 +69,8 @@ CLAIMS = [
                 "==",
                 distance_sq - 2 * eta * inner(gradient, v - w_star) + eta**2 * norm_sq(gradient),
             ),
+            Relation((distance_after_sq - distance_sq) / theta, "<=", -2 * eta),
+            Relation(-2 * eta, "<", 0),
         ),
         place="path",
         assumptions=ASSUMPTIONS,
@@ -77,13 +79,15 @@ CLAIMS = [
             rf"{_AFTER}={_BEFORE}-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)+\eta^2\|{_NABLA}\|^2"
             rf"\le{_BEFORE}+\eta\left(\eta-\frac1\beta\right)\|{_NABLA}\|^2,\quad "
             rf"0<\theta_{{[k]}}(t)\le{_NABLA}^T(v_{{[k]}}(t)-w^*)-\frac1{{2\beta}}\|{_NABLA}\|^2"
-            rf"\Rightarrow-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)\le-\frac\eta\beta\|{_NABLA}\|^2"
+            rf"\Rightarrow-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)\le-\frac\eta\beta\|{_NABLA}\|^2,\quad "
+            rf"\text{{as long as }}\frac1\beta-\eta>0\ (\eta\le\frac1\beta):\ {_AFTER}<{_BEFORE}"
         ),
         note=(
-            "theta > 0 is assumed: what is said of theta is divided by it, which means nothing where it is zero.  "
-            "Then 0 <= theta is 0 < theta, and the quotient is at least 1.  The last factor is that of the "
-            "line before it; as transcribed it has another sign, see the next claim.  The notes end with a strict "
-            "inequality; under eta <= 1/beta it is the lemma's, which is not strict."
+            "The notes assume theta > 0.  The relations that need it are divided by theta, so runs with theta = 0 are "
+            "not covered.  The last factor is that of the line before it; as transcribed it has another sign, see the "
+            "next claim.  The strict inequality at the end holds for all eta <= 1/beta, with equality included: the "
+            "squared distance decreases by at least 2 eta theta.  For the condition the transcription has both > 0 "
+            "and, in brackets, eta <= 1/beta; the weaker one is encoded."
         ),
     ),
     *claim.refuted.identity("lemma-3.proof.factor", "Collecting the squared gradient", "proof of Lemma 3, last line")(

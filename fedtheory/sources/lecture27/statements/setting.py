@@ -63,7 +63,8 @@ CLAIMS = [
         ),
         note=(
             "The last relation is the synchronisation at the start of each interval: 0^x is 1 at x = 0, else 0.  "
-            "The print remarks that v_[k](k tau) and v_[k+1](k tau) may differ."
+            "The notes remark that v_[k](k tau) and v_[k+1](k tau) differ.  In general they do: v_[k+1](k tau) is "
+            "w(k tau).  For tau = 1 they are the same, see the first remark after Theorem 1."
         ),
         implemented_by="fedtheory.language.quantities:centralised_model",
     ),

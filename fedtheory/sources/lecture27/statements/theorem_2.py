@@ -14,7 +14,6 @@ loss = rho * h(tau)
 """What the drift of one interval costs in the loss."""
 rate = eta * phi - loss / (tau * epsilon**2)
 
-_PHI = r"\varphi=\omega\left(1-\frac{\beta\eta}2\right)"
 _PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"
 _LOSS = r"\frac{\rho h(\tau)}{\varepsilon^2}"
 _RATE = r"\eta\varphi-\frac{\rho h(\tau)}{\tau\varepsilon^2}"
@@ -26,18 +25,16 @@ _FACTORED = (
 )
 
 CLAIMS = [
-    claim.proved.bound("thm-2", "Convergence of distributed gradient descent", "Theorem 2")(
+    claim.proved.bound("thm-2", "Convergence of distributed gradient descent", "Theorem 2, statement reconstructed")(
         chain=(final_gap, "<=", 1 / (T * rate)),
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP, rate > 0],
-        printed=(
-            rf"{_PHI};\quad(1)\ \eta\le\frac1\beta,\ (2)\ {_RATE}>0,\ (3)\ F(v_{{[k]}}(k\tau))-F(w^*)\ge\varepsilon\ "
-            rf"\forall k,\ (4)\ {_FINAL}\ge\varepsilon\Rightarrow {_FINAL}\le"
-            r"\frac{1}{T\left(" + _RATE + r"\right)}"
-        ),
         note=(
-            "Reconstructed from its proof and from Wang et al. 2019.  epsilon is the largest that (3) and (4) allow, "
-            "for which the bound is smallest.  T counts local updates."
+            "The notes have the proof only; the statement is reconstructed from the proof and from Wang et al. "
+            "2019.  With phi = omega (1 - beta eta/2) and some epsilon > 0 its conditions are (1) eta <= 1/beta, (2) "
+            "eta phi - rho h(tau)/(tau epsilon^2) > 0, (3) F(v_[k](k tau)) - F(w^*) >= epsilon for all k, and (4) "
+            "F(w(T)) - F(w^*) >= epsilon.  Here epsilon is the largest that (3) and (4) allow, for which the bound is "
+            "smallest.  T counts local updates."
         ),
     ),
     claim.proved.step("thm-2.interval", "Progress of one interval, and of all", "proof of Theorem 2")(
@@ -132,27 +129,20 @@ CLAIMS = [
         rhs=1 / (2 * eta * phi * T) + sp.sqrt(1 / (4 * eta**2 * phi**2 * T**2) + loss / (eta * phi * tau)) + loss,
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP],
-        printed=(
-            r"T\ge\tau,\ \eta\le\frac1\beta:\quad F(w^f)-F(w^*)\le\frac{1}{2\eta\varphi T}"
-            r"+\sqrt{\frac{1}{4\eta^2\varphi^2T^2}+\frac{\rho h(\tau)}{\eta\varphi\tau}}+\rho h(\tau)"
-        ),
         note=(
-            "Not in the notes; from the paper that they follow.  w^f is the best of w(tau), ..., w(K tau): without the "
-            "start, for which the statement is stronger."
+            "Not in the notes; from the paper that they follow.  w^f is the best of w(tau), ..., w(K tau).  The start "
+            "is not among them, which makes the statement stronger."
         ),
     ),
     claim.algorithm("tau-choice", "Choosing tau as the run goes", "the notes' goal (Wang et al. 2019)")(
         chain=(1 / T, "==", (c * tau + b) / (T * (c + b / tau) * tau)),
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,
-        printed=(
-            r"\tau^*=\operatorname{argmin}_\tau\left\{\text{the explicit bound with }"
-            r"\frac1T\approx\frac{c\tau+b}{R\tau}\right\},"
-            r"\quad\rho,\beta,\delta\text{ estimated while the run goes, until }R\text{ is used}"
-        ),
         note=(
-            "Not in the notes beyond the goal; from the paper that they follow.  Checked here: 1/T = (c tau + b)/(R "
-            "tau) is exact for a run that uses its whole budget, R = T (c + b/tau)."
+            "Not in the notes beyond the goal; from the paper that they follow.  There tau is the integer that "
+            "minimises the explicit bound with 1/T = (c tau + b)/(R tau), where rho, beta and delta are estimated "
+            "during the run until R is used.  Checked here: this 1/T is exact for a run that uses its whole budget, "
+            "R = T (c + b/tau)."
         ),
         implemented_by="fedtheory.engine.budget:descend_adaptively",
     ),
