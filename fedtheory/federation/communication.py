@@ -65,9 +65,19 @@ class Scale:
 
     population: tuple[int, int]
     devices_per_round: tuple[int, int]
+    participants: tuple[int, int]
+    """Devices that take part in the training of one model."""
     rounds: tuple[int, int]
+    days: tuple[int, int]
+    """Time of training."""
 
 
 def cross_device() -> Scale:
     """Kairouz et al., arXiv:1912.04977, as liu2022 quotes them."""
-    return Scale(population=(10**6, 10**10), devices_per_round=(50, 5000), rounds=(500, 10000))
+    return Scale(
+        population=(10**6, 10**10),
+        devices_per_round=(50, 5000),
+        participants=(10**5, 10**7),
+        rounds=(500, 10000),
+        days=(1, 10),
+    )

@@ -15,7 +15,7 @@ from fedtheory.federation.problem import Problem, quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.exhibits import BLACK, DOTTED, Axis, Chart, Display, Exhibit, Line
+from fedtheory.language.exhibits import BLACK, DOTTED, Axis, Chart, Display, Line
 
 ITERATIONS = 4**7
 """T, local steps in total; the limit on K is ``K^4 N^3 <= T``."""
@@ -124,13 +124,10 @@ def _words(curve: SpeedUp) -> str:
     return f"$K={curve.local_steps}$: slope {', '.join(parts)}."
 
 
-def _is_about_accuracy(claim: Claim) -> bool:
+def gives_iterations(claim: Claim) -> bool:
     """Whether a claim gives the iterations to an accuracy, at a step size for linear speed-up."""
     return a.speedup_step in claim.assumptions and claim.kind == "rate"
 
 
-def _speed_up(_claim: Claim) -> Display:
+def show_speed_up(_claim: Claim) -> Display:
     return Display([speed_up_chart(alike=True), speed_up_chart(alike=False)])
-
-
-EXHIBITS = (Exhibit(_is_about_accuracy, _speed_up),)

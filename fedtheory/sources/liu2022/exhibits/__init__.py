@@ -1,0 +1,20 @@
+"""Linear speed-up, measured: exact errors against the number of clients, beside the corollaries."""
+
+from fedtheory.language.exhibits import Exhibit
+from fedtheory.sources.liu2022.exhibits.corollary_2 import (
+    CLIENTS,
+    ITERATIONS,
+    gives_iterations,
+    show_speed_up,
+    speed_ups,
+)
+from fedtheory.sources.liu2022.exhibits.corollary_4 import concerns_corollary_4, show_corollary_4
+from fedtheory.sources.liu2022.exhibits.two_sided import concerns_two_sided_steps, show_two_sided
+
+__all__ = ["CLIENTS", "EXHIBITS", "ITERATIONS", "speed_ups"]
+
+EXHIBITS = (
+    Exhibit(gives_iterations, show_speed_up),
+    Exhibit(concerns_corollary_4, show_corollary_4),
+    Exhibit(concerns_two_sided_steps, show_two_sided),
+)
