@@ -9,18 +9,18 @@ from fedtheory.language.source import Source
 from fedtheory.sources.fraboni2022.statements import CLAIMS
 
 PRINTED_PROOFS = {
-    "lemma-2": "eq-7 eq-8 lemma-1 lemma-2.eq-57-58 lemma-2.eq-59",
+    "lemma-2": "eq-7 eq-8 lemma-1 lemma-2.eq-57-58 lemma-2.eq-59 lemma-2.eq-60",
     "lemma-3.phi": "lemma-3.eq-63 lemma-3.eq-64-66 lemma-3.eq-67-68 lemma-3.eq-69 lemma-3.eq-70-71",
     "lemma-3.S": "lemma-3.eq-63 lemma-3.eq-64-66 lemma-3.eq-67-68 lemma-3.eq-69 lemma-3.eq-70-71",
     "lemma-4": "lemma-4.proof",
     "lemma-5": "lemma-5.steps",
-    "lemma-6": "lemma-1 lemma-6.steps",
+    "lemma-6": "lemma-1 lemma-6.steps eq-85",
     "thm-1": """
         lemma-2 lemma-3.phi lemma-3.S lemma-4 lemma-5 lemma-6 thm-1.proof-86-90.86 thm-1.proof-86-90.87
         thm-1.proof-86-90.88 thm-1.proof-86-90.89 thm-1.proof-86-90.90 eq-91 eq-92 eq-93 eq-95-96 eq-94
         A5.conditions eq-97 eq-98
     """,
-    "lemma-7": "lemma-7.steps",
+    "lemma-7": "lemma-7.eq-100-102 lemma-7.steps",
     "thm-2": "lemma-7 eq-104 eq-105",
     "thm-3.loss": "eq-23 eq-24 eq-25 thm-3.proof",
     "thm-3.gradient": "thm-3.loss lemma-7 eq-104 eq-105",
@@ -37,13 +37,14 @@ UNPROVED = {
         example-1.fixed example-1.recursion example-2.fixed example-2.mean example-2.iff.fixed fig-4.F0.sync
     """,
     "theories of updates speak of what is expected, not of single paths, and not of one step after another": """
-        eq-8 lemma-3.eq-63.fixed eq-24.fixed
+        eq-8 lemma-3.eq-63.fixed eq-24.fixed eq-6.generalises
     """,
     "the theories do not know that a sum over the earlier local steps is zero where there are none": (
         "thm-1.claim-epsK.fixed"
     ),
     "gradients of the clients at the optimum of another problem are in none of the theories": """
-        eq-11.claim.fixed eq-32.variance.fixed eq-95-96.fixed sampling.biased.fixed
+        eq-11.claim.fixed eq-32.variance.fixed eq-95-96.fixed sampling.biased.fixed claim.proportional.fixed
+        eq-32.identical
     """,
     "the theories of updates know noise that is unbiased, and no bound on its variance": "centralized.fixed",
     "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
@@ -51,6 +52,15 @@ UNPROVED = {
     "it speaks of any law of sampling, and the theories of two": "sampling.unbiased.fixed",
     "numbers that are rounded up are not bounded from above": "fedfix.regimes.fixed eq-42.ordering.fixed",
     "the chance of an exponential time is no number of the kernel": "hardware.fixed",
+    "no fact gives the weight of a type of clients, or the probability that a client is sampled": (
+        "cor-1.one-client participation.weights"
+    ),
+    "no fact counts the reports that an update of a buffer takes, or says which weights an update without a client "
+    "has": "fedbuff.staleness assumption-5.schedules sampling.deterministic",
+    "sums over the clients of vectors with the weights of an update are in none of the theories of a local step": (
+        "lemma-1.eq-54 lemma-7.eq-100-102"
+    ),
+    "the time average of the past moves is a number of the kernel only within other averages": "eq-85",
 }
 """Why claims that are supported are not proved."""
 

@@ -3,6 +3,7 @@
 from fedtheory.sources.fraboni2022.certificates import (
     closed_forms,
     local_steps,
+    remarks,
     representation,
     schedules,
     step_size_conditions,
@@ -13,6 +14,7 @@ from fedtheory.sources.fraboni2022.certificates import (
 CERTIFICATES = [
     *closed_forms.CERTIFICATES,
     *local_steps.CERTIFICATES,
+    *remarks.CERTIFICATES,
     *representation.CERTIFICATES,
     *schedules.CERTIFICATES,
     *step_size_conditions.CERTIFICATES,

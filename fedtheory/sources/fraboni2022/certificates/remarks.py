@@ -1,0 +1,121 @@
+"""Certificates for Fraboni et al. (2022): the sentences between the statements."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import Term, assumption, square
+from fedtheory.kernel.expressions import Expr
+from fedtheory.proofs import schedule_facts as facts
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.updates import APART_AT_LEAST, WEIGHTS_AT_MOST, at_local, square_of_weight
+from fedtheory.sources.fraboni2022.statements import remarks_schedules, remarks_theorems
+from fedtheory.sources.fraboni2022.statements.asynchronous import ratio
+from fedtheory.sources.fraboni2022.statements.convergence import apart
+from fedtheory.sources.fraboni2022.statements.hardware import Delta_t, nu_period, tau_0, tau_i, tau_M
+from fedtheory.sources.fraboni2022.statements.notation import *
+from fedtheory.sources.fraboni2022.statements.relaxed import start
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F
+
+ONE = sp.S.One
+_CLAIMS = {
+    claim.id: claim
+    for claim in (*remarks_theorems.THEOREM_2, *remarks_schedules.ASYNCHRONOUS, *remarks_schedules.FEDFIX_REMARKS)
+}
+
+_STEP = sp.Le(eta_l, 1 / (48 * K * L) / (3 * rho**2 * eta_g * (tau + 1)))
+"""The second bound on the step size of Theorem 1."""
+
+
+def _mitigated() -> Combination:
+    """Every term decreases at least like 1/s."""
+    claim = _CLAIMS["fraboni2022:thm-2.mitigated"]
+    return Combination(claim=claim.id, links=[[Part(sp.expand(claim.relations[0].slack), ONE_FACT)]])
+
+
+def _updates(factor: Expr) -> list[Part]:
+    """A factor times N - M T/tau_M."""
+    return [
+        Part(factor, facts.ASYNC_CYCLES, over=1 / tau_i),
+        Part(-factor, facts.ONE_EACH),
+        Part(factor * T / tau_M, facts.NOT_SLOWER, over=1 / tau_i),
+    ]
+
+
+_GIVEN = [
+    Term(tilde_eta**2, assumption(WEIGHTS_AT_MOST)),
+    Term(
+        tilde_eta**2 * q_n * (beta - square_of_weight + alpha * q_n * qt_in),
+        square(at_local),
+        averaged=True,
+    ),
+]
+"""Lemma 1, and eta~^2 times beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
+_RANDOM = [*_GIVEN, Term(2 * tilde_eta**2 * q_n, assumption(APART_AT_LEAST), averaged=True)]
+"""The same, where the weights deviate from their expectations."""
+
+_FEWER = tau_M / (M * T * N)
+"""A multiple of N - M T/tau_M with this factor is what tau_M/(M T) exceeds 1/N by."""
+
+
+def _ordered() -> Combination:
+    """tau_M/tau_0 is at least one, and one at least 1/M; the other terms of (38) are not negative."""
+    claim = _CLAIMS["fraboni2022:eq-38.ordering"]
+    scale = Sigma_star / sp.sqrt(K * N)
+    scaled = [Part(scale / tau_0, facts.SPEEDS), Part(scale * (1 - 1 / M), ONE_FACT)]
+    rest = claim.relations[0].slack - scale * (ratio - 1 / M)
+    return Combination(claim=claim.id, links=[[*scaled, Part(sp.expand(rest), ONE_FACT)]])
+
+
+CERTIFICATES = [
+    Combination(
+        claim="fraboni2022:eps-F.updates",
+        links=[[Part(EPSILON_F / _STEP.rhs, _STEP)]],
+    ),
+    _mitigated(),
+    Combination(
+        claim="fraboni2022:thm-3.condition.weaker",
+        links=[[Part(-ONE, facts.FAIR_MEAN_CHI)], [Part(-apart, facts.FAIR_OPTIMUM)]],
+    ),
+    Combination(
+        claim="fraboni2022:constants.sync",
+        links=[[Part(-ONE, facts.SYNC_STALE)], [Part(-ONE, facts.SYNC_WINDOW)]],
+    ),
+    Combination(
+        claim="fraboni2022:constants.async",
+        links=[
+            [
+                Part(ONE, facts.ASYNC_STALE),
+                Part(ONE, facts.OTHER_REPORTS),
+                Part(M - 1, facts.ROUNDED_UP),
+                Part((M - 1) / tau_0, facts.SPEEDS),
+            ],
+            [
+                Part(-ONE, facts.ASYNC_WINDOW),
+                Part(-ONE, facts.IN_A_PERIOD),
+                Part(ONE, facts.PERIOD_AT_MOST, over=1 / tau_i),
+                Part(nu_period, facts.RATE),
+            ],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:constants.fedfix",
+        links=[
+            [Part(ONE, facts.FEDFIX_STALE)],
+            [Part(-ONE, facts.FEDFIX_WINDOW), Part(ONE, facts.INTERVALS_AT_MOST)],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:fedfix.aggregations.fixed",
+        links=[[Part(-tau_M / (T * Delta_t), facts.FEDFIX_TIME)]],
+    ),
+    _ordered(),
+    Combination(
+        claim="fraboni2022:eq-39.start",
+        links=[_updates(start**4 / K * _FEWER), _updates((K - 1) * Sigma_star * _FEWER)],
+    ),
+    Certificate(claim="fraboni2022:lemma-2.eq-60.fixed", links=[_RANDOM]),
+    Certificate(claim="fraboni2022:lemma-2.eq-60.given-weights", links=[_GIVEN]),
+]
