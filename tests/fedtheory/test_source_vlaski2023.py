@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.kernel.expressions import Average, Expectation, Expr, LocalSum, norm_sq
 from fedtheory.language.claim import Claim, Place
 from fedtheory.language.evaluation import Site, compile_expression
-from fedtheory.language.quantities import leading_limiting_distance_sq, limiting_distance_sq, small_step_bias
+from fedtheory.language.quantities import Notion, leading_limiting_distance_sq, limiting_distance_sq, small_step_bias
 from fedtheory.language.registry import claims_of, find
 from fedtheory.sources.vlaski2023.statements.notation import (
     NOTATION,
@@ -64,10 +64,10 @@ def one_round(problem: Problem, steps: tuple[int, ...], sizes: Sequence[Any], se
     return Run(problem, fedavg(problem, rounds=1, local_step_size=local, local_steps=steps, participation=law))
 
 
-def first_round(expression: Expr, run: Run) -> Any:
+def first_round(expression: Expr, run: Run, where: Mapping[sp.Symbol, Notion] = NOTATION) -> Any:
     """The value of an expression in the notation of the chapter over a round from the run's start."""
     frame = next(round_frames(run))
-    return compile_expression(expression, NOTATION)(Site(run, frame, frame.index, {}, {})).item()
+    return compile_expression(expression, where)(Site(run, frame, frame.index, {}, {})).item()
 
 
 SHARED = Setup(minimisers=(0, 0), steps=(2, 2), start=1)
@@ -258,6 +258,33 @@ def test_the_variances_of_both_updates() -> None:
     sides = find("vlaski2023:eq-5.7.variances").chain[::2]
     values = [first_round(side.subs(step, sp.Rational(1, 2)), Setup().run()) for side in sides]
     assert [str(value) for value in values] == ["0", "0", "1/4", "1/4"]
+
+
+def test_mean_square_smoothness_by_hand() -> None:
+    """Samples (1, 0) and (1, 1) with outputs 1 and 0: one step of size 1/4 from 0 leads to (1/2, 0) or stays at 0.
+
+    E|h|^2 h h' has 3/2 at the first place, so that half of (1/4)(3/2) is the expectation; E|h|^4 = 5/2.
+    """
+    data = ClientData((RATIONAL.array([[1, 0], [1, 1]]),), (RATIONAL.array([1, 0]),))
+    run = one_round(least_squares(data, RATIONAL.array([0, 0]), batch=1), (2,), ("1/4",), 1)
+    claimed = find("vlaski2023:eq-5.46")
+    equation, bound, _ = claimed.relations
+    sides = (equation.left, equation.right, bound.right)
+    values = [first_round(Average(LocalSum(side)), run, claimed.where) for side in sides]
+    assert [str(value) for value in values] == ["3/16", "3/16", "5/16"]
+
+
+def test_the_error_after_a_round_by_hand() -> None:
+    """From 1 to 3/4 at mu = 1/4 and nu = 1: 9/16 is at most 1 - mu nu = 3/4, the bound of both small-step claims."""
+    recursion, limit = find("vlaski2023:thm-5.1.recursion.small-steps"), find("vlaski2023:thm-5.1.limit.explicit")
+    for claimed in (recursion, limit):
+        found = check(claimed, ONE_STEP.run())
+        assert found.holds is True
+        first = found.comparisons[0]
+        assert (str(first.lhs), str(first.rhs)) == ("9/16", "3/4")
+    # (1 + mu nu/2) lambda + (2/3) mu^4 (1 + 2/(mu nu)) = (9/8)(9/16) + (2/3)(9/256) against 3/4.
+    (small,) = [condition for condition in found.conditions if condition.latex.count("nu") > 2]
+    assert small.slack == sp.Rational(3, 4) - sp.Rational(81, 128) - sp.Rational(6, 256)
 
 
 def test_the_sums_and_squares_of_the_proofs() -> None:

@@ -21,7 +21,7 @@ from fedtheory.proofs.roots import Root
 from fedtheory.sources.vlaski2023.certificates.lemmas import FEDERATED
 from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.proof import s, share, stable, towards, z
-from fedtheory.sources.vlaski2023.statements.theorem import curvature_k, travel
+from fedtheory.sources.vlaski2023.statements.theorem import SMALL, curvature_k, remainder, stretch, travel
 
 _ONE = sp.S.One
 
@@ -94,6 +94,20 @@ _RECURSION = [
 ]
 
 
+_WEIGHT = 1 / stretch
+_ADDED = mu**4 * remainder * travel
+_SMALL_STEPS = [
+    *_error_recursion(_WEIGHT),
+    *_times(1 / (1 - _WEIGHT), _SHARP),
+    Term(_ADDED * curvature_k, square((w_o_k - w_o) - (w_o - w)), averaged=True),
+    Term(2 * _ADDED * curvature_k, assumption("distance of the minimisers"), averaged=True),
+    Term(
+        mu**4 * remainder * (3 * E_k - 1) / (3 * E_k**2) * hat_delta_k**2 * curvature_k, square(w_o - w), averaged=True
+    ),
+    Term(SMALL.rhs - SMALL.lhs, square(w_o - w)),
+]
+
+
 CERTIFICATES = [
     Certificate(
         claim="vlaski2023:eq-5.59-5.60",
@@ -116,6 +130,11 @@ CERTIFICATES = [
         links=[_RECURSION],
         lemmas=[_SHARP_ID],
         roots=[_POSITIVE_RATE],
+    ),
+    Certificate(
+        claim="vlaski2023:thm-5.1.recursion.small-steps",
+        links=[_SMALL_STEPS],
+        lemmas=[_SHARP_ID],
     ),
     Combination(
         claim="vlaski2023:claim.steady-state-noise",

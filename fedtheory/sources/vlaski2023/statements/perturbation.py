@@ -14,6 +14,7 @@ energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
 apart = Expectation(norm_sq(g - g_w))
 travelled = Expectation(norm_sq(phi - w))
 h4 = sp.Symbol(r"\mathbb{E}\|h_kh_k^T\|^2", nonnegative=True)
+curved = sp.Symbol(r"\mathbb{E}(h_kh_k^T)^2(\phi_{k\,e-1}-w_{i-1})", real=True)
 lms_gradient = g / 2
 """(5.45): half the gradient of the squared error."""
 
@@ -96,17 +97,30 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.supported.bound("eq-5.46", "Least mean squares are smooth in the mean square", "(5.46)")(
-        chain=((hat_delta_k / 2) ** 2, "<=", h4),
-        where={**NOTATION, h4: q.regressor_fourth_moment},
+        chain=(
+            Expectation(norm_sq(lms_gradient - g_w / 2)),
+            "==",
+            Expectation(inner(phi - w, curved)),
+            "<=",
+            h4 * Expectation(norm_sq(phi - w)),
+        ),
+        also=(Relation((hat_delta_k / 2) ** 2, "<=", h4),),
+        where={**NOTATION, h4: q.regressor_fourth_moment, curved: q.sample_curvature_of_change},
+        place="round",
         assumptions=(least_squares_loss,),
         printed=(
             r"\mathbb E\|\widehat{\nabla J_k}(w_1)-\widehat{\nabla J_k}(w_2)\|^2="
+            r"\mathbb E\|-h_{k,i}(\gamma_{k,i}-h_{k,i}^{\mathsf T}w_1)"
+            r"+h_{k,i}(\gamma_{k,i}-h_{k,i}^{\mathsf T}w_2)\|^2="
+            r"\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}w_1-h_{k,i}h_{k,i}^{\mathsf T}w_2\|^2="
             r"\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}(w_1-w_2)\|^2\le\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}\|^2"
             r"\|w_1-w_2\|^2,\quad\hat\delta_k^2=\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}\|^2"
         ),
         note=(
-            "For the gradient of (5.45), half of ours: its smallest constant in Condition 5.1 is at most E|h h'|^2.  "
-            "The gradient of the cost (5.44) needs four times that."
+            "At w_1 = phi_{k,e-1} and w_2 = w_{i-1}, with the gradient of (5.45), half of the one of a run.  The first "
+            "relation is the first and the last of the four equal members: the gradients of the run, which have "
+            "gamma, against the second moment of h h' from the data.  The two members between are algebra.  The last "
+            "relation is the constant for all pairs; the gradient of the cost (5.44) needs four times that."
         ),
     ),
     claim.proved.bound("eq-5.47", "Energy of an agent's perturbation by the way it travels", "(5.47)")(
