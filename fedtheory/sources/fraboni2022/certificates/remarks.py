@@ -10,7 +10,7 @@ from fedtheory.proofs import schedule_facts as facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ONE as ONE_FACT
-from fedtheory.proofs.updates import APART_AT_LEAST, WEIGHTS_AT_MOST, at_local, square_of_weight
+from fedtheory.proofs.updates import WEIGHTS_AT_MOST, at_local, square_of_weight
 from fedtheory.sources.fraboni2022.statements import remarks_schedules, remarks_theorems
 from fedtheory.sources.fraboni2022.statements.asynchronous import ratio
 from fedtheory.sources.fraboni2022.statements.convergence import apart
@@ -53,9 +53,6 @@ _GIVEN = [
     ),
 ]
 """Lemma 1, and eta~^2 times beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
-_RANDOM = [*_GIVEN, Term(2 * tilde_eta**2 * q_n, assumption(APART_AT_LEAST), averaged=True)]
-"""The same, where the weights deviate from their expectations."""
-
 _FEWER = tau_M / (M * T * N)
 """A multiple of N - M T/tau_M with this factor is what tau_M/(M T) exceeds 1/N by."""
 
@@ -116,6 +113,5 @@ CERTIFICATES = [
         claim="fraboni2022:eq-39.start",
         links=[_updates(start**4 / K * _FEWER), _updates((K - 1) * Sigma_star * _FEWER)],
     ),
-    Certificate(claim="fraboni2022:lemma-2.eq-60.fixed", links=[_RANDOM]),
-    Certificate(claim="fraboni2022:lemma-2.eq-60.given-weights", links=[_GIVEN]),
+    Certificate(claim="fraboni2022:lemma-2.eq-60.fixed", links=[_GIVEN]),
 ]

@@ -17,7 +17,6 @@ from fedtheory.sources.fraboni2022.statements.weights_lemmas import (
     descent,
     distance_sq,
     next_distance_sq,
-    selected_descent,
 )
 
 Q_past_bar = sp.Symbol(r"\frac1N\sum_n\sum_{s=1}^\tau Q(n-s)", nonnegative=True)
@@ -89,19 +88,13 @@ LEMMA_2 = [
             "update, and $\\theta^{n,k}$ depends on the random weights."
         ),
     ).with_repair(
-        title="Progress of one local step, with the random weights in the inner product",
-        rhs=-2 * tilde_eta * selected_descent + PER_STEP,
-        verdict="proved",
-    ),
-    claim.proved.step(
-        "lemma-2.eq-60.given-weights",
-        "Progress of one local step with given weights",
-        "proof of Lemma 2, eq. (60), for weights that are not random",
-    )(
-        chain=(next_distance_sq - distance_sq, "<=", -2 * tilde_eta * descent + PER_STEP),
+        title="Progress of one local step with given weights",
         assumptions=(*ASSUMPTIONS, a.given_weights),
-        note="As published.",
-        corrects="fraboni2022:lemma-2.eq-60",
+        note=(
+            "As published, for weights that are not random.  For random ones the corrected (59) has their inner "
+            "product, and Lemma 1 bounds $\\gamma_i(n)\\le\\beta q_i(n)$."
+        ),
+        verdict="proved",
     ),
 ]
 
@@ -152,7 +145,10 @@ SAMPLING = [
     claim.supported.inequality("sampling.deterministic", "No weights make a round without some client unbiased", "C.3")(
         chain=(ClientSum((1 - reports) * p_i**2), "<=", ClientSum((q_in - p_i) ** 2)),
         assumptions=(*SCHEME, a.given_weights),
-        printed=(r"\mathbb P(i\in S_n)=0/1:\quad\text{no weighting scheme can make an optimization round unbiased}"),
+        printed=(
+            r"\mathbb P(i\in S_n)=0/1\text{ \dots\ In this case, no weighting scheme can make an optimization round "
+            r"unbiased}"
+        ),
         note=(
             "Whatever the weights, the distance of $q_i(n)$ from $p_i$ is at least that of the clients without a "
             "report in the update, which is positive unless all participate."

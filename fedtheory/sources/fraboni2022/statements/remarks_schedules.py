@@ -69,8 +69,9 @@ HARDWARE = [
         chain=(Sigma_star, "<=", sigma**2),
         assumptions=(a.one_type, a.unbiased_bounded_variance),
         printed=(
-            r"\mathcal Z_i=\mathcal Z:\quad \Sigma=\mathbb E_\xi\left[\|\nabla\mathcal L(\theta^*,\xi)\|^2\right],\quad"
-            r"\Sigma=0\text{ when clients perform GD}"
+            r"\text{When clients have identical data distributions, }\Sigma\text{ can be simplified as "
+            r"}\Sigma=\mathbb E_\xi\left[\|\nabla\mathcal L(\theta^*,\xi)\|^2\right],\text{ and }\Sigma=0\text{ when "
+            r"clients perform GD}"
         ),
         note=(
             "The full gradient of every client vanishes at $\\theta^*$, so that the second moment there is a variance: "
@@ -86,9 +87,10 @@ ASYNCHRONOUS = [
         chain=(sync_epsilon, "<=", async_epsilon),
         assumptions=CYCLES,
         printed=(
-            r"\text{The first and second asymptotic terms are identical, the third is scaled by }\tau_M/\tau_0\text{ "
-            r"instead of }1/M;\text{ for a given optimization round, synchronous FedAvg outperforms its asynchronous "
-            r"counterpart}"
+            r"\text{The first and second asymptotic terms are identical for the two learning algorithms, while the "
+            r"third asymptotic term is scaled by the hardware characteristics }\tau_M/\tau_0\text{ instead of "
+            r"}1/M\text{ in FedAvg \dots\ for a given optimization round, synchronous FedAvg outperforms its "
+            r"asynchronous counterpart}"
         ),
         note=(
             "(33) against (38), as published, all hidden constants one.  The order is one of bounds, not of errors: "
@@ -103,8 +105,9 @@ ASYNCHRONOUS = [
         also=(Relation((K - 1) * Sigma_star / N, "<=", (K - 1) * Sigma_star / (T * FEWER)),),
         assumptions=CYCLES,
         printed=(
-            r"\text{at least }M\text{ times more aggregations. As a result, the first two terms of (38) decrease "
-            r"faster with asynchronous FedAvg at the detriment of an higher convergence residual}"
+            r"\text{at least }M\text{ times more aggregations than with synchronous FedAvg. As a result, the first two "
+            r"terms of equation (38) \dots\ decrease faster with asynchronous FedAvg at the detriment of an higher "
+            r"convergence residual}"
         ),
         note=(
             "In the time T synchronous FedAvg makes $T/\\tau_M$ updates.  The first relation is the first term, "
@@ -143,7 +146,10 @@ FEDFIX_REMARKS = [
     claim.supported.inequality("fedbuff.staleness", "Staleness of FedBuff", "Section 4.5")(
         chain=(m * tau, "<=", others + M - 1),
         assumptions=SCHEME,
-        printed=r"\text{Theorem 3 can be applied to other schemes using a different waiting time policy: FedBuff}",
+        printed=(
+            r"\text{Theorem 3 can be applied to other distributed optimization schemes using different waiting time "
+            r"policy }\Delta t^n.\text{ With FedBuff, the server waits for }m\text{ client updates}"
+        ),
         note=(
             "For every buffer; asynchronous FedAvg has m = 1, synchronous FedAvg m = M.  While client i computes, "
             "client j contributes at most $\\lceil\\tau_i/\\tau_j\\rceil$ times, and once more where a tie left its "

@@ -30,7 +30,9 @@ CLAIMS = [
         where=SETTING,
         place="path",
         assumptions=(a.full_rounds, a.unit_server_step),
-        printed=r"\text{(6) generalizes FedAvg's aggregation scheme (4) (}\eta_g=1\text{ and }\Delta t^n=\max_iT_i)",
+        printed=(
+            r"\text{Equation (6) generalizes FedAvg aggregation scheme (4) }(\eta_g=1\text{ and }\Delta t^n=\max_iT_i)"
+        ),
         note=(
             "Checked on sampled paths after each number of local steps: the right sides of (6) and (4) agree.  "
             "Client sampling is the same scheme with random weights, see the claims of Appendix C.2."
@@ -40,7 +42,10 @@ CLAIMS = [
         chain=(L * R_L, "<=", FACTOR * Sigma),
         where=SETTING,
         assumptions=SCHEME,
-        printed=r"\text{The convergence guarantees provided in this work are proportional to }\Sigma",
+        printed=(
+            r"\text{The convergence guarantees provided in this work are proportional to the expected convergence "
+            r"residual}"
+        ),
         note=(
             "Read: each term of Theorem 1 except $\\epsilon_F$ is at most $\\Sigma$ times a constant that depends on "
             f"L only.  The residual R is such a term; the constant is set to {FACTOR}.  No constant suffices: for the "

@@ -33,8 +33,8 @@ THEOREM_1 = [
         conditions=[SMALL_STEP],
         assumptions=SCHEME,
         printed=(
-            r"\epsilon_F\text{ only depends of the quality of the initial model; this convergence term can only be "
-            r"minimized by performing as many serial SGD steps }KN"
+            r"\epsilon_F\text{ only depends of the quality of the initial model }\theta^0\text{ \dots\ This "
+            r"convergence term can only be minimized by performing as many serial SGD steps }KN"
         ),
         note=(
             "For given step sizes $\\epsilon_F$ is inversely proportional to KN, as the sentence says.  A larger step "
@@ -53,9 +53,9 @@ THEOREM_2 = [
         for_all={root: (1, 4, 64)},
         assumptions=ASSUMPTIONS,
         printed=(
-            r"\epsilon_F\text{ to }\epsilon_\tau\text{ can be mitigated by choosing an appropriate local learning rate "
-            r"}\eta_l,\text{ but the same cannot be said for }R(\{\mathcal L^n\}),\ P(\{\mathcal L^n\}),\ "
-            r"U(\{\mathcal L^n\})"
+            r"\text{The terms }\epsilon_F\text{ to }\epsilon_\tau\text{ can be mitigated by choosing an appropriate "
+            r"local learning rate }\eta_l,\text{ but the same cannot be said for }R(\{\mathcal L^n\}),\ P(\{\mathcal "
+            r"L^n\}),\ U(\{\mathcal L^n\})"
         ),
         note=(
             "There is no $\\epsilon_\\tau$; the last term is $\\epsilon_\\beta$.  Encoded is the first half: with "
@@ -71,8 +71,8 @@ THEOREM_2 = [
         conditions=[sp.Eq(q_in, q_n * r_j)],
         assumptions=(*SCHEME, a.synchronous),
         printed=(
-            r"\text{only one client per data type needs to have a non-zero participating probability, and an "
-            r"appropriate }d_i(n)\text{ such that }\tilde s_j(n)=r_j"
+            r"\text{only one client per data type needs to have a non-zero participating probability, \dots\ and an "
+            r"appropriate }d_i(n)\text{ such that }\tilde s_j(n)=r_j\text{ is satisfied}"
         ),
         note=(
             "The appropriate weights are proportional to $r_j$ for one client of each type, and 0 for the others.  "
@@ -90,8 +90,8 @@ THEOREM_3 = [
         where=REMARKS,
         assumptions=(a.fair_types,),
         printed=(
-            r"\tilde s_j=r_j\text{ is sufficient; the relaxed sufficient condition becomes }\tilde q_i=p_i.\text{ This "
-            r"condition is weaker than the one obtained with Corollary 1}"
+            r"\tilde s_j=r_j\text{ is sufficient to minimize the optimization problem (2) \dots\ This condition is "
+            r"weaker than the one obtained with Corollary 1}"
         ),
         note=(
             "$\\tilde s_j(n)=r_j$ in every update implies $\\tilde s_j=r_j$, which is $\\chi^2=0$.  Example 2 has the "
@@ -111,8 +111,8 @@ THEOREM_3 = [
         where=SAMPLED,
         assumptions=(a.synchronous, a.uniform_sampling),
         printed=(
-            r"\text{It suffices that every client has a non-null participation probability, such that there exists an "
-            r"appropriate }d_i(n)\text{ satisfying }\tilde q_i(n)=p_i"
+            r"\text{It suffices that every client has a non-null participation probability, i.e. }\mathbb P(T_i^n\le"
+            r"\Delta t^n)>0\text{ such that there exists an appropriate }d_i(n)\text{ satisfying }\tilde q_i(n)=p_i"
         ),
         note=(
             "For any law $d_i(n)=p_i/\\mathbb P(T_i^n\\le\\Delta t^n)$ has $q_i(n)=p_i$, by (5).  Checked for m of M "
