@@ -21,7 +21,7 @@ from fedtheory.proofs.roots import Root
 from fedtheory.sources.vlaski2023.certificates.lemmas import FEDERATED
 from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.proof import s, share, stable, towards, z
-from fedtheory.sources.vlaski2023.statements.theorem import SMALL, curvature_k, remainder, stretch, travel
+from fedtheory.sources.vlaski2023.statements.theorem import SMALL, curvature_k, one_over_alpha, one_over_rest, travel
 
 _ONE = sp.S.One
 
@@ -94,16 +94,15 @@ _RECURSION = [
 ]
 
 
-_WEIGHT = 1 / stretch
-_ADDED = mu**4 * remainder * travel
+_WEIGHT = 1 / one_over_alpha
+_ADDED = mu**4 * one_over_rest * travel
+_LEFT_OF_TWO_THIRDS = mu**4 * one_over_rest * (3 * E_k - 1) / (3 * E_k**2) * hat_delta_k**2
 _SMALL_STEPS = [
     *_error_recursion(_WEIGHT),
     *_times(1 / (1 - _WEIGHT), _SHARP),
     Term(_ADDED * curvature_k, square((w_o_k - w_o) - (w_o - w)), averaged=True),
     Term(2 * _ADDED * curvature_k, assumption("distance of the minimisers"), averaged=True),
-    Term(
-        mu**4 * remainder * (3 * E_k - 1) / (3 * E_k**2) * hat_delta_k**2 * curvature_k, square(w_o - w), averaged=True
-    ),
+    Term(_LEFT_OF_TWO_THIRDS * curvature_k, square(w_o - w), averaged=True),
     Term(SMALL.rhs - SMALL.lhs, square(w_o - w)),
 ]
 

@@ -19,8 +19,8 @@ fed_any = federated_gradient(step)
 """(5.19) for any mu > 0."""
 scale_k = mu_k * E_k / step
 """The factor of an agent's gradient in (5.25), which is one under (5.26)."""
-deviating = (scale_k - 1) * x
-"""Gradients on which other factors than one show most."""
+worst_gradients = (scale_k - 1) * x
+"""Gradients of the agents for which other factors than one change the average most."""
 bent = Gradient(J_k, w + grad_k) - grad_k
 """H_k grad J_k(w_{i-1}), as a difference of gradients."""
 
@@ -101,7 +101,7 @@ CLAIMS = [
             rf"{_FED}=\frac1L\sum_{{k=1}}^K\mathbb 1_{{k,i}}\frac{{\mu_k}}\mu E_k{_BATCH}"
         ),
     ),
-    claim.proved.identity("eq-5.25.steps-a-b", "The mean of the federated gradient", "(5.25), steps (a) and (b)")(
+    claim.proved.identity("eq-5.25.steps-a-b", "Expectation of the federated gradient", "(5.25), steps (a) and (b)")(
         chain=(norm_sq(Expectation(fed_any) - Average(scale_k * Expectation(batch_gradient))), "==", 0),
         also=(
             Relation(norm_sq(Expectation(fed_any) - Average(scale_k * LocalSum(Expectation(g_w)) / E_k)), "==", 0),
@@ -116,7 +116,7 @@ CLAIMS = [
             rf"\frac{{\mu_k}}\mu E_k\mathbb E\{{{_BATCH}|w_{{i-1}}\}}\overset{{(b)}}="
             r"\frac1K\sum_{k=1}^K\frac{\mu_k}\mu E_k\nabla J_k(w_{i-1})"
         ),
-        note="For any local step sizes mu_k and any mu > 0.  The print has two more members between (a) and (b).",
+        note="For any mu_k and any mu > 0.  The published chain has two more members between (a) and (b).",
     ),
     claim.proved.identity("eq-5.25", "The federated gradient is unbiased", "(5.25), step (c) and both ends")(
         chain=(norm_sq(Average(mu_k / mu * E_k * grad_k) - Average(grad_k)), "==", 0),
@@ -159,7 +159,7 @@ CLAIMS = [
         "(5.26) and the sentence behind it",
     )(
         chain=(
-            norm_sq(Average(scale_k * deviating) - Average(deviating)),
+            norm_sq(Average(scale_k * worst_gradients) - Average(worst_gradients)),
             "==",
             Average((scale_k - 1) ** 2) ** 2 * norm_sq(x),
         ),

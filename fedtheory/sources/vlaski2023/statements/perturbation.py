@@ -14,7 +14,7 @@ energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
 apart = Expectation(norm_sq(g - g_w))
 travelled = Expectation(norm_sq(phi - w))
 h4 = sp.Symbol(r"\mathbb{E}\|h_kh_k^T\|^2", nonnegative=True)
-curved = sp.Symbol(r"\mathbb{E}(h_kh_k^T)^2(\phi_{k\,e-1}-w_{i-1})", real=True)
+sample_change = sp.Symbol(r"\mathbb{E}(h_kh_k^T)^2(\phi_{k\,e-1}-w_{i-1})", real=True)
 lms_gradient = g / 2
 """(5.45): half the gradient of the squared error."""
 
@@ -100,12 +100,12 @@ CLAIMS = [
         chain=(
             Expectation(norm_sq(lms_gradient - g_w / 2)),
             "==",
-            Expectation(inner(phi - w, curved)),
+            Expectation(inner(phi - w, sample_change)),
             "<=",
             h4 * Expectation(norm_sq(phi - w)),
         ),
         also=(Relation((hat_delta_k / 2) ** 2, "<=", h4),),
-        where={**NOTATION, h4: q.regressor_fourth_moment, curved: q.sample_curvature_of_change},
+        where={**NOTATION, h4: q.regressor_fourth_moment, sample_change: q.sample_curvature_of_change},
         place="round",
         assumptions=(least_squares_loss,),
         printed=(

@@ -58,9 +58,9 @@ CLAIMS = [
         chain=(
             step**2 * Average(variance(batch_gradient)) / K,
             "==",
-            variance(Average(one_step)),
+            Expectation(norm_sq(Average(one_step) - mean_step)),
             "<=",
-            variance(Selected(one_step)),
+            Expectation(norm_sq(Selected(one_step) - mean_step)),
             "==",
             step**2 * (Average(variance(batch_gradient)) / L + SAMPLING * Average(norm_sq(grad_k - grad))),
         ),
@@ -69,9 +69,9 @@ CLAIMS = [
         assumptions=SAMPLED,
         printed=r"\text{both perform unbiased updates along }J\text{, albeit with differing variances}",
         note=(
-            "The second member is the conditional variance of (5.3)-(5.4), the third that of L sampled agents, which "
-            "at L = 1 is (5.5)-(5.6).  At L = 1 the larger one has K times the noise, and the dissimilarity of the "
-            "agents on top: the two differ unless there is no noise and all grad J_k(w_{i-1}) are equal."
+            "By (5.7) the second member is the conditional variance of (5.3)-(5.4), and the third that of L sampled "
+            "agents.  At L = 1 it is that of (5.5)-(5.6), which has K times the noise, and the dissimilarity of the "
+            "agents on top.  The two differ unless there is no noise and all grad J_k(w_{i-1}) are equal."
         ),
     ),
     claim.proved.identity("eq-5.8", "How often an agent takes part", "(5.8)")(

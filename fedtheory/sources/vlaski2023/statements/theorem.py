@@ -41,9 +41,9 @@ cubic_slope = amplifier * Average(2 * travel * curvature_k)
 cubic_level = amplifier * Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
 
 # Bounds with the factor 1 - mu nu, which is at most sqrt(lambda): Jensen's inequality with 1/alpha = 1 + mu nu/2.
-stretch = 1 + mu * nu / 2
+one_over_alpha = 1 + mu * nu / 2
 """1/alpha."""
-remainder = 1 + 2 / (mu * nu)
+one_over_rest = 1 + 2 / (mu * nu)
 """1/(1 - alpha)."""
 _rate = (
     1
@@ -52,12 +52,12 @@ _rate = (
     + mu**2 * SAMPLING * (2 * delta**2 + 4 * Average(delta_k**2))
 )
 """lambda, with client averages of products."""
-_moved = sp.Rational(2, 3) * (Average(hat_delta_k**2 * delta_k**2) + Average(hat_delta_k**2 * beta_k**2))
+_drift_factor = sp.Rational(2, 3) * (Average(hat_delta_k**2 * delta_k**2) + Average(hat_delta_k**2 * beta_k**2))
 """At least the client average of twice travel times curvature_k."""
-SMALL = stretch * _rate + mu**4 * remainder * _moved <= 1 - mu * nu
+SMALL = one_over_alpha * _rate + mu**4 * one_over_rest * _drift_factor <= 1 - mu * nu
 """How small mu has to be: the left side is 1 - 3 mu nu/2 + O(mu^2)."""
 noise_sq = Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
-small_level = stretch * mu**2 * sigma_fed_sq + mu**4 * remainder * noise_sq
+small_level = one_over_alpha * mu**2 * sigma_fed_sq + mu**4 * one_over_rest * noise_sq
 """What a round adds: mu^2 sigma_fed^2 + O(mu^3)."""
 
 _ROOT = (
