@@ -12,6 +12,7 @@ from tiny_runs import quadratics
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average, Expectation, Value, inner
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import examine, prove
@@ -112,6 +113,17 @@ def test_a_lost_factor_is_a_misprint(name: str, expected: Any) -> None:
     assert refutes(printed, table)
     run = parse_run(table, RATIONAL)
     assert (sides(printed, run), sides(fixed, run)) == expected
+
+
+@pytest.mark.parametrize("name", ["triangle", "young", "regroup", "drop", "last", "noise-split", "squares"])
+def test_stored_runs_have_the_step_size_of_the_lemma(name: str) -> None:
+    """A step of its proof is refuted where the lemma applies: eta <= 1/(4L)."""
+    printed = find(f"renard2022:lemma-2.2.proof.{name}")
+    table = counterexample(printed)
+    assert table is not None
+    assert refutes(printed, table)
+    run = parse_run(table, RATIONAL)
+    assert 4 * q.smoothness.measure(run) * q.local_step_size.measure(run) <= 1
 
 
 def test_the_progress_term_by_hand() -> None:

@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Gradient, Value, inner, norm_sq
-from fedtheory.sources.renard2022.statements.notation import (
-    SETTING,
-    SMALL_STEP,
-    F,
-    F_i,
-    L,
-    claim,
-    x,
-    x_i,
-    x_star,
-    xbar,
-    xbar_next,
-)
+from fedtheory.sources.renard2022.statements.notation import SETTING, F, F_i, L, claim, x, x_i, x_star, xbar, xbar_next
 
 true_gradient = Gradient(F_i, x_i)
 gap = Value(F, xbar_next) - Value(F, x_star)
@@ -66,16 +54,17 @@ CLAIMS = [
         ),
         place="path",
         assumptions=SETTING,
-        conditions=[SMALL_STEP],
         printed=(
             rf"\frac L2\|\bar x^{{(t,k+1)}}-x_i^{{(t,k)}}\|^2\le\frac L2{MOVE}"
             rf"+\frac L2\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2\le L{MOVE}+L\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2"
         ),
-        note="The triangle inequality does not hold for squares; the last member has the factor two that it needs.",
+        note=(
+            "The triangle inequality does not hold for squares; the last member has the factor two that it needs.  The "
+            "counterexample has the lemma's step size, eta = 1/(4L)."
+        ),
     ).with_repair(
         title="Splitting the distance to the client, from end to end",
         chain=(L / 2 * norm_sq(xbar_next - x_i), "<=", L * move_sq + L * client_distance_sq),
-        conditions=(),
         note="From |a + b|^2 <= 2|a|^2 + 2|b|^2.  The first and the last member of the chain compare as published.",
         verdict="proved",
     ),
