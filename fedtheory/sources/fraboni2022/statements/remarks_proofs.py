@@ -146,7 +146,7 @@ SAMPLING = [
         chain=(ClientSum((1 - reports) * p_i**2), "<=", ClientSum((q_in - p_i) ** 2)),
         assumptions=(*SCHEME, a.given_weights),
         printed=(
-            r"\mathbb P(i\in S_n)=0/1\text{ \dots\ In this case, no weighting scheme can make an optimization round "
+            r"\mathbb P(i\in S_n)=0/1\dots\text{ In this case, no weighting scheme can make an optimization round "
             r"unbiased}"
         ),
         note=(

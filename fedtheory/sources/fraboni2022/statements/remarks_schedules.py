@@ -89,7 +89,7 @@ ASYNCHRONOUS = [
         printed=(
             r"\text{The first and second asymptotic terms are identical for the two learning algorithms, while the "
             r"third asymptotic term is scaled by the hardware characteristics }\tau_M/\tau_0\text{ instead of "
-            r"}1/M\text{ in FedAvg \dots\ for a given optimization round, synchronous FedAvg outperforms its "
+            r"}1/M\text{ in FedAvg}\dots\text{ for a given optimization round, synchronous FedAvg outperforms its "
             r"asynchronous counterpart}"
         ),
         note=(
@@ -106,8 +106,8 @@ ASYNCHRONOUS = [
         assumptions=CYCLES,
         printed=(
             r"\text{at least }M\text{ times more aggregations than with synchronous FedAvg. As a result, the first two "
-            r"terms of equation (38) \dots\ decrease faster with asynchronous FedAvg at the detriment of an higher "
-            r"convergence residual}"
+            r"terms of equation (38)}\dots\text{ decrease faster with asynchronous FedAvg at the detriment of an "
+            r"higher convergence residual}"
         ),
         note=(
             "In the time T synchronous FedAvg makes $T/\\tau_M$ updates.  The first relation is the first term, "

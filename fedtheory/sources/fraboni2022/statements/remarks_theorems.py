@@ -33,7 +33,7 @@ THEOREM_1 = [
         conditions=[SMALL_STEP],
         assumptions=SCHEME,
         printed=(
-            r"\epsilon_F\text{ only depends of the quality of the initial model }\theta^0\text{ \dots\ This "
+            r"\epsilon_F\text{ only depends of the quality of the initial model }\theta^0\dots\text{ This "
             r"convergence term can only be minimized by performing as many serial SGD steps }KN"
         ),
         note=(
@@ -71,8 +71,8 @@ THEOREM_2 = [
         conditions=[sp.Eq(q_in, q_n * r_j)],
         assumptions=(*SCHEME, a.synchronous),
         printed=(
-            r"\text{only one client per data type needs to have a non-zero participating probability, \dots\ and an "
-            r"appropriate }d_i(n)\text{ such that }\tilde s_j(n)=r_j\text{ is satisfied}"
+            r"\text{only one client per data type needs to have a non-zero participating probability,}\dots\text{ and "
+            r"an appropriate }d_i(n)\text{ such that }\tilde s_j(n)=r_j\text{ is satisfied}"
         ),
         note=(
             "The appropriate weights are proportional to $r_j$ for one client of each type, and 0 for the others.  "
@@ -90,8 +90,8 @@ THEOREM_3 = [
         where=REMARKS,
         assumptions=(a.fair_types,),
         printed=(
-            r"\tilde s_j=r_j\text{ is sufficient to minimize the optimization problem (2) \dots\ This condition is "
-            r"weaker than the one obtained with Corollary 1}"
+            r"\tilde s_j=r_j\text{ is sufficient to minimize the optimization problem (2)}\dots\text{ This condition "
+            r"is weaker than the one obtained with Corollary 1}"
         ),
         note=(
             "$\\tilde s_j(n)=r_j$ in every update implies $\\tilde s_j=r_j$, which is $\\chi^2=0$.  Example 2 has the "
