@@ -16,7 +16,7 @@ from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.liu2022.statements.corollary_2 import constant
-from fedtheory.sources.liu2022.statements.non_iid import m
+from fedtheory.sources.liu2022.statements.non_iid import c
 from fedtheory.sources.liu2022.statements.notation import (
     FEW_LOCAL_STEPS,
     T_0,
@@ -351,7 +351,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="liu2022:cor-4.rounds.two-sided",
-        links=[[Part((m - 1) / (m**2 * N * K), facts.ONE)]],
+        links=[[Part(c / ((1 + c) ** 2 * N * K), facts.ONE)]],
     ),
     Combination(claim="liu2022:cor-4.rounds.fixed", links=[[]], relaxed=[]),
 ]
