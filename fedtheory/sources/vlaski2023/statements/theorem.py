@@ -112,7 +112,9 @@ CLAIMS = [
         printed=r"\text{for sufficiently small step-sizes }\sqrt\lambda+O(\mu^3)<1",
         note="sqrt(lambda) is at most 1 - mu nu up to order mu^2, so terms of order mu^3 do no harm.",
     ),
-    claim.proved.bound("thm-5.1.recursion.small-steps", "Mean-square recursion with the factor 1 - mu nu", "(5.55)")(
+    claim.proved.bound(
+        "thm-5.1.recursion.small-steps", "Mean-square recursion for small steps, with the factor 1 - mu nu", "(5.55)"
+    )(
         chain=(after, "<=", (1 - mu * nu) * error_sq + small_level),
         conditions=[CONTRACTING, SMALL],
         place="round",
@@ -136,17 +138,16 @@ CLAIMS = [
         ),
         note=(
             "For the rounds of the run.  Both O(.) together are O(mu^2) (1 + mu |w~_0|^2).  Iterating (5.55) gives "
-            "O(mu^2) in place of O(mu^3) if all i are to have one constant, but the published order holds for all i "
-            "and |w~_0| at once, see the next claim."
+            "O(mu^2) in place of O(mu^3) if all i are to have one constant.  A ladder of step sizes has one start and "
+            "a fixed number of rounds; that one constant serves all i and w_0 is the next claim, whose recursion for a "
+            "single round is proved."
         ),
     ),
     claim.supported.bound(
-        "thm-5.1.limit.explicit", "Mean-square error of federated averaging, with all constants", "Theorem 5.1, (5.57)"
+        "thm-5.1.limit.explicit", "Mean-square error for small steps, with all constants", "Theorem 5.1, (5.57)"
     )(
         chain=(
             reached,
-            "<=",
-            (1 - mu * nu) ** i * start**2 + small_level / (mu * nu),
             "<=",
             (1 - mu * nu) ** i * start**2 + 3 * mu * sigma_fed_sq / (2 * nu) + 3 * mu**2 * noise_sq / nu**2,
         ),
