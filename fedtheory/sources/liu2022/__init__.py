@@ -11,8 +11,8 @@ from fedtheory.sources.liu2022.statements import CLAIMS
 PRINTED_PROOFS = {
     "lemma-1": "eq-5 eq-6 lemma-1.proof",
     "thm-1": """
-        eq-1 eq-2 eq-3.mean-zero-sum eq-3 eq-4 eq-7 eq-7.a lemma-1 eq-8 eq-8.condition thm-1.divide
-        thm-1.telescope
+        eq-1 eq-2 eq-3.variance eq-3.mean-zero-sum eq-3 eq-4 eq-7 eq-7.any-sum eq-7.a lemma-1 eq-8 eq-8.condition
+        thm-1.divide thm-1.telescope
     """,
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""

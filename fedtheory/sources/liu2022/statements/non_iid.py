@@ -214,11 +214,11 @@ CLAIMS = [
         for_all={c: (sp.Rational(1, 4), 1, 3, 7)},
         assumptions=(a.same_local_work,),
         note=(
-            "A remark on the handwritten margin 'In G-FedAvg-TSLR (Yang-Tang-Lin, ICML'11): K = O(T/N)'; slide 14 cites "
-            "Yang, Fang, Liu, ICLR 2021.  The slides do not state the cited theorem, so that the margin itself is not "
-            "proved.  With R rounds, local steps $s_L=1/(\\sqrt RKL)$ and server steps $s=\\sqrt{KN}$ that theorem has "
-            "the rate $O(1/\\sqrt{NKR}+1/R)$.  For $R=(1+c)^2NK$ the second term is $1/R=1/((1+c)^2NK)$ and at most the "
-            "first, $1/\\sqrt{NKR}=1/((1+c)NK)$.  The figure has exact errors at these step sizes."
+            "A remark on the handwritten margin 'In G-FedAvg-TSLR (Yang-Tang-Lin, ICML'11): K = O(T/N)'; slide 14 "
+            "cites Yang, Fang, Liu, ICLR 2021.  The slides do not state the cited theorem, so the margin itself is not "
+            "proved.  With R rounds, local steps $s_L=1/(\\sqrt RKL)$ and server steps $s=\\sqrt{KN}$ that theorem "
+            "has the rate $O(1/\\sqrt{NKR}+1/R)$.  For $R=(1+c)^2NK$ the second term is $1/R=1/((1+c)^2NK)$ and at "
+            "most the first, $1/\\sqrt{NKR}=1/((1+c)NK)$.  The figure has exact errors at these step sizes."
         ),
     ),
     claim.proved.bound(
