@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, product
+from fedtheory.arithmetic import FLOAT, Array, Number, product
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import common_steps, path_frames
 from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 Observe = Callable[[Array], Array]
@@ -109,7 +109,10 @@ class LoopMoments:
 
 
 def loop_moments(run: Run) -> LoopMoments:
-    """The expectations of the printed loop for the problem, the local steps and the step sizes of a run."""
+    """The expectations of the printed loop for the problem, the local steps and the step sizes of a run.
+
+    Raises `Diverging` where they leave double precision.
+    """
     steps, clients = common_steps(run), run.problem.clients
     stepping, restarting = (_joint_map(run, restarts) for restarts in (False, True))
     one = run.arithmetic.array([1])
@@ -119,7 +122,10 @@ def loop_moments(run: Run) -> LoopMoments:
     for t in range(1, run.algorithm.rounds * steps + 1):
         before.append(_at_iterates(run, joint))
         change = restarting if t % steps == 0 else stepping
-        joint = product(product(change, joint), change.T) + _noise(run, joint)
+        with np.errstate(over="ignore", invalid="ignore"):
+            joint = product(product(change, joint), change.T) + _noise(run, joint)
+        if run.arithmetic is FLOAT and not np.isfinite(joint).all():
+            raise Diverging(f"the loop diverges at iteration {t}: its second moments leave double precision")
         after.append(_apart(run, joint))
     gradient_sq, stochastic, noise = (np.array(column) for column in zip(*before, strict=True))
     return LoopMoments(gradient_sq, np.array(after), stochastic, noise)

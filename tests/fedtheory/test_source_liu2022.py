@@ -14,6 +14,7 @@ from tiny_shapes import LINE, PLANE, ROWS
 
 from fedtheory import Run
 from fedtheory.engine.restarted import loop_moments
+from fedtheory.errors import Diverging
 from fedtheory.federation.communication import cross_device
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -128,6 +129,13 @@ def test_the_loop_by_hand() -> None:
     assert q.loop_consensus_error.on(run) == fmpq(1, 16)
     assert q.loop_second_moment.on(run) == 1
     assert q.loop_noise_deviation.on(run) == 0
+
+
+def test_a_diverging_loop_raises() -> None:
+    """In double precision; rationals go on."""
+    run = curved_and_flat(step="40", rounds=400).as_floats()
+    with pytest.raises(Diverging, match="the loop diverges at iteration"):
+        loop_moments(run)
 
 
 def test_statements_for_the_loop_by_hand() -> None:
