@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from fedtheory.language.exhibits import Chart, Display, Exhibit, Finding
+from fedtheory.sources.fraboni2022.exhibits import over_splits
 from fedtheory.sources.fraboni2022.exhibits.schemes import chart_4, chart_5_to_7
 from fedtheory.sources.fraboni2022.exhibits.weightings import chart_3, charts_2
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS
@@ -71,9 +72,13 @@ def _of(figure: str, show: Callable[[], Display]) -> Exhibit:
 
 SECTION_5 = (
     _of("fig-2", _figure_2),
+    _of("fig-2", over_splits.display_2),
     _of("fig-3", _figure_3),
+    _of("fig-3", over_splits.display_3),
+    _of("fig-4", over_splits.display_4),
     _of("fig-4", lambda: _figure_4(TWENTY, _twenty_clients())),
     _of("fig-4", lambda: _figure_4(FIFTY, _fifty_clients())),
     _of("fig-5-7", lambda: _figures_5_to_7(TWENTY, _twenty_clients())),
     _of("fig-5-7", lambda: _figures_5_to_7(FIFTY, _fifty_clients())),
+    _of("fig-5-7", over_splits.display_5_to_7),
 )

@@ -112,25 +112,24 @@ class Scenario:
     """d_i, (M,)."""
     local_steps: int
     rounds: int
+    server_step_size: float = 1
 
     def algorithm(self, step_size: float) -> Algorithm:
-        """The run's algorithm at a local step size; the server's is one."""
+        """The run's algorithm at a local step size."""
         return fedavg(
             self.problem,
             rounds=self.rounds,
             local_step_size=step_size,
             local_steps=self.local_steps,
+            server_step_size=self.server_step_size,
             clock=self.clock,
             aggregation=self.weights,
         )
 
     def curve(self, step_size: float) -> Curve:
         """Expected losses at a local step size."""
-        algorithm = self.algorithm(step_size)
-        noise_maps = _noise_maps(self.problem, self.local_steps, step_size)
-        recursion = Recursion(self.problem, algorithm, noise_maps=noise_maps)
-        trajectory = trajectory_of(self.problem, algorithm, recursion)
-        times = [0.0, *(plain_float(time) for time in algorithm.times(self.problem.weights))]
+        trajectory = self.trajectory(step_size)
+        times = [0.0, *(plain_float(time) for time in trajectory.algorithm.times(self.problem.weights))]
         return Curve(
             step_size,
             np.array(times[: len(trajectory.moments)]),
@@ -139,6 +138,12 @@ class Scenario:
             _model_variance(trajectory),
             trajectory.divergence is not None,
         )
+
+    def trajectory(self, step_size: float) -> Trajectory:
+        """Moments of the models at a local step size."""
+        algorithm = self.algorithm(step_size)
+        noise_maps = _noise_maps(self.problem, self.local_steps, step_size)
+        return trajectory_of(self.problem, algorithm, Recursion(self.problem, algorithm, noise_maps=noise_maps))
 
     def tuned(self, step_sizes: Sequence[float]) -> Tuned:
         """The curves for ascending step sizes, up to the first that diverges."""

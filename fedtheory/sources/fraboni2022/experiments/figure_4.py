@@ -68,19 +68,20 @@ def figure_4(
     """All schemes on one split of the digits, with time-based weights and ``eta_g = 1``."""
     problem = digits_problem(clients, split, seed)
     # All scenarios have the same slowest client, so the synchronous rounds are the same in all of them.
-    shared = _scenario(problem, "synchronous", 0, local_steps, horizon).tuned(step_sizes)
+    shared = scheme_scenario(problem, "synchronous", 0, local_steps, horizon).tuned(step_sizes)
     compared = []
     for slower in SCENARIOS:
         schemes = {"synchronous": shared}
         for name in ("FedFix-0.5", "asynchronous"):
-            schemes[name] = _scenario(problem, name, slower, local_steps, horizon).tuned(step_sizes)
+            schemes[name] = scheme_scenario(problem, name, slower, local_steps, horizon).tuned(step_sizes)
         compared.append(SchemesCompared(split, slower, schemes, float(problem.optimal_value)))
-    fedfix = _scenario(problem, "FedFix-0.5", 0, local_steps, horizon)
+    fedfix = scheme_scenario(problem, "FedFix-0.5", 0, local_steps, horizon)
     step_size = compared[0].schemes["FedFix-0.5"].best.step_size
     gap = doubled_server_gap.measure(Run(problem, fedfix.algorithm(step_size)))
     return SplitCompared(tuple(compared), float(gap))
 
 
-def _scenario(problem: Problem, scheme: str, slower: int, local_steps: int, horizon: int) -> Scenario:
+def scheme_scenario(problem: Problem, scheme: str, slower: int, local_steps: int, horizon: int) -> Scenario:
+    """Runs of a scheme with time-based weights and the hardware F`slower`."""
     policy = POLICIES[scheme]
     return scenario(problem, policy, slower, "Time-based", local_steps=local_steps, horizon=horizon)

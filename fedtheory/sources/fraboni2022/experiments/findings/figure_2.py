@@ -8,11 +8,10 @@ from fedtheory.arithmetic import Array
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.curves import Curve, last
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
+from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE
 
 _FIRST, _HALF = 0.75, 0.5
 """Parts of the initial excess loss that are left when a run is compared "at first"."""
-_TWICE = (1.5, 3.0)
-"""What counts as "twice as large"."""
 
 
 def findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, ...]:
@@ -89,7 +88,7 @@ def _gaps(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, Fi
         f"{dirichlet.identical_limit - dirichlet.minimum:.3g} and {iid.identical_limit - iid.minimum:.3g}."
     )
     larger = dirichlet.gap > max(iid.gap, 0.0)
-    twice = iid.gap > 0 and _TWICE[0] <= ratio <= _TWICE[1]
+    twice = iid.gap > 0 and TWICE[0] <= ratio <= TWICE[1]
     return (
         Finding("data heterogeneity widens the gap between the two weightings", larger, evidence),
         Finding("the gap is twice as large on the split with label skew", twice, evidence),

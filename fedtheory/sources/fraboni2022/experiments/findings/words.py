@@ -1,6 +1,19 @@
 """Numbers of runs in sentences."""
 
+from collections.abc import Sequence
+from statistics import mean, stdev
+
+TWICE = (1.5, 3.0)
+"""What counts as "twice as large"."""
+
 
 def number_or_divergence(value: float) -> str:
     """A number of a run, or that it diverges."""
     return "divergence" if value == float("inf") else f"{value:.3g}"
+
+
+def mean_and_deviation(values: Sequence[float]) -> str:
+    """Average and standard deviation over several splits."""
+    if float("inf") in values:
+        return "divergence"
+    return f"{mean(values):.3g} (deviation {stdev(values):.2g})"

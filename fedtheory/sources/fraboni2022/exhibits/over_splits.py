@@ -1,0 +1,137 @@
+"""The experiments of Section 5 on several splits: stored tables as charts and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from fedtheory.language.exhibits import (
+    BLUE,
+    DASHED,
+    GREEN,
+    ORANGE,
+    RED,
+    SOLID,
+    Axis,
+    Band,
+    Chart,
+    Display,
+    Finding,
+    Line,
+    Part,
+)
+from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
+from fedtheory.sources.fraboni2022.experiments.figure_4 import SCENARIOS
+from fedtheory.sources.fraboni2022.experiments.findings import (
+    findings_2_over_splits,
+    findings_3_over_splits,
+    findings_4_over_splits,
+    findings_5_to_7_over_splits,
+)
+from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import TunedLocalWork
+from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme
+from fedtheory.sources.fraboni2022.experiments.over_splits.search import FINE
+from fedtheory.sources.fraboni2022.experiments.over_splits.stored import FEWER_SEEDS, SEEDS, stored
+
+_TWENTY = 20
+"""Clients of the charts."""
+_COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
+
+
+def display_2() -> Display:
+    """Figure 2 on several splits."""
+    return _display([], findings_2_over_splits(stored("weightings")))
+
+
+def display_3() -> Display:
+    """Figure 3 on several splits."""
+    names = ("local-work", "tuned-local-work", "mitigations")
+    works, tuned, changed = (stored(name) for name in names)
+    charts = [_tuned_chart(tuned, split) for split in SPLITS]
+    return _display(charts, findings_3_over_splits(works, tuned, changed))
+
+
+def display_4() -> Display:
+    """Figure 4 on several splits."""
+    records = stored("schemes")
+    charts = [_schemes_chart(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
+    return _display(charts, findings_4_over_splits(records), fewer=True)
+
+
+def display_5_to_7() -> Display:
+    """Figures 5 to 7 on several splits."""
+    return _display([], findings_5_to_7_over_splits(stored("rises")))
+
+
+def _display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: bool = False) -> Display:
+    splits = f"{len(SEEDS)} splits of each kind" + (f", {len(FEWER_SEEDS)} with 50 clients" if fewer else "")
+    return Display(charts, f"What reproduces, {splits} (stored results)", findings)
+
+
+def _tuned_chart(records: Sequence[TunedLocalWork], split: Split) -> Chart:
+    """Excess loss over the number of local steps, each weighting at its best step size."""
+    chosen = [each for each in records if each.split == split]
+    steps = sorted({each.local_steps for each in chosen})
+
+    def values(measure: str) -> list[list[float]]:
+        return [[getattr(each, measure) for each in chosen if each.local_steps == number] for number in steps]
+
+    parts = [
+        *_with_range(steps, values("identical_excess"), "Identical", BLUE),
+        *_with_range(steps, values("time_based_excess"), "Time-based", ORANGE),
+    ]
+    return Chart(
+        name=f"tuned-local-steps-{split.lower()}",
+        x=Axis("local steps $K$", "log", ticks=steps),
+        y=Axis("excess loss at the best step size", "log"),
+        parts=parts,
+        caption=(
+            f"Excess loss of problem (2) over the last 5% of the updates at the best step size of each weighting, "
+            f"asynchronous FedAvg, F80, 10 clients, {split} splits: average over the splits, and their range."
+        ),
+    )
+
+
+def _schemes_chart(records: Sequence[BestScheme], split: Split, slower: int) -> Chart:
+    """Excess loss over the time budget, each scheme at its best step size."""
+    chosen = [each for each in records if (each.clients, each.split, each.slower) == (_TWENTY, split, slower)]
+    times = sorted({each.time for each in chosen})
+    parts: list[Part] = []
+    for scheme, colour in _COLOURS.items():
+        for is_scaled in (False, True):
+            runs = [each for each in chosen if each.scheme == scheme and (each.server_step_size > 1) == is_scaled]
+            values = [[each.excess for each in runs if each.time == time] for time in times]
+            if runs and not is_scaled:
+                parts += _with_range(times, values, scheme, colour)
+            elif runs:
+                label = rf"{scheme}, $\eta_g=M$"
+                parts.append(Line(times, _averages(values), label, colour, DASHED, marker="o", size=4, hollow=True))
+    return Chart(
+        name=f"best-step-sizes-{split.lower()}-f{slower}",
+        x=Axis("time budget, in updates of the slowest client", "log", ticks=times),
+        y=Axis("excess loss at the best step size", "log"),
+        parts=parts,
+        caption=(
+            f"Excess loss of problem (2) over the last 5% of each time budget under F{slower} on the {split} splits, "
+            f"{_TWENTY} clients, each scheme at the step size that is best for the split and the budget: average over "
+            f"the splits, and their range. Dashed: server step size $M$ instead of one. {_searched(chosen)}"
+        ),
+    )
+
+
+def _searched(records: Sequence[BestScheme]) -> str:
+    interior = sum(each.is_interior for each in records)
+    return (
+        f"Smaller and larger step sizes were tried beside {interior} of the {len(records)} best ones; neighbours have "
+        f"the ratio $2^{{1/{FINE}}}$."
+    )
+
+
+def _with_range(x: Sequence[float], values: Sequence[Sequence[float]], label: str, colour: int) -> Iterator[Part]:
+    """The average over the splits as a line, and the range from the smallest to the largest as a band."""
+    yield Band(x, [min(each) for each in values], [max(each) for each in values], colour=colour, opacity=0.2)
+    yield Line(x, _averages(values), label, colour, SOLID, marker="o", size=4)
+
+
+def _averages(values: Sequence[Sequence[float]]) -> list[float]:
+    return [sum(each) / len(each) for each in values]

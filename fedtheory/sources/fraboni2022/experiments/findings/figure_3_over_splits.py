@@ -1,0 +1,229 @@
+"""Sentences of fraboni2022 on Figure 3, on several splits of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf, isnan
+from statistics import mean
+
+from fedtheory.language.exhibits import Finding
+from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
+from fedtheory.sources.fraboni2022.experiments.findings.words import mean_and_deviation, number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
+    CHANGES,
+    LocalWorkOnSplit,
+    Mitigation,
+    TunedLocalWork,
+)
+
+_SIMILAR = 1.5
+"""Largest ratio of two numbers that are "very similar"."""
+_FIRST, _LAST = 8, 16
+"""Between these numbers of local steps the source finds Identical very similar."""
+_DEVIATION_AFTER, _MEAN_AFTER = 8, 15
+"""After these numbers of local steps the source finds Time-based behind Identical."""
+_HALVED, _OTHERS = CHANGES[1:4], CHANGES[4:]
+
+Runs = Sequence[LocalWorkOnSplit]
+
+
+def findings_3_over_splits(
+    works: Runs, tuned: Sequence[TunedLocalWork], changed: Sequence[Mitigation]
+) -> tuple[Finding, ...]:
+    """Figure 3 on several splits of each kind."""
+    return (
+        _identical_similar(works),
+        *_overtaking(works),
+        *_mitigating(changed),
+        _due_to_heterogeneity(works, changed),
+        _slow_moves(works),
+        _tuned(tuned),
+    )
+
+
+def _by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, list[Runs]]]:
+    """For each kind of split the runs of every seed, in ascending order of local steps."""
+    listed = list(works)
+    for split in SPLITS:
+        seeds = sorted({each.seed for each in listed if each.split == split})
+        yield split, [[each for each in listed if (each.split, each.seed) == (split, seed)] for seed in seeds]
+
+
+def _diverging_from(runs: Runs, measure: str) -> float:
+    """Smallest number of local steps with which the run diverges."""
+    return min((each.local_steps for each in runs if getattr(each, measure) == inf), default=inf)
+
+
+def _identical_similar(works: Runs) -> Finding:
+    texts, holds = [], True
+    for split, splits in _by_split(works):
+        limits = [_diverging_from(runs, "identical_excess") for runs in splits]
+        holds = holds and all(_growth(runs, measure, _FIRST, _LAST) <= _SIMILAR for runs in splits for measure in _BOTH)
+        averages, deviations = ([_growth(runs, measure, 2, 4) for runs in splits] for measure in _BOTH)
+        texts.append(
+            f"{split}: Identical diverges from $K={_listed(limits)}$; from $K=2$ to $K=4$ the mean grows by factors "
+            f"of {min(averages):.3g} to {max(averages):.3g} and the deviation by {min(deviations):.3g} to "
+            f"{max(deviations):.3g}"
+        )
+    statement = f"Identical has very similar mean and deviation from $K={_FIRST}$ to $K={_LAST}$"
+    return Finding(statement, holds, f"Split by split, {'; '.join(texts)}.")
+
+
+_BOTH = ("identical_excess", "identical_deviation")
+
+
+def _growth(runs: Runs, measure: str, first: int, last: int) -> float:
+    """Ratio of a number between two numbers of local steps; infinite where a run diverges."""
+    found = {each.local_steps: float(getattr(each, measure)) for each in runs}
+    numbers = found.get(first, inf), found.get(last, inf)
+    return inf if inf in numbers else numbers[1] / numbers[0]
+
+
+def _overtaking(works: Runs) -> tuple[Finding, Finding]:
+    """After how many local steps Time-based stays behind Identical."""
+    texts, ordered, as_published = [], True, True
+    for split, splits in _by_split(works):
+        deviation = [_last_ahead(runs, "deviation") for runs in splits]
+        average = [_last_ahead(runs, "excess") for runs in splits]
+        ordered = ordered and all(0 < one <= other for one, other in zip(deviation, average, strict=True))
+        as_published = as_published and set(deviation) == {_DEVIATION_AFTER} and set(average) == {_MEAN_AFTER}
+        limits = [_diverging_from(runs, "time_based_excess") for runs in splits]
+        texts.append(
+            f"{split}: higher deviation after $K={_listed(deviation)}$, higher mean after $K={_listed(average)}$, "
+            f"divergence from $K={_listed(limits)}$"
+        )
+    evidence = f"Time-based, split by split: {'; '.join(texts)}."
+    return (
+        Finding(
+            "with more local work Time-based gets the higher deviation first, and then the higher mean",
+            ordered,
+            evidence,
+        ),
+        Finding(
+            f"Time-based has the higher deviation after $K={_DEVIATION_AFTER}$, "
+            f"and the higher mean after $K={_MEAN_AFTER}$",
+            as_published,
+            evidence,
+        ),
+    )
+
+
+def _last_ahead(runs: Runs, measure: str) -> int:
+    """Largest number of local steps with which Time-based is not behind; zero where it always is."""
+    ahead = [
+        each.local_steps
+        for each in runs
+        if getattr(each, f"time_based_{measure}") <= getattr(each, f"identical_{measure}") < inf
+    ]
+    return max(ahead, default=0)
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
+    """What halves or removes the fluctuation of Time-based."""
+    counts = {change: _improved(changed, change) for change in CHANGES[1:]}
+    texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
+    evidence = (
+        "Deviation of the expected loss over the last 5% of the updates, or divergence, against the run without the "
+        "change. Smaller with "
+    )
+    return (
+        Finding(
+            "a smaller global step size, a smaller local step size and less local work mitigate the instability",
+            all(better == total for better, total in (counts[change] for change in _HALVED)),
+            f"{evidence}{'; '.join(texts[change] for change in _HALVED)}. {_rescued(changed, _HALVED)}",
+        ),
+        Finding(
+            "only these three mitigate it",
+            not any(better for better, _ in (counts[change] for change in _OTHERS[:1])),
+            f"{evidence}{texts['FedFix-0.5']}, at the same step sizes and local work. {_rescued(changed, _OTHERS[:1])}",
+        ),
+    )
+
+
+def _cases(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str, Mitigation]]:
+    """By kind of split, seed and local steps, the runs with every change."""
+    cases: dict[tuple[str, int, int], dict[str, Mitigation]] = {}
+    for each in changed:
+        cases.setdefault((each.split, each.seed, each.local_steps), {})[each.change] = each
+    return cases
+
+
+def _improved(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
+    """In how many runs a change leaves a smaller deviation, and the number of runs."""
+    cases = _cases(changed).values()
+    return sum(runs[change].deviation < runs["none"].deviation for runs in cases), len(cases)
+
+
+def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
+    """Of the runs that diverge, how many converge with each of some changes."""
+    diverging = [runs for runs in _cases(changed).values() if runs["none"].deviation == inf]
+    saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
+    return f"Of the {len(diverging)} runs that diverge without a change, {_listed(saved)} converge with it."
+
+
+def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
+    """That the instability is missing on IID splits, where the clients' data are alike."""
+    limits = {
+        split: [_diverging_from(runs, "time_based_excess") for runs in splits] for split, splits in _by_split(works)
+    }
+    fewest = {steps for _, _, steps in _cases(changed)}
+    finite = {
+        split: [
+            runs["none"].deviation
+            for (kind, _, steps), runs in _cases(changed).items()
+            if kind == split and steps == min(fewest) and runs["none"].deviation < inf
+        ]
+        for split in SPLITS
+    }
+    evidence = (
+        f"Time-based diverges from $K={_listed(limits['IID'])}$ on the IID splits and from "
+        f"$K={_listed(limits['Dirichlet'])}$ on the Dirichlet ones, so that "
+        f"stale models {'suffice to' if max(limits['IID']) < inf else 'alone do not'} cause it. "
+        f"Where it converges with $K={min(fewest)}$, the deviation is {mean(finite['IID']):.2g} on the IID splits and "
+        f"{mean(finite['Dirichlet']):.2g} on the Dirichlet ones."
+    )
+    statement = "the instability is due to the heterogeneity of the clients' data"
+    return Finding(statement, all(limit == inf for limit in limits["IID"]), evidence)
+
+
+def _slow_moves(works: Runs) -> Finding:
+    """That each update of a slow client moves the model further with time-based weights."""
+    texts, holds = [], True
+    for split, splits in _by_split(works):
+        known = [each for runs in splits for each in runs if not isnan(each.move_ratio)]
+        holds = holds and all(each.larger_moves == 1 for each in known)
+        share = mean(each.larger_moves for each in known)
+        ratio = mean_and_deviation([each.move_ratio for each in known if each.local_steps == 1])
+        texts.append(
+            f"{split}: further at {100 * share:.3g}% of these updates, with $K=1$ at the end {ratio} times as far"
+        )
+    evidence = (
+        "$(\\mathbb{E}|\\theta^{n+1}-\\theta^n|^2)^{1/2}$ at the updates of clients with $d_i>1$, over all $K$ with "
+        f"which both converge: {'; '.join(texts)}. From one and the same model the update of Time-based is exactly "
+        "$d_i$ times as long, but the two runs come to different models."
+    )
+    return Finding("whenever a slow client contributes, the model moves further with Time-based", holds, evidence)
+
+
+def _tuned(tuned: Sequence[TunedLocalWork]) -> Finding:
+    texts = []
+    for split in SPLITS:
+        chosen = [each for each in tuned if each.split == split]
+        ahead = sum(each.time_based_excess < each.identical_excess for each in chosen)
+        ratios = [each.identical_excess / each.time_based_excess for each in chosen]
+        texts.append(
+            f"{split}: in {ahead} of {len(chosen)} cases, with Identical losing {number_or_divergence(min(ratios))} to "
+            f"{number_or_divergence(max(ratios))} times as much"
+        )
+    steps = _listed(sorted({each.local_steps for each in tuned}))
+    interior = sum(each.is_interior for each in tuned)
+    evidence = (
+        f"Excess loss with the best step size of each weighting, $K={steps}$: Time-based is better {'; '.join(texts)}. "
+        f"Both best step sizes are inside the grid in {interior} of {len(tuned)} cases."
+    )
+    holds = all(each.time_based_excess < each.identical_excess for each in tuned)
+    return Finding("with a grid search for $\\eta_l$ Time-based always has the lower loss", holds, evidence)

@@ -1,0 +1,25 @@
+"""Expected squared distance between two consecutive models of the server, update by update."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments.local import step_maps
+
+
+def squared_moves(trajectory: Trajectory) -> Array:
+    """E|theta^{n+1} - theta^n|^2, (N,), of an asynchronous run whose clients do the same local work."""
+    recursion, algorithm = trajectory.recursion, trajectory.algorithm
+    identity = np.eye(trajectory.problem.dimension + 1)
+    (local_steps,) = set(algorithm.work.steps)
+    displacements = np.linalg.matrix_power(step_maps(recursion.centred, recursion.work), local_steps) - identity
+    moves = []
+    for (update, live), noise in zip(trajectory.rounds(), trajectory.noise, strict=True):
+        maps = dict(recursion.maps_after(displacements, live, update))
+        maps[live.newest] = maps[live.newest] - identity
+        _, moment = live.combine(maps)
+        added = recursion.server_step_size**2 * noise.server
+        moves.append(float(moment[1:, 1:].trace() + added.trace()))
+    return np.array(moves)

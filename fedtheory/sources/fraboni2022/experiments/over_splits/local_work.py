@@ -1,0 +1,162 @@
+"""Figure 3 over several splits: local work at one step size, at the best one, and with changes that mitigate it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import log2
+
+from fedtheory.federation.clock import Asynchronous, Policy
+from fedtheory.federation.oracles import ExactOracle
+from fedtheory.federation.problem import Problem
+from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Weighting, last, scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_3 import CLIENTS, HORIZON, SLOWER
+from fedtheory.sources.fraboni2022.experiments.figure_4 import POLICIES
+from fedtheory.sources.fraboni2022.experiments.moves import squared_moves
+from fedtheory.sources.fraboni2022.experiments.over_splits.search import COARSE, FINE, best_of, search, step_size_at
+
+WEIGHTINGS: tuple[Weighting, Weighting] = ("Identical", "Time-based")
+
+
+@dataclass(frozen=True)
+class LocalWorkOnSplit:
+    """Both weightings with one number of local steps on one split, averages over the last 5% of the updates."""
+
+    split: Split
+    seed: int
+    step_size: float
+    """The best one for identical weights and one local step."""
+    local_steps: int
+    identical_excess: float
+    """Excess loss of problem (2); infinite where the run diverges."""
+    time_based_excess: float
+    identical_deviation: float
+    """Standard deviation of the expected loss over these updates; infinite where the run diverges."""
+    time_based_deviation: float
+    larger_moves: float
+    """Fraction of the updates of slow clients at which E|theta^{n+1} - theta^n|^2 is larger with time-based weights."""
+    move_ratio: float
+    """Ratio of the root mean squared moves at these updates, time-based to identical; nan where a run diverges."""
+
+
+def local_work_on_split(
+    split: Split, seed: int, step_size: float, local_steps: Sequence[int]
+) -> Iterator[LocalWorkOnSplit]:
+    """Both weightings for several numbers of local steps at one step size."""
+    problem = digits_problem(CLIENTS, split, seed)
+    for steps in local_steps:
+        runs = [_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
+        curves = [run.curve(step_size) for run in runs]
+        yield LocalWorkOnSplit(
+            split,
+            seed,
+            step_size,
+            steps,
+            *(curve.final_loss - float(problem.optimal_value) for curve in curves),
+            *(curve.fluctuation for curve in curves),
+            *(_slow_moves(runs, step_size) if not any(curve.diverges for curve in curves) else (float("nan"),) * 2),
+        )
+        if all(curve.diverges for curve in curves):
+            return
+
+
+def _asynchronous(problem: Problem, weighting: Weighting, local_steps: int) -> Scenario:
+    policy = Asynchronous("one-by-one")
+    return scenario(problem, policy, SLOWER, weighting, local_steps=local_steps, horizon=HORIZON)
+
+
+def _slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[float, float]:
+    """How the updates of slow clients, those with a time-based weight above one, move the model."""
+    identical, time_based = (run.trajectory(step_size) for run in runs)
+    is_slow = runs[1].weights > 1
+    chosen = [bool(is_slow[update.reports[0]]) for update in identical.algorithm.updates()]
+    moves = [squared_moves(trajectory)[chosen] for trajectory in (identical, time_based)]
+    at_end = [float(last(each).mean()) for each in moves]
+    return float((moves[1] > moves[0]).mean()), (at_end[1] / at_end[0]) ** 0.5
+
+
+@dataclass(frozen=True)
+class TunedLocalWork:
+    """Both weightings with one number of local steps on one split, each at its own best step size."""
+
+    split: Split
+    seed: int
+    local_steps: int
+    identical_step_size: float
+    time_based_step_size: float
+    identical_excess: float
+    time_based_excess: float
+    is_interior: bool
+    """Whether smaller and larger step sizes than both best ones were tried."""
+
+
+def tuned_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Iterator[TunedLocalWork]:
+    """A grid search over step sizes for each number of local steps."""
+    problem = digits_problem(CLIENTS, split, seed)
+    for steps in local_steps:
+        runs = [_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
+        largest = -COARSE * round(FINE * log2(8 * steps) / COARSE)
+
+        def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
+            return [run.curve(step_size_at(point)).final_loss for run in runs]
+
+        found = search(losses_at, largest, largest - 6 * FINE)
+        best = [best_of(found, number) for number in range(len(runs))]
+        yield TunedLocalWork(
+            split,
+            seed,
+            steps,
+            *(each.step_size for each in best),
+            *(each.loss - float(problem.optimal_value) for each in best),
+            all(each.is_interior for each in best),
+        )
+
+
+CHANGES = (
+    "none",
+    "a quarter of the server step size",
+    "a quarter of the local step size",
+    "a quarter of the local steps",
+    "FedFix-0.5",
+    "full gradients",
+)
+
+
+@dataclass(frozen=True)
+class Mitigation:
+    """Time-based weights with one change of the run on one split, over the last 5% of the updates."""
+
+    split: Split
+    seed: int
+    local_steps: int
+    step_size: float
+    change: str
+    excess: float
+    deviation: float
+    """Standard deviation of the expected loss over these updates."""
+
+
+def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> Iterator[Mitigation]:
+    """All changes, one at a time."""
+    problem = digits_problem(CLIENTS, split, seed)
+    for change in CHANGES:
+        size = step_size / 4 if change == "a quarter of the local step size" else step_size
+        curve = _changed(problem, local_steps, change).curve(size)
+        yield Mitigation(
+            split,
+            seed,
+            local_steps,
+            step_size,
+            change,
+            curve.final_loss - float(problem.optimal_value),
+            curve.fluctuation,
+        )
+
+
+def _changed(problem: Problem, local_steps: int, change: str) -> Scenario:
+    policy: Policy = POLICIES["FedFix-0.5" if change == "FedFix-0.5" else "asynchronous"]
+    steps = local_steps // 4 if change == "a quarter of the local steps" else local_steps
+    chosen = replace(problem, oracle=ExactOracle()) if change == "full gradients" else problem
+    runs = scenario(chosen, policy, SLOWER, "Time-based", local_steps=steps, horizon=HORIZON)
+    return replace(runs, server_step_size=0.25) if change == "a quarter of the server step size" else runs

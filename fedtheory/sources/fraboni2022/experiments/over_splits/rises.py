@@ -1,0 +1,48 @@
+"""Updates at which the loss of synchronous FedAvg rises, in expectation and in sampled runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.engine import sampling
+from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_4 import CLIENTS, LOCAL_STEPS, STEP_SIZES, scheme_scenario
+
+RUNS = 20
+"""Sampled runs for each step size."""
+NEGLIGIBLE = 1e-6
+"""Relative rises of an expected loss below this one do not count: a run may end slightly below its stationary loss."""
+
+
+@dataclass(frozen=True)
+class Rises:
+    """Synchronous FedAvg on one split with one step size, where it does not diverge."""
+
+    split: Split
+    seed: int
+    rounds: int
+    step_size: float
+    expected: int
+    """Rounds after which E L(theta^n) is larger than before by more than a millionth."""
+    sampled: float
+    """Fraction of the rounds of sampled runs after which L(theta^n) is larger than before."""
+    largest: float
+    """Largest L(theta^{n+1}) - L(theta^n) of the sampled runs."""
+
+
+def rises(split: Split, seed: int, rounds: int) -> Iterator[Rises]:
+    """All step sizes of the search of Figure 4 at which the scheme does not diverge."""
+    problem = digits_problem(CLIENTS, split, seed)
+    runs = scheme_scenario(problem, "synchronous", 0, LOCAL_STEPS, rounds)
+    loss = sampling.loss(problem)
+    for step_size in STEP_SIZES:
+        curve = runs.curve(step_size)
+        if curve.diverges:
+            return
+        losses = np.stack([loss(model) for model in sampling.models(problem, runs.algorithm(step_size), RUNS, seed)])
+        steps = np.diff(losses, axis=0)
+        expected = int((np.diff(curve.loss) > NEGLIGIBLE * curve.loss[:-1]).sum())
+        yield Rises(split, seed, rounds, step_size, expected, float((steps > 0).mean()), float(steps.max()))

@@ -1,0 +1,127 @@
+"""Synchronous FedAvg, FedFix-0.5 and asynchronous FedAvg, each at its best step size, over several splits.
+
+Every split of the digits is one seed.  A run lasts until the longest time budget, and its losses serve the shorter
+budgets too.  The final loss is the average of E L(theta^n) over the last 5% of the time budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from fedtheory.federation.problem import Problem
+from fedtheory.sources.fraboni2022.experiments.curves import LAST, Curve, Scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_4 import LOCAL_STEPS, SCENARIOS, scheme_scenario
+from fedtheory.sources.fraboni2022.experiments.over_splits.search import best_of, search, step_size_at
+
+_ROUNDING = 1e-9
+"""Clock times and losses are floats."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scheme with one hardware and one server step size."""
+
+    scheme: str
+    slower: int
+    """X of the hardware FX."""
+    is_scaled: bool = False
+    """Whether the server step size is the number of clients instead of one."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases that are searched together: they share the noise of a client's local steps."""
+
+    cases: tuple[Case, ...]
+    largest: int
+    smallest: int
+    """Ends of the coarse grid."""
+
+
+_SCALED = True
+GROUPS = (
+    # The slowest client is the same with every hardware, so synchronous rounds are.
+    Group((Case("synchronous", 0), Case("FedFix-0.5", 0), Case("FedFix-0.5", 80)), -4, -32),
+    Group(
+        (
+            Case("asynchronous", 0),
+            Case("asynchronous", 80),
+            Case("synchronous", 0, _SCALED),
+            Case("FedFix-0.5", 0, _SCALED),
+            Case("FedFix-0.5", 80, _SCALED),
+        ),
+        -24,
+        -48,
+    ),
+)
+"""From 2^-1 to 2^-8 for averages of clients; from 2^-6 to 2^-12 where a client counts M times as much."""
+
+
+@dataclass(frozen=True)
+class BestScheme:
+    """One scheme on one split with one hardware, at the step size that is best for one time budget."""
+
+    clients: int
+    split: Split
+    seed: int
+    slower: int
+    """X of the hardware FX."""
+    server_step_size: int
+    time: int
+    """Time budget, in client times of the slowest client."""
+    scheme: str
+    step_size: float
+    excess: float
+    """Final loss minus the smallest loss of (2)."""
+    is_interior: bool
+    """Whether smaller and larger step sizes were tried."""
+
+
+def best_schemes(
+    split: Split, seed: int, *, clients: int, times: Sequence[int], local_steps: int = LOCAL_STEPS
+) -> Iterator[BestScheme]:
+    """All schemes with every hardware on one split, for ascending time budgets."""
+    problem = digits_problem(clients, split, seed)
+    minimum = float(problem.optimal_value)
+    for group in GROUPS:
+        runs = [_runs(problem, case, local_steps, times[-1]) for case in group.cases]
+
+        def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
+            curves = [run.curve(step_size_at(point)) for run in runs]
+            return [final_loss(curve, time, minimum) for curve in curves for time in times]
+
+        found = search(losses_at, group.largest, group.smallest)
+        for number, (case, time) in enumerate(product(group.cases, times)):
+            best = best_of(found, number)
+            for slower in SCENARIOS if case.scheme == "synchronous" else (case.slower,):
+                yield BestScheme(
+                    clients,
+                    split,
+                    seed,
+                    slower,
+                    clients if case.is_scaled else 1,
+                    time,
+                    case.scheme,
+                    best.step_size,
+                    best.loss - minimum,
+                    best.is_interior,
+                )
+
+
+def _runs(problem: Problem, case: Case, local_steps: int, horizon: int) -> Scenario:
+    runs = scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
+    return replace(runs, server_step_size=problem.clients) if case.is_scaled else runs
+
+
+def final_loss(curve: Curve, time: float, minimum: float) -> float:
+    """Average of E L(theta^n) over the models of the last 5% of a time budget; infinite where the run diverges.
+
+    Moments that grow without bound cancel to losses below the minimum at last: such a run diverges as well.
+    """
+    if curve.diverges or (curve.loss < minimum - _ROUNDING).any():
+        return float("inf")
+    chosen = (curve.times > (1 - LAST) * time + _ROUNDING) & (curve.times <= time + _ROUNDING)
+    return float(curve.loss[chosen].mean())

@@ -1,0 +1,55 @@
+"""Search for the best step size on a geometric grid, first with a coarse ratio and then with a fine one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+FINE = 4
+"""Grid points of the fine search for each factor of two: neighbours have the ratio 2^(1/4)."""
+COARSE = 2
+"""The coarse search takes every second grid point: neighbours have the ratio 2^(1/2)."""
+
+Losses = Mapping[int, Sequence[float]]
+"""By grid point, the final loss for each time budget; infinite where the run diverges."""
+
+
+def step_size_at(point: int) -> float:
+    """Step size of a grid point."""
+    return float(2.0 ** (point / FINE))
+
+
+@dataclass(frozen=True)
+class Best:
+    """Grid point with the smallest final loss."""
+
+    point: int
+    loss: float
+    is_interior: bool
+    """Whether the search has a smaller and a larger step size, so that the best one is not at its end."""
+
+    @property
+    def step_size(self) -> float:
+        """The step size itself."""
+        return step_size_at(self.point)
+
+
+def search(losses_at: Callable[[int], Sequence[float]], largest: int, smallest: int) -> dict[int, Sequence[float]]:
+    """Final losses on the coarse grid, and on the fine one around the best coarse point of each time budget.
+
+    `losses_at` returns the final losses at a grid point, one for each time budget.  The coarse search goes down from
+    `largest` to `smallest`; both are multiples of `COARSE`.
+    """
+    found = {point: losses_at(point) for point in range(largest, smallest - 1, -COARSE)}
+    budgets = len(found[largest])
+    centres = {best_of(found, budget).point for budget in range(budgets)}
+    around = {centre + shift for centre in centres for shift in range(1 - COARSE, COARSE)}
+    for point in sorted(around - found.keys()):
+        found[point] = losses_at(point)
+    return found
+
+
+def best_of(losses: Losses, budget: int) -> Best:
+    """The best grid point for one time budget."""
+    point = min(sorted(losses), key=lambda each: losses[each][budget])
+    return Best(point, losses[point][budget], min(losses) < point < max(losses))

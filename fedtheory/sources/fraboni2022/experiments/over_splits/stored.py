@@ -1,0 +1,116 @@
+"""Stored tables of the experiments over several splits, and the functions that recompute them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from typing import Any, Generic
+
+from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
+from fedtheory.sources.fraboni2022.experiments.figure_2 import figure_2
+from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
+    LocalWorkOnSplit,
+    Mitigation,
+    TunedLocalWork,
+    local_work_on_split,
+    mitigations,
+    tuned_local_work,
+)
+from fedtheory.sources.fraboni2022.experiments.over_splits.rises import Rises, rises
+from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme, best_schemes
+from fedtheory.sources.fraboni2022.experiments.over_splits.tables import RESULTS, Record, read_table
+from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit, weightings_on_split
+
+SEEDS = range(5)
+FEWER_SEEDS = range(3)
+"""Seeds of the runs with 50 clients."""
+TIMES = (10, 20, 50)
+"""Time budgets of the runs with 20 clients."""
+SHORTER_TIMES = (10, 20)
+
+
+LOCAL_STEPS = (*range(1, 17), 20, 25)
+"""K of Figure 3 at one step size."""
+TUNED_LOCAL_STEPS = (1, 5, 25)
+"""K of the grid search."""
+MITIGATED_LOCAL_STEPS = (4, 8)
+ROUNDS = 100
+"""Rounds of the sampled synchronous runs."""
+
+Part = Callable[[], Iterable[Any]]
+"""Computes the records of one split."""
+
+
+def _schemes() -> Iterator[Part]:
+    for seed, split in product(SEEDS, SPLITS):
+        yield partial(best_schemes, split, seed, clients=20, times=TIMES)
+    for seed, split in product(FEWER_SEEDS, SPLITS):
+        yield partial(best_schemes, split, seed, clients=50, times=SHORTER_TIMES)
+
+
+def _weightings() -> Iterator[Part]:
+    for split, seed in product(SPLITS, SEEDS):
+        yield partial(weightings_on_split, split, seed)
+
+
+def _local_work() -> Iterator[Part]:
+    for split, seed in product(SPLITS, SEEDS):
+        yield partial(_at_step_size_of_figure_2, local_work_on_split, split, seed, LOCAL_STEPS)
+
+
+def _tuned_local_work() -> Iterator[Part]:
+    for seed, split in product(SEEDS, SPLITS):
+        yield partial(tuned_local_work, split, seed, TUNED_LOCAL_STEPS)
+
+
+def _mitigations() -> Iterator[Part]:
+    for split, seed, steps in product(SPLITS, SEEDS, MITIGATED_LOCAL_STEPS):
+        yield partial(_at_step_size_of_figure_2, mitigations, split, seed, steps)
+
+
+def _rises() -> Iterator[Part]:
+    for split, seed in product(SPLITS, SEEDS):
+        yield partial(rises, split, seed, ROUNDS)
+
+
+def _at_step_size_of_figure_2(
+    compute: Callable[..., Iterable[Any]], split: Split, seed: int, steps: Any
+) -> Iterable[Any]:
+    """The records at the step size that is best for identical weights and one local step on the split."""
+    return compute(split, seed, figure_2(split, seed=seed).step_size, steps)
+
+
+@dataclass(frozen=True)
+class Table(Generic[Record]):
+    """A stored table: its records' class, and what computes them, split by split."""
+
+    kind: type[Record]
+    parts: Callable[[], Iterator[Part]]
+
+
+TABLES: dict[str, Table[Any]] = {
+    "schemes": Table(BestScheme, _schemes),
+    "weightings": Table(WeightingOnSplit, _weightings),
+    "local-work": Table(LocalWorkOnSplit, _local_work),
+    "tuned-local-work": Table(TunedLocalWork, _tuned_local_work),
+    "mitigations": Table(Mitigation, _mitigations),
+    "rises": Table(Rises, _rises),
+}
+
+
+def recompute(table: str) -> list[Any]:
+    """Computes the records of a table; reports each split on standard error."""
+    records: list[Any] = []
+    for part in TABLES[table].parts():
+        records += part()
+        print(f"{table}: {len(records)} records", file=sys.stderr)
+    return records
+
+
+@cache
+def stored(table: str) -> tuple[Any, ...]:
+    """The stored records of a table."""
+    return read_table(TABLES[table].kind, RESULTS / f"{table}.csv")

@@ -1,0 +1,60 @@
+"""Figure 2 over several splits: identical and time-based weights at the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import Array
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, last
+from fedtheory.sources.fraboni2022.experiments.digits import Split
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
+
+
+@dataclass(frozen=True)
+class WeightingOnSplit:
+    """Averages over the last 5% of the updates with one weighting on one split."""
+
+    split: Split
+    seed: int
+    weighting: str
+    step_size: float
+    """The best one for identical weights."""
+    excess: float
+    """Excess loss of problem (2)."""
+    spread: float
+    """Standard deviation of the clients' expected losses."""
+    surrogate_excess: float
+    """Excess loss of the surrogate problem (10) of identical weights."""
+    weighted_spread: float
+    """Standard deviation of the clients' expected losses, with the weights of problem (10)."""
+    fast_loss: float
+    """Average of the expected losses of the fast clients, which are those with a time-based weight below one."""
+
+
+def weightings_on_split(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
+    """Both weightings on one split of the digits."""
+    result = figure_2(split, seed=seed)
+    for weighting, curve in (("Identical", result.identical), ("Time-based", result.time_based)):
+        yield WeightingOnSplit(
+            split,
+            seed,
+            weighting,
+            curve.step_size,
+            curve.final_loss - result.minimum,
+            final(curve.spread(result.importance)),
+            final(curve.weighted_loss(result.shares)) - result.surrogate_minimum,
+            final(curve.spread(result.shares)),
+            fast_loss(result, curve),
+        )
+
+
+def fast_loss(result: WeightsCompared, curve: Curve) -> float:
+    """Average of the final expected losses of the fast clients, those that participate more often than on average."""
+    is_fast = result.shares > result.importance
+    return final(curve.client_losses[:, is_fast].mean(axis=1))
+
+
+def final(values: Array) -> float:
+    """Average over the last 5% of the updates."""
+    return float(last(values).mean())
