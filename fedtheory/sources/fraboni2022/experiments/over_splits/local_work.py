@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import log2
+from math import log2, nan
 
 from fedtheory.federation.clock import Asynchronous, Policy
 from fedtheory.federation.oracles import ExactOracle
@@ -43,21 +43,27 @@ class LocalWorkOnSplit:
 def local_work_on_split(
     split: Split, seed: int, step_size: float, local_steps: Sequence[int]
 ) -> Iterator[LocalWorkOnSplit]:
-    """Both weightings for several numbers of local steps at one step size."""
+    """Both weightings for ascending numbers of local steps at one step size, up to the first with which both diverge."""
     problem = digits_problem(CLIENTS, split, seed)
+    minimum = float(problem.optimal_value)
     for steps in local_steps:
         runs = [_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
-        curves = [run.curve(step_size) for run in runs]
+        identical, time_based = (run.curve(step_size) for run in runs)
+        converges = not (identical.diverges or time_based.diverges)
+        larger, ratio = _slow_moves(runs, step_size) if converges else (nan, nan)
         yield LocalWorkOnSplit(
             split,
             seed,
             step_size,
             steps,
-            *(curve.final_loss - float(problem.optimal_value) for curve in curves),
-            *(curve.fluctuation for curve in curves),
-            *(_slow_moves(runs, step_size) if not any(curve.diverges for curve in curves) else (float("nan"),) * 2),
+            identical.final_loss - minimum,
+            time_based.final_loss - minimum,
+            identical.fluctuation,
+            time_based.fluctuation,
+            larger,
+            ratio,
         )
-        if all(curve.diverges for curve in curves):
+        if identical.diverges and time_based.diverges:
             return
 
 
@@ -94,6 +100,7 @@ class TunedLocalWork:
 def tuned_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Iterator[TunedLocalWork]:
     """A grid search over step sizes for each number of local steps."""
     problem = digits_problem(CLIENTS, split, seed)
+    minimum = float(problem.optimal_value)
     for steps in local_steps:
         runs = [_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
         largest = -COARSE * round(FINE * log2(8 * steps) / COARSE)
@@ -102,14 +109,16 @@ def tuned_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Ite
             return [run.curve(step_size_at(point)).final_loss for run in runs]
 
         found = search(losses_at, largest, largest - 6 * FINE)
-        best = [best_of(found, number) for number in range(len(runs))]
+        identical, time_based = (best_of(found, number) for number in range(len(runs)))
         yield TunedLocalWork(
             split,
             seed,
             steps,
-            *(each.step_size for each in best),
-            *(each.loss - float(problem.optimal_value) for each in best),
-            all(each.is_interior for each in best),
+            identical.step_size,
+            time_based.step_size,
+            identical.loss - minimum,
+            time_based.loss - minimum,
+            identical.is_interior and time_based.is_interior,
         )
 
 
