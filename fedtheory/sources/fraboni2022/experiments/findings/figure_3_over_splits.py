@@ -8,7 +8,7 @@ from statistics import mean
 
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
-from fedtheory.sources.fraboni2022.experiments.findings.words import mean_and_deviation, number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.words import mean_and_deviation
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
     CHANGES,
     LocalWorkOnSplit,
@@ -162,7 +162,8 @@ def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
     """Of the runs that diverge, how many converge with each of some changes."""
     diverging = [runs for runs in _cases(changed).values() if runs["none"].deviation == inf]
     saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
-    return f"Of the {len(diverging)} runs that diverge without a change, {_listed(saved)} converge with it."
+    order = " (in this order)" if len(changes) > 1 else ""
+    return f"Of the {len(diverging)} runs that diverge without a change, {_listed(saved)} converge with it{order}."
 
 
 def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
@@ -216,8 +217,8 @@ def _tuned(tuned: Sequence[TunedLocalWork]) -> Finding:
         ahead = sum(each.time_based_excess < each.identical_excess for each in chosen)
         ratios = [each.identical_excess / each.time_based_excess for each in chosen]
         texts.append(
-            f"{split}: in {ahead} of {len(chosen)} cases, with Identical losing {number_or_divergence(min(ratios))} to "
-            f"{number_or_divergence(max(ratios))} times as much"
+            f"in {ahead} of {len(chosen)} cases on the {split} splits, where Identical has {min(ratios):.3g} to "
+            f"{max(ratios):.3g} times its excess loss"
         )
     steps = _listed(sorted({each.local_steps for each in tuned}))
     interior = sum(each.is_interior for each in tuned)

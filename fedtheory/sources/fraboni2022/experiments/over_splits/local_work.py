@@ -43,7 +43,7 @@ class LocalWorkOnSplit:
 def local_work_on_split(
     split: Split, seed: int, step_size: float, local_steps: Sequence[int]
 ) -> Iterator[LocalWorkOnSplit]:
-    """Both weightings for ascending numbers of local steps at one step size, up to the first with which both diverge."""
+    """Both weightings for ascending numbers of local steps at one step size, until both diverge."""
     problem = digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:

@@ -27,9 +27,9 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import Wei
 SEEDS = range(5)
 FEWER_SEEDS = range(3)
 """Seeds of the runs with 50 clients."""
-TIMES = (10, 20, 50)
+TIMES = (10, 20, 50, 100)
 """Time budgets of the runs with 20 clients."""
-SHORTER_TIMES = (10, 20)
+SHORTER_TIMES = (10, 20, 50)
 
 
 LOCAL_STEPS = (*range(1, 17), 20, 25)
