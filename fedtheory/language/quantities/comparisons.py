@@ -13,7 +13,7 @@ from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.restarted import as_printed, largest_deviation_sq, loop_moments, restarting_first
 from fedtheory.engine.run import Run
-from fedtheory.federation import Algorithm, fedavg
+from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
 from fedtheory.language.quantities.notion import Quantity
@@ -63,28 +63,30 @@ _INTERVALS = 2
 _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
 
 
-def _twin_algorithm(run: Run, policy: Policy) -> Algorithm:
-    problem, algorithm = run.problem, run.algorithm
-    clock = Clock(policy, algorithm.clock.times)
-    factors = time_based_weights(clock, RATIONAL.array([1] * problem.clients))
-    return fedavg(
-        problem,
-        rounds=algorithm.rounds // _INTERVALS,
-        local_step_size=algorithm.work.step_sizes,
-        local_steps=algorithm.work.steps,
-        server_step_size=_INTERVALS * algorithm.aggregation.server_step_size,
-        clock=clock,
-        aggregation=run.arithmetic.array(factors) * problem.weights,
-    )
+def _other_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run:
+    """The same problem and local work with another policy, its closed-form weights, and a multiple of eta_g."""
+    key = ("other policy", policy, rounds, factor)
+    if key not in run.known:
+        problem, algorithm = run.problem, run.algorithm
+        clock = Clock(policy, algorithm.clock.times)
+        weights = time_based_weights(clock, RATIONAL.array([1] * problem.clients))
+        other = fedavg(
+            problem,
+            rounds=rounds,
+            local_step_size=algorithm.work.step_sizes,
+            local_steps=algorithm.work.steps,
+            server_step_size=factor * algorithm.aggregation.server_step_size,
+            clock=clock,
+            aggregation=run.arithmetic.array(weights) * problem.weights,
+        )
+        run.known[key] = replace(run, algorithm=other)
+    compared: Run = run.known[key]
+    return compared
 
 
 def _twin(run: Run, policy: Policy) -> Run:
-    """The same problem and local work with another policy, its closed-form weights, 2 eta_g, and half the updates."""
-    key = ("twin", policy)
-    if key not in run.known:
-        run.known[key] = replace(run, algorithm=_twin_algorithm(run, policy))
-    twin: Run = run.known[key]
-    return twin
+    """Another policy with 2 eta_g and half the updates."""
+    return _other_policy(run, policy, run.algorithm.rounds // _INTERVALS, _INTERVALS)
 
 
 def _moment_gap(run: Run) -> Any:
@@ -131,4 +133,24 @@ doubled_asynchronous_suboptimality = Quantity(
     "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
     "in one update, and twice the server step size",
     lambda run: _mean_suboptimality(_twin(run, _ASYNCHRONOUS)),
+)
+
+
+def _final_suboptimality_with(run: Run, policy: Policy) -> Any:
+    """E L(theta^N) - L* after the run's number of updates with another policy."""
+    return _other_policy(run, policy, run.algorithm.rounds).trajectory.final_suboptimality
+
+
+synchronous_final_suboptimality = Quantity(
+    "synchronous_final_suboptimality",
+    r"\mathbb E\mathcal L(\theta^N_{\mathrm{sync}})-\mathcal L(\theta^*)",
+    "E L(theta^N) - L* of synchronous FedAvg with the same local work after the same number N of updates",
+    lambda run: _final_suboptimality_with(run, _SYNCHRONOUS),
+)
+asynchronous_final_suboptimality = Quantity(
+    "asynchronous_final_suboptimality",
+    r"\mathbb E\mathcal L(\theta^N_{\mathrm{async}})-\mathcal L(\theta^*)",
+    "E L(theta^N) - L* of asynchronous FedAvg with weights (36), one report at a time and the same local work, after "
+    "the same number N of updates",
+    lambda run: _final_suboptimality_with(run, Asynchronous("one-by-one")),
 )

@@ -49,8 +49,16 @@ UNPROVED = {
     "the theories of updates know noise that is unbiased, and no bound on its variance": "centralized.fixed",
     "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
     "which updates a client takes part in is no number of the kernel, only how many": "assumption-6.delay.fixed",
+    "whether a type has a weight in an update is no number of the kernel": """
+        thm-2.claims.fixed thm-2.claims.missing thm-2.claims.missing.converse
+    """,
     "it speaks of any law of sampling, and the theories of two": "sampling.unbiased.fixed",
-    "numbers that are rounded up are not bounded from above": "fedfix.regimes.fixed eq-42.ordering.fixed",
+    "numbers that are rounded up are not bounded from above": """
+        fedfix.regimes.fixed fedfix.regimes.client fedfix.regimes.synchronous fedfix.regimes.short eq-42.ordering.fixed
+    """,
+    "the theories know one run, and no other one to compare it with": """
+        eq-42.ordering.errors.fixed eq-42.ordering.errors.asynchronous.fixed
+    """,
     "the chance of an exponential time is no number of the kernel": "hardware.fixed",
     "no fact gives the weight of a type of clients, or the probability that a client is sampled": (
         "cor-1.one-client participation.weights"

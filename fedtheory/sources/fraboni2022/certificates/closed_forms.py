@@ -27,6 +27,7 @@ BY_THEIR_SIGNS = (
     "fraboni2022:eq-33",
     "fraboni2022:eq-38.fixed",
     "fraboni2022:eq-42.fixed",
+    "fraboni2022:eq-42.ordering.synchronous",
     "fraboni2022:sampling.biased.window",
     "fraboni2022:cor-2",
 )

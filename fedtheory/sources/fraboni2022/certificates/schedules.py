@@ -24,7 +24,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     tau_i,
     tau_M,
 )
-from fedtheory.sources.fraboni2022.statements.notation import M, N, T, d_i, p_i, q_i, q_in, qt_i
+from fedtheory.sources.fraboni2022.statements.notation import K, M, N, T, d_i, p_i, q_i, q_in, qt_i
 
 ONE = sp.S.One
 
@@ -253,6 +253,7 @@ FEDFIX = [
             _one(facts.FAIR_WEIGHTS_OPTIMUM, -optimum_moved),
         ],
     ),
+    Combination(claim="fraboni2022:eq-42.ordering.second-term.fixed", links=[_one(facts.SYNC_RESIDUAL, (1 - K) / N)]),
     Combination(
         claim="fraboni2022:eq-41",
         known=[Derived("fraboni2022:eq-40")],
