@@ -46,7 +46,10 @@ UNPROVED = {
         eq-11.claim.fixed eq-32.variance.fixed eq-95-96.fixed sampling.biased.fixed claim.proportional.fixed
         eq-32.identical
     """,
-    "the theories of updates know noise that is unbiased, and no bound on its variance": "centralized.fixed",
+    "the theories of updates know noise that is unbiased, and no bound on its variance": "centralized.variance",
+    "the certificate for a local step of one client, and its sum over the steps of all rounds, are not written": (
+        "centralized"
+    ),
     "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
     "which updates a client takes part in is no number of the kernel, only how many": "assumption-6.delay.fixed",
     "whether a type has a weight in an update is no number of the kernel": """

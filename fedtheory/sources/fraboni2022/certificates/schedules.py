@@ -292,4 +292,12 @@ SYNCHRONOUS = [
     ),
 ]
 
-CERTIFICATES = [*SYNCHRONOUS, *ASYNCHRONOUS, *FEDFIX]
+CENTRALISED = [
+    Combination(
+        claim="fraboni2022:centralized.constants",
+        links=[_one(facts.SYNC_RESIDUAL, -ONE), _one(facts.FULL_PAIRING, -ONE), _one(facts.FULL_EXCESS, -ONE)],
+    ),
+    Combination(claim="fraboni2022:centralized.delay.fixed", links=[_one(facts.SYNC_STALE, -ONE)]),
+]
+
+CERTIFICATES = [*SYNCHRONOUS, *CENTRALISED, *ASYNCHRONOUS, *FEDFIX]
