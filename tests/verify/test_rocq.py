@@ -40,7 +40,7 @@ from verify.rocq.run import NEEDED
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks:fedprox.local-step")
 """Another point, constants of the clients' own, another algorithm."""
-ROOTED = "fraboni2022:claim.literature.fixed"
+ROOTED = "fraboni2022:claim.literature.delay.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
 CYCLES, BOUNDS = "fraboni2022:eq-35", "fraboni2022:eq-35.bounds"
 AGES, PERIODLESS = "fraboni2022:dl-case.bounds", "fraboni2022:table-2.async.W"

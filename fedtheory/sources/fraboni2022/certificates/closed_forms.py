@@ -9,9 +9,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.roots import Root
 from fedtheory.sources.fraboni2022.statements import asynchronous, fedfix, sampling, theorem_3
-from fedtheory.sources.fraboni2022.statements.asynchronous import ratio
 from fedtheory.sources.fraboni2022.statements.notation import (
-    R_L,
     K,
     N,
     Sigma_star,
@@ -57,21 +55,28 @@ def _not_vanishing() -> Combination:
     return Combination(claim=claim.id, links=[parts])
 
 
-def _literature() -> Combination:
+def _delayed() -> Combination:
     """sqrt(tau/N) is at least 1/sqrt(tau N), and tau/sqrt(N) at least 1/N: there are delays and updates."""
     t, r = sp.symbols(r"\sqrt{\tau} \sqrt{N}", positive=True)
-    noise, start = Sigma_star + R_L, theta0_distance**2 + 1
-    delayed = [
-        Part(noise * (1 + ratio) * (tau / N + t / r + (tau - 1) / (t * r)), ONE_FACT),
-        Part(start * (2 * (1 + ratio) * tau / N + (1 + 2 * ratio) * t / r), ONE_FACT),
-    ]
-    slow = [
+    parts = [
         Part(theta0_distance**2 * tau / r, ONE_FACT),
         Part(Sigma_star * (tau**2 - 1) / (r * tau), ONE_FACT),
         Part(Sigma_star * (tau**2 * N - 1) / (N * (tau * r + 1)), ONE_FACT),
     ]
     roots = [Root(letter, number, [Part(number - 1, ONE_FACT)], sp.S.One) for letter, number in ((t, tau), (r, N))]
-    return Combination(claim="fraboni2022:claim.literature.fixed", links=[delayed, [], slow], roots=roots)
+    return Combination(claim="fraboni2022:claim.literature.delay.fixed", links=[parts], roots=roots)
 
 
-CERTIFICATES = [*(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS), _not_vanishing(), _literature()]
+def _together(name: str) -> Combination:
+    """The slack over one denominator: no term of it is negative."""
+    claim = _CLAIMS[name]
+    return Combination(claim=name, links=[[Part(sp.together(r.slack), ONE_FACT)] for r in claim.relations])
+
+
+CERTIFICATES = [
+    *(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS),
+    _not_vanishing(),
+    _delayed(),
+    _together("fraboni2022:claim.literature"),
+    Combination(claim="fraboni2022:claim.literature.clients.fixed", links=[[]]),
+]
