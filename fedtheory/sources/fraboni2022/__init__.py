@@ -53,7 +53,7 @@ UNPROVED = {
     "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
     "which updates a client takes part in is no number of the kernel, only how many": "assumption-6.delay.fixed",
     "whether a type has a weight in an update is no number of the kernel": """
-        thm-2.claims.fixed thm-2.claims.missing thm-2.claims.missing.converse
+        thm-2.claims.fixed thm-2.claims.P.fixed thm-2.claims.missing thm-2.claims.missing.converse
     """,
     "it speaks of any law of sampling, and the theories of two": "sampling.unbiased.fixed",
     "numbers that are rounded up are not bounded from above": """

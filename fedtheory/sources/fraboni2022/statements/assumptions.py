@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language import assumptions as a
@@ -18,6 +20,22 @@ model_free_noise = Assumption(
     "noise that does not depend on the model",
     r"$\nabla\mathcal L_i(x,\xi)-\nabla\mathcal L_i(y,\xi)=\nabla\mathcal L_i(x)-\nabla\mathcal L_i(y)$",
     _model_free_noise,
+)
+
+
+def _distinct_minimisers(run: Run) -> None:
+    a.strongly_convex_clients.require(run)
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12
+    optima = [run.problem.centred.client_optima[first] for first in sorted(set(run.surrogate.types))]
+    for one, other in combinations(optima, 2):
+        if not (one - other) @ (one - other) > rounding:
+            raise NotApplicable("two types of clients share a minimiser")
+
+
+distinct_minimisers = Assumption(
+    "different minimisers",
+    r"each $F_j$ is strongly convex, and $\theta_j^*\ne\theta_k^*$ for different types j and k",
+    _distinct_minimisers,
 )
 
 THEOREM = (*ASSUMPTIONS, a.theorem_step_size)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum, Expectation, norm_sq
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
+from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE, distinct_minimisers
 from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
     Z_n,
@@ -27,6 +31,12 @@ from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_
 
 FACTOR = (8 * L * chi_max + 4 * L) / least_q
 THEOREM_2 = FACTOR * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing
+absent_p = sp.Symbol(r"p_i\mathbb I(s_j(n)=0)", nonnegative=True)
+client_gap = sp.Symbol(r"[\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)]", nonnegative=True)
+mu = sp.Symbol("mu", nonnegative=True)
+mean_optimum, own_optimum = map(sp.Symbol, (r"\bar\theta^n", r"\theta_i^*"))
+UNFAIR = (misfit > 0, sp.Eq(q_n, 1), q_i > 0, N >= 2)
+"""Some type is misrepresented, although the weights of each update add up to one and every client reports."""
 
 CLAIMS = [
     *claim.refuted.bound("thm-2", "Theorem 2", "Theorem 2, (17)-(19)")(
@@ -86,36 +96,81 @@ CLAIMS = [
         chain=(R_L, ">", 0),
         also=(Relation(biased, ">", 0),),
         where=CONVERGENCE,
-        conditions=[misfit > 0],
-        assumptions=(a.asynchronous,),
+        conditions=UNFAIR,
+        assumptions=(*SCHEME, distinct_minimisers),
         printed=r"s_j(n)\ne r_j\Rightarrow R(\{\mathcal L^n\})>0\text{ and }P(\{\mathcal L^n\})>0",
         note=(
-            "Fails for weights that are all scaled by $q(n)\\ne1$, for types that are misrepresented alike in every "
-            "update (R), and for types that share a minimiser (both)."
+            "Read for weights that add up to one, for types with different minimisers, and for runs of several updates "
+            "in which every client reports.  R vanishes where all updates misrepresent the types alike, because they "
+            "then have one problem.  P vanishes where every update has one type only (`fraboni2022:thm-2.claims.P`)."
         ),
     ).with_repair(
-        title="R, P and U vanish for fair types",
-        relation="==",
-        also=(Relation(biased, "==", 0), Relation(missing, "==", 0)),
-        assumptions=(a.fair_types,),
-        note="The converse holds: none of the three is positive unless $\\tilde s_j(n)\\ne r_j$ somewhere.",
-        verdict="proved",
-        conditions=(),
+        title="Misrepresentation makes R, P or U positive",
+        chain=(R_L + biased + missing, ">", 0),
+        also=(),
+        conditions=[chi_max > 0, K * N >= 2, p_i > 0],
+        assumptions=(*SCHEME, a.somebody_reports, distinct_minimisers),
+        note=(
+            "For the shares $\\tilde s_j(n)$, any weights and types with different minimisers.  "
+            "Let all three be zero.  P = 0 leaves one type j to each unfair update.  Then R = 0 gives every update the "
+            "optimum $\\theta_j^*$, so that type j alone has weights.  U = 0 keeps the model at the minimiser of the "
+            "one missing type, but its first local step moves it away.  A single local step in all is excluded, "
+            "because U does not see where it ends."
+        ),
+        verdict="supported",
     ),
-    *claim.refuted.condition("thm-2.claims.missing", "A type that is missing makes U positive", "below Theorem 2")(
-        chain=(missing, ">", 0),
+    *claim.refuted.condition("thm-2.claims.P", "Misrepresentation makes P positive", "below Theorem 2")(
+        chain=(biased, ">", 0),
         where=CONVERGENCE,
-        conditions=[absences >= 1],
-        assumptions=(a.turns_of_clients,),
-        printed=r"s_j(n)=0\Rightarrow U(\{\mathcal L^n\})>0",
-        note="Not where the iterates are at the missing type's own minimiser.  Tried on two clients that take turns.",
+        conditions=UNFAIR,
+        assumptions=(*SCHEME, distinct_minimisers),
+        printed=r"s_j(n)\ne r_j\Rightarrow P(\{\mathcal L^n\})>0",
+        note=(
+            "In asynchronous FedAvg each update has one client.  Its optimum $\\bar\\theta^n$ is the minimiser of "
+            "that client, and P is zero.  R and U are positive there."
+        ),
     ).with_repair(
-        title="U is positive only where a type is missing",
-        relation="==",
-        also=(Relation(absences, "==", 0),),
-        assumptions=(a.fair_types,),
-        note="It is zero as well where each missing type is at its minimum in that update; it is never negative.",
-        verdict="proved",
+        title="Misrepresentation makes P positive where an unfair update has types with different minimisers",
+        chain=(chi_n * mu * Expectation(ClientSum(qt_in * norm_sq(mean_optimum - own_optimum))), "<=", 2 * N * biased),
+        where={**CONVERGENCE, mu: q.strong_convexity, mean_optimum: q.round_optimum, own_optimum: q.client_optimum},
+        place="step",
         conditions=(),
+        assumptions=(*SCHEME, a.somebody_reports, a.convex_and_smooth),
+        note=(
+            "For strongly convex clients the left side is positive unless the types of the update are fair, or all its "
+            "clients have one minimiser."
+        ),
+        verdict="supported",
+    ),
+    claim.proved.condition("thm-2.claims.converse", "R, P and U vanish for fair types", "below Theorem 2, converse")(
+        chain=(R_L, "==", 0),
+        also=(Relation(biased, "==", 0), Relation(missing, "==", 0)),
+        where=CONVERGENCE,
+        assumptions=(a.fair_types,),
+        note="None of the three is positive unless $\\tilde s_j(n)\\ne r_j$ for some type in some update.",
+    ),
+    claim.supported.condition(
+        "thm-2.claims.missing", "A missing type makes U positive unless it is at its minimum", "below Theorem 2"
+    )(
+        chain=(absent_p * client_gap, "<=", K * missing_n),
+        also=(Relation(missing_n, "<=", N * missing),),
+        where={**CONVERGENCE, absent_p: q.unrepresented_importance, client_gap: q.virtual_client_gap},
+        assumptions=(*SCHEME, a.somebody_reports),
+        printed=r"s_j(n)=0\Rightarrow U(\{\mathcal L^n\})>0",
+        note=(
+            "Read: U is positive where a missing type is not at its minimum at every virtual iterate of the update.  "
+            "The encoded bound says so for each client i of a missing type, each update n and each local step k.  Read "
+            "without this exception the implication is false.  U is zero where the models are at a minimiser of each "
+            "missing type, for example where all types share a minimiser and the model starts there."
+        ),
+    ),
+    claim.supported.condition(
+        "thm-2.claims.missing.converse", "U is positive only where a type is missing", "below Theorem 2, converse"
+    )(
+        chain=(missing, "==", 0),
+        where=CONVERGENCE,
+        conditions=[sp.Eq(absences, 0)],
+        assumptions=(*SCHEME, a.somebody_reports),
+        note="For any weights: where every type has a positive weight in every update, U is a sum without terms.",
     ),
 ]
