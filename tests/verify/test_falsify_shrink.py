@@ -25,7 +25,7 @@ KINDS = [
     "renard2022:observation-2.1",
     "renard2022:eq-9",
     "renard2022:goal-rate",
-    "fraboni2022:table-2.fedfix",
+    "fraboni2022:table-2.fedfix.beta",
     "fraboni2022:algorithm-1.ties",
     "lecture27:lemma-3.proof.factor",
     "liu2022:eq-3",

@@ -237,11 +237,12 @@ _MEAN_GAP = [
 _TIME = [_one(facts.FEDFIX_TIME, -1 / Delta_t), _one(facts.FEDFIX_DURATION, -ONE)]
 _STALENESS, _WINDOW = _one(facts.FEDFIX_STALE_ATTAINED, -ONE), _one(facts.FEDFIX_WINDOW, -ONE)
 _COUNT = _one(facts.FEDFIX_CYCLES, -ONE)
-_MOMENTS = [_one(facts.FEDFIX_PAIRING, -ONE), _one(facts.FEDFIX_EXCESS, -ONE)]
+_PAIRED, _NO_EXCESS = _one(facts.FEDFIX_PAIRING, -ONE), _one(facts.FEDFIX_EXCESS, -ONE)
 
 FEDFIX = [
     Combination(claim="fraboni2022:fedfix.schedule.fixed", links=[_COUNT, _WINDOW, _STALENESS]),
-    Combination(claim="fraboni2022:fedfix.alpha-beta.fixed", links=_MOMENTS),
+    Combination(claim="fraboni2022:fedfix.alpha-beta.alpha", links=[_PAIRED]),
+    Combination(claim="fraboni2022:fedfix.alpha-beta.fixed", links=[_NO_EXCESS]),
     Combination(
         claim="fraboni2022:eq-40.necessary",
         links=[[Part(N_i / N, facts.FEDFIX_WEIGHTS), Part(d_i / N, facts.FEDFIX_CYCLES)]],
@@ -270,9 +271,11 @@ FEDFIX = [
         links=[_one(facts.WINDOW), _WINDOW, _one(facts.INTERVALS_AT_MOST)],
     ),
     Combination(
-        claim="fraboni2022:table-2.fedfix.fixed",
-        links=[_from("eq-40"), *_TIME, *_MOMENTS, _STALENESS, _WINDOW, _MEAN_GAP],
+        claim="fraboni2022:table-2.fedfix",
+        known=[Derived("fraboni2022:eq-40")],
+        links=[_from("eq-40"), _PAIRED, _MEAN_GAP],
     ),
+    Combination(claim="fraboni2022:table-2.fedfix.beta.fixed", links=[_NO_EXCESS]),
     Combination(claim="fraboni2022:thm-1.claim-delay", links=[_STALENESS, _COUNT]),
 ]
 

@@ -78,25 +78,30 @@ CLAIMS = [
         note="A client with $d_i=0$ has no part in the window.",
         verdict="proved",
     ),
-    *claim.refuted.identity("fedfix.alpha-beta", "Moments of the weights in FedFix", "Section 4.4, before (40)")(
+    claim.proved.identity("fedfix.alpha-beta.alpha", "Pairing of the weights in FedFix", "Section 4.4, before (40)")(
         chain=(alpha, "==", 1),
-        also=(Relation(beta, "==", 0),),
+        assumptions=(*FEDFIX_CYCLES, a.several_clients),
+        printed=(
+            r"T_i^n\text{ and }T_j^n\text{ are independent, and so are }\omega_i\text{ and }\omega_j\text{, which "
+            r"gives }\alpha=1"
+        ),
+        note="With fixed update times the weights are not random.  With exponential ones $\\alpha=1$ holds as well.",
+    ),
+    *claim.refuted.identity("fedfix.alpha-beta", "Excess of the weights in FedFix", "Section 4.4, before (40)")(
+        chain=(beta, "==", 0),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
         printed=(
             r"\omega_i,\omega_j\text{ independent}\Rightarrow\alpha=1,\ "
             r"\beta\coloneqq\max\{d_i(n)-\alpha q_i(n)\}=0"
         ),
         note=(
-            "Independence gives $\\alpha=1$ and says nothing of $\\beta$.  With fixed times the weights are not random "
-            "at all; a client that misses an update has $q_i(n)=0$ and brings $\\beta$ to its $d_i$."
+            "Independence says nothing about $\\beta$: a client that does not participate in an update has $q_i(n)=0$, "
+            "so that $\\beta$ is at least its weight $d_i$."
         ),
     ).with_repair(
-        title="Moments of the weights in FedFix, over the clients that report",
-        also=(Relation(beta_S, "==", 0),),
-        note=(
-            "For fixed times.  With exponential ones $\\alpha=1$ holds as well, but "
-            "$\\beta=\\max_id_ie^{-\\Delta t/\\tau_i}$."
-        ),
+        title="Excess of the weights in FedFix, over the clients that participate",
+        chain=(beta_S, "==", 0),
+        note=("For fixed times.  With exponential ones $\\beta=\\max_id_ie^{-\\Delta t/\\tau_i}$."),
         verdict="proved",
     ),
     claim.proved.condition("eq-40", "Weights of FedFix", "(40)")(
