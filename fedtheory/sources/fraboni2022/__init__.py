@@ -18,7 +18,7 @@ PRINTED_PROOFS = {
     "thm-1": """
         lemma-2 lemma-3.phi lemma-3.S lemma-4 lemma-5 lemma-6 thm-1.proof-86-90.86 thm-1.proof-86-90.87
         thm-1.proof-86-90.88 thm-1.proof-86-90.89 thm-1.proof-86-90.90 eq-91 eq-92 eq-93 eq-95-96 eq-94
-        A5.conditions eq-97 eq-98
+        A5.conditions A5.conditions.alpha eq-97 eq-98 A5.conditions.listed
     """,
     "lemma-7": "lemma-7.eq-100-102 lemma-7.steps",
     "thm-2": "lemma-7 eq-104 eq-105",
@@ -55,6 +55,13 @@ UNPROVED = {
     "whether a type has a weight in an update is no number of the kernel": """
         thm-2.claims.fixed thm-2.claims.P.fixed thm-2.claims.missing thm-2.claims.missing.converse
     """,
+    "no fact compares the weights or the shares of single updates with those over all updates": """
+        thm-1.claim-R.same claim.W1.equivalent
+    """,
+    "no fact gives the shares of single clients from those of their types, or the other way round": """
+        cor-1.noniid.required cor-1.noniid.sufficient
+    """,
+    "no fact bounds how often a client reports in a given time": "thm-1.claim-delay",
     "it speaks of any law of sampling, and the theories of two": "sampling.unbiased.fixed",
     "numbers that are rounded up are not bounded from above": """
         fedfix.regimes.fixed fedfix.regimes.client fedfix.regimes.synchronous fedfix.regimes.short eq-42.ordering.fixed

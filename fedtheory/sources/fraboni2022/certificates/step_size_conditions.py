@@ -54,7 +54,15 @@ _SMALL_BETA = [Part(ONE, beta <= 1), Part(rho - 1, ONE_FACT)]
 CERTIFICATES = [
     Combination(
         claim="fraboni2022:A5.conditions.fixed",
-        links=[[Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]],
+        links=[[Part(ONE, REPORTING_EXCESS)]],
+    ),
+    Combination(claim="fraboni2022:A5.conditions.alpha", links=[[Part(ONE, PAIRING)]]),
+    Combination(
+        claim="fraboni2022:A5.conditions.listed",
+        links=[
+            [*_known((8, 0, 0), _FROM_98), *_FIRST],
+            *_mixed(_FROM_98, [Part(ONE, alpha <= 1)], _SMALL_BETA),
+        ],
     ),
     Combination(
         claim="fraboni2022:eq-97",

@@ -48,26 +48,40 @@ def relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
 
 
 CLAIMS = [
-    *claim.refuted.condition("A5.conditions", "What the proof asks of the step size, alpha and beta", "Appendix A.5")(
-        chain=(alpha, "<=", 1),
-        also=(Relation(beta, "<=", 1), *relations(LISTED)),
+    *claim.refuted.condition("A5.conditions", "What the proof uses of the weights: beta", "Appendix A.5")(
+        chain=(beta, "<=", 1),
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
-        printed=rf"{_LISTED},\quad\alpha\le1,\quad\beta\le1",
+        printed=r"\text{We note that }\alpha\le1\text{, and }\beta\le1",
         note=(
-            "For step sizes of eq. (98).  beta is as large as the largest weight of a client that reports alone, which "
-            "is more than 1 with the closed forms of Section 4 and different update times."
+            "$\\beta$ is the weight of a client that participates alone, or not at all, in some update.  This is more "
+            "than 1 with the closed forms of Section 4 and different update times: there $\\beta=\\max_id_i$, up to "
+            "$\\tau_M/\\tau_0$.  For $\\alpha$ and for the listed conditions see the claims behind this one."
         ),
     ).with_repair(
-        title="What the proof asks of the step size, alpha and beta, for given weights",
-        also=(Relation(beta_S, "<=", rho),),
+        title="What the proof uses of the weights: beta, for given weights",
+        chain=(beta_S, "<=", rho),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note=(
-            "Over the clients that report, as Lemma 1 needs no others: such a client's weight is at most q(n) <= rho.  "
-            "A sampled client can have a larger one."
+            "Over the clients that participate, as Lemma 1 needs no others: such a client's weight is at most q(n) <= "
+            "rho.  A sampled client can have a larger one."
         ),
         verdict="proved",
-        conditions=(),
+    ),
+    claim.proved.condition("A5.conditions.alpha", "What the proof uses of the weights: alpha", "Appendix A.5")(
+        chain=(alpha, "<=", 1),
+        assumptions=ASSUMPTIONS,
+        printed=r"\text{We note that }\alpha\le1",
+        note="Assumption 5 has $\\alpha\\in(0,1)$; the values 0 and 1 of Table 2 are allowed here.",
+    ),
+    claim.proved.condition(
+        "A5.conditions.listed", "Step sizes that satisfy the listed conditions", "Appendix A.5, from (98) to the list"
+    )(
+        chain=(D, "<=", sp.Rational(1, 2)),
+        also=relations(LISTED[1:]),
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP, alpha <= 1, beta <= 1],
+        printed=_LISTED,
+        note="For step sizes of (98): (98) implies (97), and (97) implies the list, where alpha <= 1 and beta <= 1.",
     ),
     claim.proved.condition("eq-97", "Sufficient conditions", "Appendix A.5, eq. (97)")(
         chain=(D, "<=", sp.Rational(1, 2)),
