@@ -7,7 +7,7 @@ from tiny_runs import quadratics
 
 from fedtheory import RATIONAL, Run
 from fedtheory.federation import fedavg
-from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import check
@@ -70,3 +70,57 @@ def test_a_missing_type_at_its_minimum_costs_nothing() -> None:
     at_minimum, elsewhere = (scheduled(TURNS, ["1", "1"], [0, 1], start, rounds=1) for start in (1, 0))
     assert [terms(run)[2] for run in (at_minimum, elsewhere)] == [0, fmpq(1, 4)]
     assert holds("thm-2.claims.missing", at_minimum) is holds("thm-2.claims.missing", elsewhere) is True
+
+
+# Fair clients and fair types.
+
+
+def pairs(own_optima: list[int]) -> Run:
+    """Four clients with weights 1/2, two of which report in every update: Example 1 with the given optima."""
+    own = quadratics([[["1"]]] * 4, [[b] for b in own_optima], [0], eta="1/4").engine.problem
+    clock = Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4)
+    half = RATIONAL.array(["1/2"] * 4)
+    return Run(own, fedavg(own, rounds=2, local_step_size=fmpq(1, 4), clock=clock, aggregation=half))
+
+
+def test_weights_that_are_fair_for_one_assignment_of_types_are_not_for_another() -> None:
+    """Example 1 is fair for two types of two clients; if the clients are of four types, it is not."""
+    alike, unlike = pairs([0, 1, 0, 1]), pairs([0, 1, 2, 3])
+    assert holds("cor-1.noniid.types", alike) is True
+    assert not check(find("fraboni2022:cor-1.noniid.required"), alike).applicable
+    assert not check(find("fraboni2022:cor-1.noniid.types"), unlike).applicable
+    fair = scheduled(Synchronous(), ["1/3", "1/3", "1/3"], [0, 1, 3])
+    assert holds("cor-1.noniid.required", fair) is holds("cor-1.noniid.sufficient", fair) is True
+
+
+def test_the_right_optimum_needs_no_fair_updates() -> None:
+    """Two clients that take turns: each has the share 1 in its updates and 1/2 over all of them."""
+    run = scheduled(TURNS, ["1", "1"], [0, 1])
+    assert q.surrogate_optimum_distance.measure(run) == 0
+    assert holds("cor-1.noniid.required.optimum", run) is False
+    assert holds("cor-1.noniid.required.optimum.fixed", run) is True
+
+
+def test_pairs_have_one_problem_in_every_update() -> None:
+    """Each type has the weight 1/2 in each update of Example 1, which no client has in all of them."""
+    run = pairs([0, 1, 0, 1])
+    assert holds("thm-1.claim-R.same", run) is True
+    assert q.window.measure(run) == 2
+    assert q.residual.measure(run) == 0
+
+
+def test_identical_data_have_one_optimum_with_different_sums_of_weights() -> None:
+    """One of two clients of one type reports first, with 1/4, and the other one with 3/4."""
+    run = scheduled(TURNS, ["1/4", "3/4"], [1, 1])
+    assert holds("thm-1.claim-R", run) is True
+    assert q.weight_sum.measure(run).ravel().tolist() == [fmpq(1, 4), fmpq(3, 4)]
+
+
+def test_shorter_intervals_raise_the_largest_delay() -> None:
+    """FedFix with two clients that need the time 1, for eight updates: tau + 1 is the inverse of the interval."""
+    delays = []
+    for interval in (fmpq(1), fmpq(1, 2), fmpq(1, 4)):
+        run = scheduled(FedFix(interval), ["1", "1"], [0, 1], rounds=8)
+        assert holds("thm-1.claim-delay", run) is holds("thm-1.claim-delay.fedfix", run) is True
+        delays.append(q.largest_staleness.measure(run))
+    assert delays == [0, 1, 3]

@@ -44,16 +44,19 @@ CERTIFICATES = [
         links=[_zero(definitions.EXPECTED_TIME, 1 / round_time)],
     ),
     Combination(
-        claim="fraboni2022:thm-1.claim-R.fixed",
-        links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_OPTIMUM), _zero(facts.SHARES)],
+        claim="fraboni2022:thm-1.claim-R",
+        links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_SHARES), _zero(facts.FAIR_OPTIMUM)],
     ),
-    Combination(claim="fraboni2022:thm-1.claim-R.same", relaxed=[], links=[_zero(facts.SYNC_RESIDUAL)]),
+    Combination(claim="fraboni2022:thm-1.claim-R.same.synchronous", links=[_zero(facts.SYNC_RESIDUAL)]),
     Combination(
         claim="fraboni2022:thm-2.claims.converse",
         links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_MISFITS), _zero(facts.FAIR_MEAN_GAP)],
     ),
     Combination(claim="fraboni2022:cor-1.noniid", links=[_zero(facts.FAIR_UPDATES)]),
-    Combination(claim="fraboni2022:cor-1.noniid.required.fixed", links=[_zero(facts.FAIR_OPTIMUM, apart)]),
+    Combination(claim="fraboni2022:cor-1.noniid.types", links=[_zero(facts.FAIR_OPTIMUM, apart)]),
+    Combination(
+        claim="fraboni2022:cor-1.noniid.required.optimum.fixed", links=[_zero(facts.FAIR_SHARES_OPTIMUM, apart)]
+    ),
     Combination(
         claim="fraboni2022:thm-3.condition",
         links=[_zero(facts.FAIR_SHARES_OPTIMUM, apart), _zero(facts.FAIR_SHARES_CHI)],
@@ -68,8 +71,7 @@ CERTIFICATES = [
         ],
     ),
     Combination(
-        claim="fraboni2022:claim.W1.equivalent",
-        relaxed=[],
+        claim="fraboni2022:claim.W1.equivalent.synchronous",
         links=[_zero(facts.SYNC_CHI), _zero(facts.SYNC_WINDOW, B**2 * K * tilde_eta)],
     ),
     Combination(

@@ -276,7 +276,7 @@ FEDFIX = [
         links=[_from("eq-40"), _PAIRED, _MEAN_GAP],
     ),
     Combination(claim="fraboni2022:table-2.fedfix.beta.fixed", links=[_NO_EXCESS]),
-    Combination(claim="fraboni2022:thm-1.claim-delay", links=[_STALENESS, _COUNT]),
+    Combination(claim="fraboni2022:thm-1.claim-delay.fedfix", links=[_STALENESS, _COUNT]),
 ]
 
 SYNCHRONOUS = [

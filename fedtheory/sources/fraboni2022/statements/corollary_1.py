@@ -6,9 +6,10 @@ import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
+from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE, distinct_minimisers
 from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
+    J,
     Z_n,
     apart,
     chi_n,
@@ -101,29 +102,67 @@ CLAIMS = [
         chain=(st_jn, "==", r_j),
         where=CONVERGENCE,
         conditions=[sp.Eq(q_in, p_i)],
-        assumptions=(a.synchronous,),
+        assumptions=SCHEME,
         printed=r"\tilde s_j(n)=r_j\text{ is weaker than }q_i(n)=p_i",
-        note="Sums over a type of both sides, with $q(n)=\\sum_ip_i=1$.  Example 1 has the one without the other.",
+        note=(
+            "For any scheme.  Both sides are summed over a type, with $q(n)=\\sum_ip_i=1$.  Example 1 has fair types "
+            "without fair clients."
+        ),
     ),
-    *claim.refuted.condition("cor-1.noniid.required", "Fair clients are required in every update", "below Corollary 1")(
+    claim.supported.condition(
+        "cor-1.noniid.required", "Fair clients are required where the types are not known", "below Corollary 1"
+    )(
         chain=(qt_in, "==", p_i),
         where=CONVERGENCE,
-        conditions=[sp.Eq(apart, 0)],
+        conditions=[sp.Eq(J, M)],
         assumptions=(a.fair_types,),
         printed=(
             r"\text{knowing the clients' data distributions is not possible; therefore ensuring FL convergence to its "
             r"optimum requires at every optimization round }\tilde q_i(n)=p_i"
         ),
         note=(
-            "Read as a necessary condition: whoever has the right optimum has these weights.  Pairs of clients that "
-            "take turns, as in Example 1, have it without them.  For a server that knows no types it is the way to "
-            "be sure."
+            "Read: weights that satisfy the condition of Corollary 1 for every assignment of types to clients have "
+            "$\\tilde q_i(n)=p_i$.  The assignment in which all clients are of different types shows it, and is "
+            "encoded here.  Conversely such weights are fair for every assignment "
+            "(`fraboni2022:cor-1.noniid.sufficient`)."
+        ),
+    ),
+    claim.supported.condition(
+        "cor-1.noniid.sufficient", "Fair clients are fair types, whichever types they have", "below Corollary 1"
+    )(
+        chain=(st_jn, "==", r_j),
+        where=CONVERGENCE,
+        conditions=[sp.Eq(qt_in, p_i)],
+        assumptions=(*SCHEME, a.somebody_reports),
+        note="The converse of `fraboni2022:cor-1.noniid.required`, for any scheme and any q(n).",
+    ),
+    claim.proved.condition("cor-1.noniid.types", "Fair types suffice for the right optimum", "below Corollary 1")(
+        chain=(apart**2, "==", 0),
+        where=CONVERGENCE,
+        assumptions=(a.fair_types,),
+        note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients.",
+    ),
+    *claim.refuted.condition(
+        "cor-1.noniid.required.optimum",
+        "Literal reading: the right optimum requires fair clients in every update",
+        "below Corollary 1",
+    )(
+        chain=(qt_in, "==", p_i),
+        where=CONVERGENCE,
+        conditions=[sp.Eq(apart, 0), q_i > 0],
+        assumptions=(*SCHEME, a.somebody_reports, distinct_minimisers),
+        note=(
+            "Read: where the surrogate problem has the optimum of (2), every update has the shares $p_i$.  Two clients "
+            "that take turns with equal weights have this optimum, whatever their losses are, without such shares.  "
+            "Theorem 3 is about this case."
         ),
     ).with_repair(
-        title="Fair types suffice for the right optimum",
+        title="Fair shares over all updates suffice for the right optimum",
         chain=(apart**2, "==", 0),
-        note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients; they are one way to have fair types.",
+        where={**CONVERGENCE, qt_i: q.mean_weight_share},
+        conditions=[sp.Eq(qt_i, p_i)],
+        assumptions=SCHEME,
+        note="For any scheme and any losses.",
         verdict="proved",
-        conditions=(),
     ),
 ]

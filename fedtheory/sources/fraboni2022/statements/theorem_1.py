@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.statements.convergence import (
@@ -14,7 +17,9 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     largest_q,
     longest,
     period,
+    r_j,
     reports,
+    st_jn,
     stale,
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
@@ -41,6 +46,13 @@ def _ordered_terms() -> Expr:
 
 
 _SMALL = r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)"
+_DELAY = (
+    r"\text{decreasing }\Delta t^n\text{ decreases }\mathbb P(T_i^n\le\Delta t^n),\text{ resulting in an increased }"
+    r"\tau;\quad\epsilon_\alpha,\epsilon_\beta\text{ are quadratic in }K\tau"
+)
+T_i = sp.Symbol("T_i", positive=True)
+s_j, s_jn = sp.Symbol("s_j", real=True), sp.Symbol("s_j(n)", real=True)
+
 CLAIMS = [
     *claim.refuted.bound("thm-1", "Theorem 1", "Theorem 1, (13)")(
         chain=(Z_bar, "<=", R_L + EPSILON_F + _ordered_terms()),
@@ -119,9 +131,9 @@ CLAIMS = [
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note="$\\beta_S$ is the maximum of $d_i(n)-\\alpha q_i(n)$ over the clients that report.",
     ),
-    *claim.refuted.condition("thm-1.claim-R", "When the residual of the objectives vanishes", "below Theorem 1")(
+    claim.proved.condition("thm-1.claim-R", "The residual vanishes for identical data", "below Theorem 1")(
         chain=(R_L, "==", 0),
-        also=(Relation(q_n, "==", ClientSum(q_i)),),
+        also=(Relation(st_jn, "==", r_j), Relation(apart, "==", 0)),
         where=CONVERGENCE,
         assumptions=(a.one_type, a.somebody_reports),
         printed=(
@@ -129,26 +141,34 @@ CLAIMS = [
             r"satisfied when clients have identical data distributions}"
         ),
         note=(
-            "R is zero for identical data, but the condition is not satisfied: $\\mathcal L^n=q(n)\\mathcal L$ changes "
-            "with $q(n)$.  $\\tilde{\\mathcal L}$ is read as $\\bar{\\mathcal L}$."
+            "Read: all updates have the same problem up to the factor q(n), and therefore the same optimum.  The "
+            "encoded form of the same problem is $\\tilde s_j(n)=r_j$.  Without this factor the sentence is false, "
+            "because $\\mathcal L^n=q(n)\\mathcal L$ changes with the clients that report.  $\\tilde{\\mathcal L}$ "
+            "stands for $\\bar{\\mathcal L}$."
         ),
-    ).with_repair(
-        title="The residual vanishes for clients of one type",
-        also=(Relation(apart, "==", 0), Relation(ClientSum(qt_in), "==", 1)),
-        note="All $\\mathcal L^n$ share one minimiser, which is all that R needs; they need not be the same.",
-        verdict="proved",
     ),
-    claim.proved.condition(
+    claim.supported.condition(
         "thm-1.claim-R.same",
         "The residual vanishes where the same problem is minimised in every update",
         "below Theorem 1",
     )(
         chain=(R_L, "==", 0),
-        where=CONVERGENCE,
-        conditions=[W <= 1],
-        assumptions=(a.synchronous,),
+        where={**CONVERGENCE, s_j: q.mean_type_weight, s_jn: q.type_weight},
+        conditions=[sp.Eq(s_jn, s_j)],
+        assumptions=SCHEME,
         printed=r"\mathcal L^n=\tilde{\mathcal L}\ \forall n\Rightarrow R(\{\mathcal L^n\})=0",
-        note="With rounds that wait for all participants, where $q_i(n)$ is the same in every round.",
+        note=(
+            "For any scheme: $\\mathcal L^n=\\bar{\\mathcal L}$ where each type has the same weight in every update, "
+            "whichever of its clients report."
+        ),
+    ),
+    claim.proved.condition(
+        "thm-1.claim-R.same.synchronous", "The residual vanishes for synchronous FedAvg", "below Theorem 1"
+    )(
+        chain=(R_L, "==", 0),
+        where=CONVERGENCE,
+        assumptions=(a.synchronous,),
+        note="Every client has the same expected weight $q_i(n)$ in every round.",
     ),
     *claim.refuted.condition("thm-1.claim-epsK", "One local step is centralised SGD", "below Theorem 1")(
         chain=(reports * stale, "==", 0),
@@ -172,17 +192,31 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.condition("thm-1.claim-delay", "Shorter intervals, larger delays", "below Theorem 1")(
+    claim.supported.condition(
+        "thm-1.claim-delay", "Shorter intervals lower the participation and raise the largest delay", "below Theorem 1"
+    )(
+        chain=(T_i * count, "<=", T),
+        also=(Relation(N * T_i, "<=", (tau + 1) * (T + T_i)),),
+        where={**CONVERGENCE, T_i: q.update_time},
+        assumptions=(*SCHEME, a.given_weights),
+        printed=_DELAY,
+        note=(
+            "For any policy with fixed update times.  The mean interval is T/N.  Client i takes part in at most the "
+            "fraction $T/(NT_i)$ of the updates, which falls with the mean interval.  Its reports divide the N "
+            "updates into at most $1+T/T_i$ parts of at most $\\tau+1$ updates, so that $\\tau+1\\ge N/(1+T/T_i)$ "
+            "grows with N/T.  For given times a client takes part or not, and the fraction of updates stands for the "
+            "probability."
+        ),
+    ),
+    claim.proved.condition(
+        "thm-1.claim-delay.fedfix", "The participation and the largest delay of FedFix", "below Theorem 1, exact values"
+    )(
         chain=(tau, "==", longest - 1),
         also=(Relation(count * period, "==", N),),
         where=CONVERGENCE,
         assumptions=(a.fixed_intervals, a.whole_cycles),
-        printed=(
-            r"\text{decreasing }\Delta t^n\text{ decreases }\mathbb P(T_i^n\le\Delta t^n),\text{ resulting in an "
-            r"increased }\tau;\quad\epsilon_\alpha,\epsilon_\beta\text{ are quadratic in }K\tau"
-        ),
         note=(
-            "For FedFix: $\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$, and client i reports in the fraction "
+            "$\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$, and client i reports in the fraction "
             "$1/\\lceil T_i/\\Delta t\\rceil$ of the updates.  Neither falls or rises strictly with $\\Delta t$."
         ),
     ),

@@ -134,16 +134,25 @@ CLAIMS = [
         note="For any window; Corollary 1 then has no need of $\\epsilon_W$.",
         verdict="proved",
     ),
-    claim.proved.condition(
+    claim.supported.condition(
         "claim.W1.equivalent", "For a window of one update both conditions are the same", "below Example 2"
     )(
         chain=(chi_n, "==", chi),
         also=(Relation(WINDOWED, "==", 0),),
         where=RELAXED,
         conditions=[W <= 1],
-        assumptions=(a.synchronous,),
+        assumptions=SCHEME,
         printed=r"W=1\Rightarrow\epsilon_W=0,\ \text{the conditions of Corollary 1 and Theorem 3 are equivalent}",
-        note="Shares in one update are shares over all; with rounds that wait for all participants.",
+        note="For any scheme.  All updates have the same weights, so that shares in one update are shares over all.",
+    ),
+    claim.proved.condition(
+        "claim.W1.equivalent.synchronous", "For synchronous FedAvg both conditions are the same", "below Example 2"
+    )(
+        chain=(chi_n, "==", chi),
+        also=(Relation(WINDOWED, "==", 0),),
+        where=RELAXED,
+        assumptions=(a.synchronous,),
+        note="The expected weights are the same in every round, so that the window is one round.",
     ),
     claim.proved.condition("cor-2", "Corollary 2", "Corollary 2, (31)")(
         chain=(falls(2, 1, 1).left, "<=", falls(2, 1, 1).right),
