@@ -8,7 +8,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.roots import Root
-from fedtheory.sources.fraboni2022.statements import asynchronous, fedfix, sampling, theorem_3
+from fedtheory.sources.fraboni2022.statements import asynchronous, corollary_2, fedfix, sampling
 from fedtheory.sources.fraboni2022.statements.notation import (
     K,
     N,
@@ -27,10 +27,9 @@ BY_THEIR_SIGNS = (
     "fraboni2022:eq-42.fixed",
     "fraboni2022:eq-42.ordering.synchronous",
     "fraboni2022:sampling.biased.window",
-    "fraboni2022:cor-2",
 )
 """Multiplied out, no term of their slack is negative."""
-_CLAIMS = {claim.id: claim for chapter in (asynchronous, fedfix, sampling, theorem_3) for claim in chapter.CLAIMS}
+_CLAIMS = {claim.id: claim for chapter in (asynchronous, corollary_2, fedfix, sampling) for claim in chapter.CLAIMS}
 
 
 def _by_signs(claim: Claim) -> Combination:
@@ -38,9 +37,22 @@ def _by_signs(claim: Claim) -> Combination:
     return Combination(claim=claim.id, links=links)
 
 
+def _in_powers() -> Combination:
+    """Each power of N in the bound is at most the largest one."""
+    powers = sp.symbols("u v x y", positive=True)
+    in_place = dict(zip(powers, (corollary_2.u, corollary_2.v, corollary_2.x, corollary_2.y), strict=True))
+    terms = sp.Poly(sp.expand(corollary_2.power_bound(*powers)), *powers).terms()
+    parts = []
+    for exponents, coefficient in terms:
+        power = sp.Mul(*(letter**exponent for letter, exponent in zip(powers, exponents, strict=True)))
+        excess = sp.together(corollary_2.largest - power.xreplace(in_place))
+        parts.append(Part(sp.factor(coefficient) * excess, ONE_FACT))
+    return Combination(claim="fraboni2022:cor-2", links=[parts])
+
+
 def _not_vanishing() -> Combination:
     """(a + b + r)^2 = (a - b)^2 + 4 a b + r (2 a + 2 b + r), a = D^2/(eta~ K N), b = rho^2 eta~ K B^2 (N - 1)."""
-    claim = _CLAIMS["fraboni2022:cor-2.WN.fixed"]
+    claim = _CLAIMS["fraboni2022:cor-2.WN"]
     whole = claim.relations[0].left.base
     (step,) = claim.for_all
     size = tilde_eta.xreplace({eta_l: step})
@@ -75,6 +87,7 @@ def _together(name: str) -> Combination:
 
 CERTIFICATES = [
     *(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS),
+    _in_powers(),
     _not_vanishing(),
     _delayed(),
     _together("fraboni2022:claim.literature"),

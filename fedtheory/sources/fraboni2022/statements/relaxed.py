@@ -47,7 +47,6 @@ end_sq = sp.Symbol(r"\mathbb E\|\theta^N-\theta^*\|^2", nonnegative=True)
 start = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
 r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
 q_bar = sp.Symbol(r"\bar q", nonnegative=True)
-root, size = sp.Symbol("m", positive=True), sp.Symbol("s", positive=True)
 
 RELAXED: dict[sp.Symbol, q.Notion] = {
     **WHERE,
@@ -89,12 +88,6 @@ BOUND = EPSILON_F + explicit_terms() + EPSILON_W
 def bound_with(step_size: Expr, updates: Expr, delay: Expr, width: Expr) -> Expr:
     """Theorem 3's bound with other parameters, the constants of the run as they are."""
     return BOUND.subs({eta_l: step_size, N: updates, tau: delay, W: width}, simultaneous=True)
-
-
-def falls(step_power: int, delay_power: int, width_power: int) -> Relation:
-    """That the bound falls by at least a quarter from N = m^4 to N = (2m)^4 with powers of m for eta_l, tau and W."""
-    at, later = (bound_with(m**-step_power, m**4, m**delay_power, m**width_power) for m in (root, 2 * root))
-    return Relation(later, "<=", 3 * at / 4)
 
 
 _CLOCKED = (a.aggregation_scheme, a.given_weights)

@@ -1,4 +1,4 @@
-"""Section 3.4: Theorem 3 and Corollary 2."""
+"""Section 3.4: Theorem 3."""
 
 from __future__ import annotations
 
@@ -14,20 +14,13 @@ from fedtheory.sources.fraboni2022.statements.relaxed import (
     BOUND,
     RELAXED,
     WINDOWED,
-    B_g,
     apart,
-    bound_with,
     chi,
     chi_n,
-    end_sq,
-    falls,
     gap_bar,
     gradients,
     r_j,
-    root,
-    size,
     st_jn,
-    start,
     surrogate_loss,
 )
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94
@@ -153,49 +146,5 @@ CLAIMS = [
         where=RELAXED,
         assumptions=(a.synchronous,),
         note="The expected weights are the same in every round, so that the window is one round.",
-    ),
-    claim.proved.condition("cor-2", "Corollary 2", "Corollary 2, (31)")(
-        chain=(falls(2, 1, 1).left, "<=", falls(2, 1, 1).right),
-        also=(falls(3, 1, 2), falls(3, 2, 0), falls(1, 0, 0)),
-        where=RELAXED,
-        for_all={root: (4,)},
-        assumptions=ASSUMPTIONS,
-        printed=(
-            r"W=\mathcal O(N^a),\ \tau=\mathcal O(N^b),\ \eta_l\propto N^{-c}:\ \text{the bound tends to 0 if }"
-            r"W=o(N),\ \tau=o(N),\ \max(a,b)<c<1"
-        ),
-        note=(
-            "With $N=m^4$ and $(a,b,c)$ equal to (1/4, 1/4, 1/2), (1/2, 1/4, 3/4), (0, 1/2, 3/4) and (0, 0, 1/4): "
-            "every term of the bound has an exponent of at most -1/4 in N, so it "
-            "falls by a quarter or more with each doubling of m (by half but for W - 1 in place of W).  In general the "
-            "exponents are c - 1, -2c, -c, 2(b - c), a - c and sums of these; "
-            "$W=o(N)$ and $\\tau=o(N)$ follow from $\\max(a,b)<1$."
-        ),
-    ),
-    *claim.refuted.condition("cor-2.WN", "A window as long as the run", "below Corollary 2")(
-        chain=(end_sq, ">", 0),
-        where=RELAXED,
-        conditions=[start > 0],
-        assumptions=(a.fair_types,),
-        printed=(
-            r"W=N\text{ always satisfies Assumption 6; Corollary 2 shows that no }\eta_l\text{ can be chosen such that "
-            r"the learning process converges to }\theta^*"
-        ),
-        note=(
-            "Read: a run, for which W = N is always possible, never arrives at $\\theta^*$.  One full step on "
-            "$\\theta^2/2$ does.  Corollary 2 is a sufficient condition and shows nothing of the kind: it is the bound "
-            "that does not vanish."
-        ),
-    ).with_repair(
-        title="With W = N the bound does not vanish for any step size",
-        chain=(bound_with(size, N, tau, N) ** 2, ">=", 2 * theta0_distance**2 * rho**2 * B_g**2),
-        for_all={size: (1, sp.Rational(1, 16), sp.Rational(1, 256), sp.Rational(1, 4096))},
-        assumptions=ASSUMPTIONS,
-        conditions=[N >= 2],
-        note=(
-            "$\\epsilon_F\\epsilon_W=\\|\\theta^0-\\bar\\theta\\|^2\\rho^2B_g^2(N-1)/N$ whatever $\\eta_l$ is, and the "
-            "bound is at least twice the root of this product."
-        ),
-        verdict="proved",
     ),
 ]
