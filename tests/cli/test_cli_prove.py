@@ -37,13 +37,13 @@ def test_a_printed_proof_without_certificate_is_broken_at_its_first_failing_step
 
 def test_a_claim_without_any_proof(command: Command) -> None:
     """Nothing is proved, nothing is broken."""
-    outcome = command("prove", "fraboni2022:example-1.fixed", "--json")
+    outcome = command("prove", "fraboni2022:example-1", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"], found["steps"], found["first_failing"]) == (0, "no certificate", [], None)
     assert found["why_not_proved"].startswith("the kernel has no recursion")
 
 
-@pytest.mark.parametrize(("name", "has_reason"), [("fraboni2022:example-1.fixed", True), ("liu2022:thm-1", False)])
+@pytest.mark.parametrize(("name", "has_reason"), [("fraboni2022:example-1", True), ("liu2022:thm-1", False)])
 def test_why_there_is_no_certificate(command: Command, name: str, has_reason: bool) -> None:
     """The reason is shown with the claim and with its proof, where there is one."""
     assert ("why it is not proved" in command("prove", name).out) is has_reason

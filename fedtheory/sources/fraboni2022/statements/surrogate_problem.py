@@ -8,7 +8,6 @@ from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.setting import (
     SETTING,
-    J,
     L_i,
     L_start,
     Lbar_start,
@@ -104,28 +103,25 @@ CLAIMS = [
         note="Full gradients give the least residual; noise adds its variance.",
         implemented_by="fedtheory.language.quantities:surrogate_noise",
     ),
-    *claim.refuted.condition("eq-11.claim", "When the residual vanishes", "below (11)")(
-        chain=(Sigma, ">", 0),
+    claim.supported.condition(
+        "eq-11.claim",
+        "The residual vanishes only where the clients share a minimiser and take full gradients",
+        "below (11)",
+    )(
+        chain=(Expectation(q_i * norm_sq(Gradient(L_i, theta_bar))), "<=", Sigma),
+        also=(Relation(Sigma, ">=", 2 * mu * ClientSum(q_i * gap_i)), Relation(Sigma, ">=", 0)),
         where=SETTING,
-        conditions=[J >= 2],
-        assumptions=(a.asynchronous,),
+        place="step",
+        assumptions=(*SCHEME, a.convex_and_smooth),
         printed=(
             r"\Sigma\text{ is positive and null only when clients have the same loss function and perform GD steps}"
         ),
         note=(
-            "Read: where two clients have different losses, $\\Sigma>0$.  It is null as well for different losses that "
-            "share a minimiser, and where only clients of one loss ever report."
+            "Read: of the loss functions only the minimisers count.  $\\Sigma=0$ exactly where, for each client with "
+            "$q_i>0$, the stochastic gradient at $\\bar\\theta$ is zero almost surely.  Read for the functions "
+            "themselves the sentence is false.  The clients $(x-1)^2$ and $\\frac12(x-1)^2$ have $\\Sigma=0$ with full "
+            "gradients, and so has any schedule in which clients of one loss alone report."
         ),
-    ).with_repair(
-        title="The residual vanishes only where all clients that count share the minimiser",
-        chain=(Sigma, ">=", 2 * mu * ClientSum(q_i * gap_i), ">=", 0),
-        assumptions=SCHEME,
-        note=(
-            "$\\Sigma=0$ exactly where, for each client with $q_i>0$, the stochastic gradient at $\\bar\\theta$ is "
-            "zero almost surely: full gradients and a common minimiser, but not a common loss."
-        ),
-        verdict="supported",
-        conditions=(),
     ),
     claim.proved.identity("eq-12", "The problem in terms of types of clients", "(12)")(
         chain=(L_start, "==", ClientSum(r_j * at_start)),
