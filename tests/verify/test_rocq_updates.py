@@ -18,7 +18,7 @@ from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
 from verify.rocq.updates import UpdateVocabulary
 
-STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
+STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7.distances", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
 MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1", "fraboni2022:lemma-4.proof"
 GIVEN, PAIRED = "fraboni2022:A5.conditions.fixed", "fraboni2022:A5.conditions.alpha"
 PROGRESS, SPREAD = "fraboni2022:lemma-2.fixed", "fraboni2022:lemma-3.eq-64-66.fixed"
@@ -26,7 +26,7 @@ SAMPLES, NOISE = "fraboni2022:lemma-3.eq-67-68.fixed", "fraboni2022:lemma-5.step
 MISSING, GAPS, SLOPE = "fraboni2022:lemma-7.steps", "fraboni2022:eq-105.round", "fraboni2022:thm-2.update"
 LENGTHS, CHANGES, WINDOW, SLOPES, MEAN_SLOPE = (
     f"fraboni2022:{one}"
-    for one in ("eq-23.fixed", "thm-3.step", "eq-25.fixed", "thm-3.gradient.step", "thm-3.gradient.update")
+    for one in ("eq-23", "thm-3.step", "eq-25.fixed", "thm-3.gradient.step", "thm-3.gradient.update")
 )
 STALE, ALIGNED, MOVES = (
     f"fraboni2022:{one}" for one in ("lemma-3.phi.fixed", "lemma-4.server-step", "lemma-6.server-step")

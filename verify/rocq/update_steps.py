@@ -70,7 +70,7 @@ _OF_DRAWS = {
         "shared_slope_below A L L_positive convex_A smooth_A n k bar_n (minimiser_bar_n n Hn)",
         "gaps_in_two A own minimiser_own n k bar_n",
     ),
-    "fraboni2022:eq-23.fixed": (
+    "fraboni2022:eq-23": (
         "move_by_changes A given_A n scheme",
         "changes_below_bound A B_g bounded_A n Hn",
     ),

@@ -37,7 +37,7 @@ UNPROVED = {
         example-1 example-1.recursion example-2.fixed example-2.mean example-2.iff.fixed fig-4.F0.sync
     """,
     "theories of updates speak of what is expected, not of single paths, and not of one step after another": """
-        eq-8 lemma-3.eq-63.fixed eq-24.fixed eq-6.generalises
+        eq-7 eq-8 lemma-3.eq-63.fixed eq-24 eq-6.generalises
     """,
     "the theories do not know that a sum over the earlier local steps is zero where there are none": (
         "thm-1.claim-epsK.fixed"
@@ -51,7 +51,9 @@ UNPROVED = {
         "centralized"
     ),
     "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
-    "which updates a client takes part in is no number of the kernel, only how many": "assumption-6.delay.fixed",
+    "which updates a client takes part in is no number of the kernel, only how many": (
+        "assumption-6.delay assumption-6.delay.any"
+    ),
     "whether a type has a weight in an update is no number of the kernel": """
         thm-2.claims.fixed thm-2.claims.P.fixed thm-2.claims.missing thm-2.claims.missing.converse
     """,
@@ -62,6 +64,10 @@ UNPROVED = {
         cor-1.noniid.required cor-1.noniid.sufficient
     """,
     "no fact bounds how often a client reports in a given time": "thm-1.claim-delay",
+    "the theories have no sums over the clients of values with the weights of types, or of several updates": (
+        "eq-10 eq-12"
+    ),
+    "the sum of a client's weights over a window is a number of the kernel only within other sums": "eq-25.weights",
     "it speaks of any law of sampling, and the theories of two": "sampling.unbiased.fixed",
     "numbers that are rounded up are not bounded from above": """
         fedfix.regimes.fixed fedfix.regimes.client fedfix.regimes.synchronous fedfix.regimes.short eq-42.ordering.fixed

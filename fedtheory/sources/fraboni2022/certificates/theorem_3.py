@@ -49,7 +49,7 @@ def _change(towards: Expr, away: Expr, slope: Expr, bounded: str) -> list[Term]:
 
 CERTIFICATES = [
     Certificate(
-        claim="fraboni2022:eq-23.fixed",
+        claim="fraboni2022:eq-23",
         links=[
             [Term(MOVE, square(MOVES - Average(MOVES)), averaged=True)],
             [
