@@ -189,7 +189,7 @@ def test_undecided_where_rationals_cost_too_much(command, tmp_path: Path, write_
 
 def test_a_tie_on_data_that_is_proved_holds(check: Checked) -> None:
     """Both sides of an identity agree up to rounding, and the kernel knows that they are equal."""
-    document = check("fraboni2022:eq-7", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)
+    document = check("fraboni2022:eq-7.distances", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)
     assert (document["holds"], document["settled_by"]) == (
         True,
         "both sides agree up to rounding, and the claim is proved",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flint import fmpq
 from tiny_runs import quadratics
 
 from fedtheory import RATIONAL, Run
+from fedtheory.engine.frames import path_frames
 from fedtheory.federation import fedavg
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.language import quantities as q
@@ -137,3 +140,35 @@ def test_only_the_minimisers_count_for_sigma(other: int, sigma: fmpq) -> None:
     run = Run(own, fedavg(own, rounds=1, local_step_size=fmpq(1, 4)))
     assert q.surrogate_noise.measure(run) == sigma
     assert holds("eq-11.claim", run) is True
+
+
+# The problems of the updates as functions.
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("eq-9", q.expected_weight, q.mean_weight),
+        ("eq-10", q.mean_weight, q.importance),
+        ("eq-12", q.type_importance, q.mean_type_weight),
+        ("eq-12", q.type_weight, q.type_importance),
+    ],
+)
+def test_problems_of_updates_are_compared_as_functions(name: str, right: q.Quantity, wrong: q.Quantity) -> None:
+    """Three clients of two types report in turn: (9), (10) and (12) hold with their own weights only."""
+    claim, run = find(f"fraboni2022:{name}"), scheduled(TURNS, ["1", "1", "1"], [0, 1, 1], rounds=4)
+    assert check(claim, run).holds is True
+    mistaken = {symbol: wrong if notion is right else notion for symbol, notion in claim.where.items()}
+    assert check(replace(claim, where=mistaken), run).holds is False
+
+
+def test_the_virtual_iterates_of_a_path_join() -> None:
+    """theta^{n,0} = theta^n and theta^{n,K} = theta^{n+1} on a path with two local steps and stale models."""
+    own = quadratics([[["1"]], [["1"]]], [[0], [1]], [3], eta="1/4").engine.problem
+    clock = Clock(TURNS, (fmpq(1), fmpq(2)))
+    run = Run(own, fedavg(own, rounds=5, local_step_size=fmpq(1, 4), local_steps=2, clock=clock))
+    assert holds("eq-7", run) is True
+    frames = list(path_frames(run))
+    for first, last, following in zip(frames[::2], frames[1::2], frames[2::2], strict=False):
+        assert (first.virtual.values == first.server.values).all()  # type: ignore[attr-defined]
+        assert (last.next_virtual.values == following.server.values).all()  # type: ignore[attr-defined]

@@ -85,7 +85,7 @@ def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
     """Another statement with the name of a proved one stays open."""
     monkeypatch.setattr("verify.check.settle._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
-    proved = find("fraboni2022:eq-7")
+    proved = find("fraboni2022:eq-7.distances")
     settled = settle(check(proved, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert (settled.holds, settled.decided_in) == (True, "by its proof")
     distance = q.final_distance_sq.symbol

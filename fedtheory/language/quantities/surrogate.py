@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
+from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.descent import Point, surrogate_optimum_of
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds
-from fedtheory.language.quantities.notion import Quantity, VectorNotion, mean_over_rounds, per_round
+from fedtheory.language.quantities.notion import (
+    ObjectiveNotion,
+    Quantity,
+    VectorNotion,
+    mean_over_rounds,
+    per_round,
+)
 
 surrogate_optimum = VectorNotion(
     "surrogate_optimum",
@@ -99,6 +107,34 @@ client_gap_at_surrogate_optimum = Quantity(
     r"\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*)",
     "L_i(thetabar) - L_i* of each client, thetabar the optimum of the surrogate problem",
     lambda run: on_clients(run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values),
+)
+
+
+def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
+    """sum_i weights_i L_i with the weighted coefficients."""
+    centred = run.problem.centred
+    hessian, linear = (weighted_sum(weights, part)[None] for part in (centred.hessians, centred.linear))
+    return QuadraticObjectives(hessian, linear, weights @ centred.constants)
+
+
+def _mean_of_round_objectives(run: Run) -> QuadraticObjectives:
+    """The mean of the coefficients of L^0, ..., L^{N-1}."""
+    rounds = [_one_objective(run, weights) for weights in run.surrogate.weights]
+    hessians, linear, constants = zip(*((one.hessians, one.linear, one.constants) for one in rounds), strict=True)
+    return QuadraticObjectives(*(sum(parts[1:], parts[0]) / len(rounds) for parts in (hessians, linear, constants)))
+
+
+surrogate_objective = ObjectiveNotion(
+    "surrogate_objective",
+    r"\bar{\mathcal L}",
+    "the surrogate problem Lbar = sum_i q_i L_i, as one objective",
+    lambda run: _one_objective(run, run.surrogate.mean_weights),
+)
+mean_round_objective = ObjectiveNotion(
+    "mean_round_objective",
+    r"\frac1N\sum_n\mathcal L^n",
+    "the mean over the updates of the objectives L^n, each as one objective",
+    _mean_of_round_objectives,
 )
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.frames import Frame, common_steps, frames_at
 from fedtheory.engine.run import Run
+from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.descent import surrogate_optimum_of
-from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
 from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
     at_step,
@@ -195,6 +196,26 @@ def _round_gap_at_step(frame: Frame) -> Array:
     return over_clients(weights_at(frame), virtual_values(frame)) - least
 
 
+def _round_objectives_at_virtual(run: Run) -> Array:
+    """E L^n(theta^{n,k}), (N, K, 1), with the coefficients of the one quadratic L^n."""
+    centred, weights = run.problem.centred, run.surrogate.weights
+    first = [next(m for m, known in enumerate(weights) if (known == own).all()) for own in weights]
+    chosen = sorted(set(first))
+    forms = run.arithmetic.zeros(len(chosen), centred.dimension + 1, centred.dimension + 1)
+    for form, own in zip(forms, weights[chosen], strict=True):
+        form[0, 0] = own @ centred.constants
+        form[0, 1:] = -weighted_sum(own, centred.linear)
+        form[1:, 1:] = weighted_sum(own, centred.hessians) / 2
+    values = over_common_steps(run, run.trajectory.at_virtual_iterates(forms))[:, : common_steps(run)]
+    return np.stack([values[n, :, chosen.index(m)] for n, m in enumerate(first)])[..., None]
+
+
+round_objective_at_virtual = per_step(
+    "round_objective_at_virtual",
+    r"\mathbb E\mathcal L^n(\theta^{n,k})",
+    "E L^n(theta^{n,k}), of the one objective L^n",
+    _round_objectives_at_virtual,
+)
 round_gap_at_step = per_step(
     "round_gap_at_step", "Z(n,k)", "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)", at_each_step(_round_gap_at_step)
 )

@@ -10,8 +10,8 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.update_facts import FAIR_RESIDUAL
 from fedtheory.sources.fraboni2022.statements.convergence import apart, largest_q
-from fedtheory.sources.fraboni2022.statements.notation import K, M, tilde_eta
-from fedtheory.sources.fraboni2022.statements.relaxed import B
+from fedtheory.sources.fraboni2022.statements.notation import M, W
+from fedtheory.sources.fraboni2022.statements.relaxed import WINDOWED
 from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
 
 ONE = sp.S.One
@@ -23,12 +23,14 @@ def _zero(fact: Fact, factor: sp.Expr = ONE) -> list[Part]:
 
 
 CERTIFICATES = [
-    Combination(claim="fraboni2022:eq-7", links=[_zero(definitions.VIRTUAL_START), _zero(definitions.VIRTUAL_END)]),
+    Combination(
+        claim="fraboni2022:eq-7.distances", links=[_zero(definitions.VIRTUAL_START), _zero(definitions.VIRTUAL_END)]
+    ),
     Combination(
         claim="fraboni2022:eq-9.optima", links=[_zero(definitions.ROUND_SLOPE), _zero(definitions.SURROGATE_SLOPE)]
     ),
     Combination(
-        claim="fraboni2022:eq-10",
+        claim="fraboni2022:eq-10.first-model",
         links=[
             _zero(definitions.MEAN_OBJECTIVE),
             [Part(ONE, definitions.SURROGATE_OBJECTIVE)],
@@ -36,7 +38,7 @@ CERTIFICATES = [
         ],
     ),
     Combination(
-        claim="fraboni2022:eq-12",
+        claim="fraboni2022:eq-12.first-model",
         links=[[Part(ONE, definitions.TYPES)], [Part(ONE, definitions.TYPES_OF_UPDATE)]],
     ),
     Combination(
@@ -72,7 +74,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:claim.W1.equivalent.synchronous",
-        links=[_zero(facts.SYNC_CHI), _zero(facts.SYNC_WINDOW, B**2 * K * tilde_eta)],
+        links=[_zero(facts.SYNC_CHI), _zero(facts.SYNC_WINDOW, WINDOWED / (W - 1))],
     ),
     Combination(
         claim="fraboni2022:sampling.unbiased.uniform",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, norm_sq
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.setting import (
     SETTING,
+    F,
     L_i,
     L_start,
     Lbar_start,
@@ -22,6 +26,7 @@ from fedtheory.sources.fraboni2022.statements.setting import (
     last_sq,
     local,
     mu,
+    next_local,
     next_virtual,
     r_j,
     received,
@@ -33,21 +38,53 @@ from fedtheory.sources.fraboni2022.statements.setting import (
     theta,
     theta_bar,
     virtual,
+    x,
 )
 
+k = sp.Symbol("k", nonnegative=True)
+Lbar, L_mean = sp.symbols(r"\bar{\mathcal{L}} \frac1N\sum_n\mathcal{L}^n")
+Ln_virtual = sp.Symbol(r"\mathbb E\mathcal L^n(\theta^{n,k})", real=True)
+at_virtual = Expectation(Value(L_i, virtual))
+"""E L_i(theta^{n,k}) of each client."""
+FUNCTIONS: dict[sp.Symbol, q.Notion] = {
+    **SETTING,
+    Lbar: q.surrogate_objective,
+    L_mean: q.mean_round_objective,
+    Ln_virtual: q.round_objective_at_virtual,
+}
+
 CLAIMS = [
-    claim.proved.identity("eq-7", "The virtual iterates", "(7)")(
-        chain=(first_sq, "==", before_sq),
-        also=(Relation(last_sq, "==", after_sq),),
-        where=SETTING,
+    claim.supported.identity("eq-7", "The virtual iterates", "(7)")(
+        chain=(norm_sq(virtual - theta - eta_g * ClientSum(q_in * (local - received))), "==", 0),
+        also=(
+            Relation(sp.Max(0, 1 - k) * norm_sq(virtual - theta), "==", 0),
+            Relation(
+                norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))),
+                "==",
+                0,
+            ),
+        ),
+        where=SETTING | {k: q.local_step_index},
+        place="path",
         assumptions=SCHEME,
         printed=(
             r"\theta^{n,k}\coloneqq\theta^n+\eta_g\sum_{i=1}^M\omega_i(n)[\theta_i^{(\rho_i(n),k)}"
             r"-\theta^{\rho_i(n)}],\quad\theta^{n,0}=\theta^n,\ \theta^{n,K}=\theta^{n+1,0}=\theta^{n+1}"
         ),
         note=(
-            "Mean square distances from $\\theta^*$: those of the virtual iterates on the left, those of the models "
-            "that the server passes from update to update on the right."
+            "On sampled paths with fixed reports.  The second relation is about the vectors at k = 0, and has the "
+            "factor 0 at the other local steps.  The third relation has $\\theta^{n,k+1}$; after the last local step "
+            "its right side is $\\theta^{n+1}$ by (6)."
+        ),
+    ),
+    claim.proved.identity("eq-7.distances", "Mean square distances of the virtual iterates", "(7), in expectation")(
+        chain=(first_sq, "==", before_sq),
+        also=(Relation(last_sq, "==", after_sq),),
+        where=SETTING,
+        assumptions=SCHEME,
+        note=(
+            "The distances of $\\theta^{n,0}$ and $\\theta^{n,K}$ from $\\theta^*$ on the left, those of the server's "
+            "models on the right.  It holds for sampled clients as well."
         ),
     ),
     claim.supported.identity("eq-8", "A virtual gradient step", "(8)")(
@@ -63,11 +100,15 @@ CLAIMS = [
         note="On sampled paths with fixed reports, with the definition (7) of $\\theta^{n,k}$ beside it.",
     ),
     claim.definition("eq-9", "The objective of one update", "(9)")(
-        chain=(Ln_start, "==", ClientSum(q_in * at_start)),
-        where=SETTING,
+        chain=(Ln_virtual, "==", ClientSum(q_in * at_virtual)),
+        where=FUNCTIONS,
+        place="step",
         assumptions=SCHEME,
         printed=r"\mathcal L^n(\theta)\coloneqq\sum_{i=1}^Mq_i(n)\mathcal L_i(\theta)",
-        note="At $\\theta^0$: the one quadratic with the weighted coefficients against the weighted values.",
+        note=(
+            "In expectation at all virtual iterates $\\theta^{n,k}$: the one quadratic with the weighted coefficients "
+            "against the weighted values."
+        ),
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
     claim.proved.identity("eq-9.optima", "The optima of one update and of the surrogate", "(9)-(10)")(
@@ -80,17 +121,27 @@ CLAIMS = [
         ),
         note="The gradients vanish there.",
     ),
-    claim.proved.identity("eq-10", "The surrogate problem", "(10)")(
-        chain=(ClientSum(q_i * at_start), "==", Ln_mean),
-        also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
-        where=SETTING,
-        assumptions=(*SCHEME, a.somebody_reports),
+    claim.supported.identity("eq-10", "The surrogate problem", "(10)")(
+        chain=(Value(Lbar, x), "==", ClientSum(q_i * Value(L_i, x)), "==", Value(L_mean, x)),
+        where=FUNCTIONS,
+        place="points",
+        assumptions=SCHEME,
         printed=(
             r"\bar{\mathcal L}(\theta)\coloneqq\sum_{i=1}^Mq_i\mathcal L_i(\theta)=\frac1N\sum_{n=0}^{N-1}"
             r"\mathcal L^n(\theta),\quad q_i=\frac1N\sum_{n=0}^{N-1}q_i(n),\quad "
             r"\tilde q_i(n)=\frac{q_i(n)}{\sum_iq_i(n)}"
         ),
-        note="At $\\theta^0$.",
+        note=(
+            "At free points.  $\\bar{\\mathcal L}$ and the mean of the $\\mathcal L^n$ are one quadratic each, with "
+            "the weighted and the averaged coefficients.  The shares are in `fraboni2022:eq-10.first-model`."
+        ),
+    ),
+    claim.proved.identity("eq-10.first-model", "The surrogate problem at the first model", "(10), at the first model")(
+        chain=(ClientSum(q_i * at_start), "==", Ln_mean),
+        also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
+        where=SETTING,
+        assumptions=(*SCHEME, a.somebody_reports),
+        note="At $\\theta^0$, with the shares of each update.",
     ),
     claim.definition("eq-11", "Expected convergence residual", "(11)")(
         chain=(Sigma, ">=", Expectation(ClientSum(q_i * norm_sq(Gradient(L_i, theta_bar))))),
@@ -123,16 +174,29 @@ CLAIMS = [
             "gradients, and so has any schedule in which clients of one loss alone report."
         ),
     ),
-    claim.proved.identity("eq-12", "The problem in terms of types of clients", "(12)")(
-        chain=(L_start, "==", ClientSum(r_j * at_start)),
-        also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
-        where=SETTING,
+    claim.supported.identity("eq-12", "The problem in terms of types of clients", "(12)")(
+        chain=(Expectation(Value(F, virtual)), "==", ClientSum(r_j * at_virtual)),
+        also=(Relation(Ln_virtual, "==", ClientSum(s_jn * at_virtual)),),
+        where=FUNCTIONS,
+        place="step",
         assumptions=SCHEME,
         printed=(
             r"\mathcal L(\theta)=\sum_{j=1}^Jr_jF_j(\theta)\quad\text{and}\quad"
             r"\mathcal L^n(\theta)=\sum_{j=1}^Js_j(n)F_j(\theta)"
         ),
-        note="At $\\theta^0$.  The weights of a type stand at its first client: sums over clients are over types.",
+        note=(
+            "In expectation at all virtual iterates $\\theta^{n,k}$.  The weights of a type stand at its first client: "
+            "sums over clients are over types."
+        ),
+    ),
+    claim.proved.identity(
+        "eq-12.first-model", "The problem in terms of types, at the first model", "(12), at the first model"
+    )(
+        chain=(L_start, "==", ClientSum(r_j * at_start)),
+        also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
+        where=SETTING,
+        assumptions=SCHEME,
+        note="At $\\theta^0$.",
     ),
     *claim.refuted.definition("eq-12.normalised", "Normalised weights of types", "below (12)")(
         chain=(st_jn * M * s_jn, "==", s_jn),
