@@ -61,7 +61,7 @@ UNPROVED = {
         thm-1.claim-R.same claim.W1.equivalent
     """,
     "no fact gives the shares of single clients from those of their types, or the other way round": """
-        cor-1.noniid.required cor-1.noniid.sufficient
+        cor-1.noniid.required cor-1.noniid.sufficient thm-3.condition.types
     """,
     "no fact bounds how often a client reports in a given time": "thm-1.claim-delay",
     "the theories have no sums over the clients of values with the weights of types, or of several updates": (

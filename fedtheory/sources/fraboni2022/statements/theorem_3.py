@@ -98,16 +98,34 @@ CLAIMS = [
         note="Lemma 7 for $\\bar{\\mathcal L}$, at every local step, and the bound on its loss.",
         corrects="fraboni2022:thm-3.gradient",
     ),
+    claim.supported.condition("thm-3.condition.types", "The sufficient condition on types", "below Theorem 3")(
+        chain=(apart**2, "==", 0),
+        where=RELAXED,
+        conditions=[sp.Eq(chi, 0)],
+        assumptions=SCHEME,
+        printed=(
+            r"\text{Theorem 3 shows that the condition }\tilde s_j=r_j\text{ is sufficient to minimize the "
+            r"optimization problem (2)}"
+        ),
+        note=(
+            "$\\chi^2=0$ says that $\\tilde s_j=r_j$ for all types.  Then $\\bar{\\mathcal L}$ is a multiple of "
+            "$\\mathcal L$."
+        ),
+    ),
     claim.proved.condition("thm-3.condition", "The relaxed sufficient condition", "below Theorem 3")(
         chain=(apart**2, "==", 0),
         also=(Relation(chi, "==", 0),),
         where=RELAXED,
         conditions=[sp.Eq(qt_i, p_i)],
-        assumptions=(a.asynchronous,),
+        assumptions=SCHEME,
         printed=(
-            r"\tilde s_j=r_j\text{ is sufficient to minimise (2); the relaxed sufficient condition is }\tilde q_i=p_i"
+            r"\text{In practice, for privacy concerns, clients may not want to share their data distribution with the "
+            r"server, and thus the relaxed sufficient condition becomes }\tilde q_i=p_i"
         ),
-        note="Then $\\bar{\\mathcal L}$ is a multiple of $\\mathcal L$.  The price is $\\epsilon_W$, linear in W - 1.",
+        note=(
+            "For any scheme.  Then $\\bar{\\mathcal L}$ is a multiple of $\\mathcal L$.  The price is $\\epsilon_W$, "
+            "linear in W - 1."
+        ),
     ),
     *EXAMPLE_2,
     *claim.refuted.condition("claim.W1", "Identical data imply a window of one update", "below Example 2")(
