@@ -211,13 +211,24 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-2.fixed",
         links=[[*STEP, *_times(tilde_eta, MIXING)], STEP, MIXING],
     ),
-    Certificate(
-        claim="fraboni2022:lemma-2.given-weights",
-        links=[_at_all_steps(tilde_eta**2 / K, [Term(ONE, assumption(WEIGHTS_AT_MOST)), _EXCESS])],
+    *(
+        Certificate(
+            claim=name,
+            links=[_at_all_steps(tilde_eta**2 / K, [Term(ONE, assumption(WEIGHTS_AT_MOST)), _EXCESS])],
+        )
+        for name in ("fraboni2022:lemma-2.given-weights", "fraboni2022:lemma-2.given-weights.any-point")
     ),
     Certificate(claim="fraboni2022:lemma-2.eq-57-58.fixed", links=[[]]),
     Certificate(
         claim="fraboni2022:lemma-2.eq-59.fixed",
+        links=[
+            BothWays(
+                [Term(tilde_eta**2, assumption(WEIGHTS_AT_MOST))], [Term(tilde_eta**2, assumption(WEIGHTS_AT_LEAST))]
+            )
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-2.eq-59.random-weights",
         links=[BothWays(_times(tilde_eta**2, _CHOSEN), _times(tilde_eta**2, _CHOSEN_BACK))],
     ),
     Certificate(
@@ -251,7 +262,7 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum)]),
+    Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum), _aligned(comparator)]),
     Certificate(
         claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_times(tilde_eta, _mixing(MOVED_FROM_Y))]]
     ),

@@ -25,6 +25,7 @@ virtual_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
 gradient_sq = sp.Symbol(r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2", nonnegative=True)
 spread_ik = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2", nonnegative=True)
 S_nk, phi_nk = ClientSum(qt_in * gradient_sq), ClientSum(qt_in * spread_ik)
+Delta_y, Xi_y, D_y = (sp.Symbol(symbol, real=True) for symbol in (r"\Delta_y(n)", r"\Xi_y(n)", "D(y,n)"))
 
 where: dict[sp.Symbol, q.Notion] = {
     **WHERE,
@@ -46,6 +47,16 @@ where: dict[sp.Symbol, q.Notion] = {
     round_optimum_gap: q.round_optimum_gap,
     Z_nk: q.round_gap_at_step,
 }
+ANY_POINT: dict[sp.Symbol, q.Notion] = {
+    Delta_y: q.comparator_progress,
+    Xi_y: q.comparator_gap,
+    D_y: q.comparator_alignment,
+}
+"""What Lemmas 2 and 4 say of any point y in the place of x."""
+ANY_POINT_NOTE = (
+    "For any point x, which is called y: a run is compared with the minimiser of $\\bar{\\mathcal L}(y)+"
+    "\\|\\theta^0-y\\|^2/(\\tilde\\eta KN)$, of which the proof uses nothing."
+)
 claim = Statements("fraboni2022", where)
 
 CLAIMS = [

@@ -11,6 +11,10 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.inequalities import (
+    ANY_POINT,
+    ANY_POINT_NOTE,
+    D_y,
+    Delta_y,
     R_nk,
     gradient_sq,
 )
@@ -146,7 +150,18 @@ CLAIMS = [
     )(
         chain=(Delta, "<=", -2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
         assumptions=(*ASSUMPTIONS, a.given_weights),
-        note="As printed.",
+        note="The published bound, for $x=\\bar\\theta$.",
+        corrects="fraboni2022:lemma-2",
+    ),
+    claim.proved.bound(
+        "lemma-2.given-weights.any-point",
+        "Progress of one update with given weights towards any point",
+        "Lemma 2, eq. (56), for weights that are not random, any x",
+    )(
+        chain=(Delta_y, "<=", -2 * tilde_eta * D_y + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
+        where=where | ANY_POINT,
+        assumptions=(*ASSUMPTIONS, a.given_weights),
+        note=f"The published bound.  {ANY_POINT_NOTE}",
         corrects="fraboni2022:lemma-2",
     ),
     *claim.refuted.step(
@@ -171,16 +186,35 @@ CLAIMS = [
         lhs=next_distance_sq,
         relation="==",
         rhs=distance_sq + 2 * tilde_eta * server_descent + tilde_eta**2 * square_of_selected,
-        assumptions=ASSUMPTIONS,
+        assumptions=(*ASSUMPTIONS, a.given_weights),
         printed=(
             rf"{_NEXT}={_NOW}+2\tilde\eta\langle\sum_iq_i(n){_G},\theta^n-\theta^*\rangle"
             rf"+\tilde\eta^2\sum_i\gamma_i(n)\|{_G}\|^2+\tilde\eta^2\alpha\left\|\sum_iq_i(n){_G}\right\|^2"
         ),
-        note="The sign of the inner product is lost, and theta^n stands for theta^{n,k}.",
+        note=(
+            "The sign of the inner product is lost, and theta^n stands for theta^{n,k}; (58) has both right.  Encoded "
+            "for given weights, where nothing else is wrong.  Random weights have the fault of (57) and (58) besides "
+            "(`fraboni2022:lemma-2.eq-57-58`)."
+        ),
+        fault="misprint",
     ).with_repair(
         title="One local step, after Lemma 1, with its sign",
-        rhs=distance_sq - 2 * tilde_eta * selected_descent + tilde_eta**2 * square_of_selected,
-        note="With minus, theta^{n,k}, and the random weights in the inner product.",
+        rhs=distance_sq - 2 * tilde_eta * descent + tilde_eta**2 * square_of_selected,
+        note="With minus and theta^{n,k}.",
         verdict="proved",
+    ),
+    claim.proved.step(
+        "lemma-2.eq-59.random-weights",
+        "One local step, after Lemma 1, with random weights",
+        "proof of Lemma 2, eq. (59), for random weights",
+    )(
+        chain=(
+            next_distance_sq,
+            "==",
+            distance_sq - 2 * tilde_eta * selected_descent + tilde_eta**2 * square_of_selected,
+        ),
+        assumptions=ASSUMPTIONS,
+        note="The random weights stand in the inner product.",
+        corrects="fraboni2022:lemma-2.eq-59",
     ),
 ]
