@@ -11,6 +11,7 @@ from fedtheory.language.claim import Rate, Relation
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.hardware import (
     ANY_TIES,
+    ASYNC,
     COUNTED,
     CYCLES,
     HARDWARE,
@@ -36,12 +37,16 @@ others = sp.Symbol(r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil", nonnegative=
 period_reports = sp.Symbol(r"\sum_i\frac\nu{\tau_i}", positive=True)
 round_gap = sp.Symbol(r"(\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n))", nonnegative=True)
 error = sp.Symbol(r"(\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*))", real=True)
+virtual_error = sp.Symbol(
+    r"(\frac1N\sum_n\frac1K\sum_k[\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)])", real=True
+)
 
 NOTATION = HARDWARE | {
     others: q.most_other_reports,
     period_reports: q.reports_in_a_period,
     round_gap: q.round_optimum_gap,
     error: q.mean_server_suboptimality,
+    virtual_error: q.mean_virtual_suboptimality,
 }
 
 claim = Statements("fraboni2022", NOTATION)
@@ -79,6 +84,8 @@ delayed = theorem_3(alpha=1, beta=ratio, tau=stale**2, window=1 + stale**2, resi
 )
 """Theorem 3 with one local step, eta_l = 1/sqrt(tau N) and W = tau + 1."""
 iid_async = async_epsilon.subs({K: 1, R_L: 0, W: 1})
+VIRTUAL_RATE = Rate(measured=virtual_error, order=1 / sp.sqrt(N), variable=N, step_size=1 / root)
+"""The left side of Theorem 3 at the learning rates of Section 4."""
 _ALL = theta0_distance**2 + R_L + Sigma_star + 1
 _IID = theta0_distance**2 + (ratio + ratio**3) * Sigma_star
 
@@ -98,6 +105,16 @@ CLAIMS = [
         rate=Rate(measured=error, order=sync_epsilon, variable=N, step_size=1 / root),
         assumptions=(a.full_rounds,),
         note="The error of the server's models, the part k = 0 of the left side of Theorem 3.",
+    ),
+    claim.asymptotic.rate(
+        "eq-33.virtual", "The error of synchronous FedAvg at the virtual iterates", "(33), along growing N"
+    )(
+        rate=VIRTUAL_RATE,
+        assumptions=(a.full_rounds,),
+        note=(
+            "The left side of Theorem 3, a time average over n and k, at $\\eta_l=1/\\sqrt{KN}$ and a fixed number K "
+            "of local steps.  All terms of (33) are $\\mathcal O(1/\\sqrt N)$ then."
+        ),
     ),
     claim.proved.inequality("eq-34", "Staleness in asynchronous FedAvg", "(34)")(
         chain=(tau, "<=", others, "<=", 2 * ratio * (M - 1)),
@@ -236,6 +253,17 @@ CLAIMS = [
         note=(
             "As N grows all terms of (38) are $\\mathcal O(1/\\sqrt N)$, and so is the exact error of the server's "
             "models on exact ladders, with both readings of ties."
+        ),
+    ),
+    claim.asymptotic.rate(
+        "eq-38.virtual", "The error of asynchronous FedAvg at the virtual iterates", "(38), along growing N"
+    )(
+        rate=VIRTUAL_RATE,
+        assumptions=ASYNC,
+        conditions=[TIME_BASED],
+        note=(
+            "The left side of Theorem 3, a time average over n and k, at $\\eta_l=1/\\sqrt{KN}$ and a fixed number K "
+            "of local steps.  All terms of (38) are $\\mathcal O(1/\\sqrt N)$ then."
         ),
     ),
     claim.proved.identity("eq-39", "Aggregations of asynchronous and synchronous FedAvg", "(39)")(

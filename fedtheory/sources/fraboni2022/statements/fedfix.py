@@ -9,7 +9,13 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate, Relation
 from fedtheory.language.statements import Statements
-from fedtheory.sources.fraboni2022.statements.asynchronous import NOTATION, error, period_reports, round_gap
+from fedtheory.sources.fraboni2022.statements.asynchronous import (
+    NOTATION,
+    VIRTUAL_RATE,
+    error,
+    period_reports,
+    round_gap,
+)
 from fedtheory.sources.fraboni2022.statements.hardware import (
     COUNTED,
     FEDFIX,
@@ -215,6 +221,15 @@ CLAIMS = [
         assumptions=(a.fixed_intervals,),
         conditions=[INTERVAL_BASED],
         note="As N grows all terms of (42) are $\\mathcal O(1/\\sqrt N)$, and so is the error of the server's models.",
+    ),
+    claim.asymptotic.rate("eq-42.virtual", "The error of FedFix at the virtual iterates", "(42), along growing N")(
+        rate=VIRTUAL_RATE,
+        assumptions=(a.fixed_intervals,),
+        conditions=[INTERVAL_BASED],
+        note=(
+            "The left side of Theorem 3, a time average over n and k, at $\\eta_l=1/\\sqrt{KN}$ and a fixed number K "
+            "of local steps.  All terms of (42) are $\\mathcal O(1/\\sqrt N)$ then."
+        ),
     ),
     *numbers_claim.refuted.identity(
         "eq-42.ordering.second-term", "The second term of (42) and that of (33)", "after (42)"
