@@ -2,6 +2,7 @@
 
 from fedtheory.sources.fraboni2022.certificates import (
     closed_forms,
+    jensen,
     local_steps,
     remarks,
     representation,
@@ -13,6 +14,7 @@ from fedtheory.sources.fraboni2022.certificates import (
 
 CERTIFICATES = [
     *closed_forms.CERTIFICATES,
+    *jensen.CERTIFICATES,
     *local_steps.CERTIFICATES,
     *remarks.CERTIFICATES,
     *representation.CERTIFICATES,

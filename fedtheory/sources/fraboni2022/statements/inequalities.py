@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import ClientSum, Gradient, Value, norm_sq
+from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Statements
-from fedtheory.sources.fraboni2022.statements.notation import SCHEME, WHERE, L, R, S, Xi, Z, qt_in, sigma_1, sigma_2
+from fedtheory.sources.fraboni2022.statements.notation import (
+    SCHEME,
+    WHERE,
+    L,
+    R,
+    S,
+    Xi,
+    Z,
+    qt_in,
+    sigma_1,
+    sigma_2,
+)
 
 L_i, x, g = sp.symbols(r"\mathcal{L}_i x g_i")
 theta_ik, theta_rho = sp.Symbol(r"\theta_i^{\rho_i(n),k}"), sp.Symbol(r"\theta^{\rho_i(n)}")
@@ -26,6 +37,8 @@ gradient_sq = sp.Symbol(r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2", nonnegati
 spread_ik = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2", nonnegative=True)
 S_nk, phi_nk = ClientSum(qt_in * gradient_sq), ClientSum(qt_in * spread_ik)
 Delta_y, Xi_y, D_y = (sp.Symbol(symbol, real=True) for symbol in (r"\Delta_y(n)", r"\Xi_y(n)", "D(y,n)"))
+
+objective, mean_model = sp.Symbol(r"\mathcal{L}"), sp.Symbol(r"\sum_ip_i\theta_i^{\rho_i(n),k}")
 
 where: dict[sp.Symbol, q.Notion] = {
     **WHERE,
@@ -72,7 +85,7 @@ CLAIMS = [
         ),
     ),
     claim.proved.inequality(
-        "eq-44-45", "Jensen's inequality, and a variance is at most the second moment", "eqs. (44), (45)"
+        "eq-44-45", "Jensen's inequality for squared norms, and the variance and the second moment", "eqs. (44), (45)"
     )(
         chain=(R_nk, "<=", S_nk),
         also=(Relation(noise_sq, "<=", ClientSum(qt_in**2 * virtual_sq)),),
@@ -82,8 +95,21 @@ CLAIMS = [
             r"\mathbb E\left[\|X-\mathbb E[X]\|^2\right]\le\mathbb E\left[\|X\|^2\right]"
         ),
         note=(
-            "As the proofs use them: Jensen for the squared length of the clients' stochastic gradients with their "
-            "shares, and the variance for a stochastic gradient at the virtual iterate."
+            "As the proofs use them: g in (44) is the squared norm, the points are the clients' stochastic gradients, "
+            "and the weights are their shares.  X in (45) is a stochastic gradient at the virtual iterate.  Another "
+            "convex g is in `fraboni2022:eq-44-45.objective`."
+        ),
+    ),
+    claim.proved.inequality(
+        "eq-44-45.objective", "Jensen's inequality for the objective", "eq. (44), convex objectives"
+    )(
+        chain=(Expectation(Value(objective, mean_model)), "<=", Expectation(Average(Value(objective, theta_ik)))),
+        where=where | {objective: q.objective, mean_model: q.average_iterate},
+        place="step",
+        assumptions=(a.convex_and_smooth, a.same_local_work),
+        note=(
+            "g in (44) is $\\mathcal L$, the points are the clients' models at a local step, and the weights are "
+            "$p_i$.  The proof uses that the objective is convex, and nothing else of it."
         ),
     ),
     claim.definition("eq-46-50", "The quantities of the proofs", "eqs. (46)-(50)")(
