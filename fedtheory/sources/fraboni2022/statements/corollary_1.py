@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE, distinct_minimisers
 from fedtheory.sources.fraboni2022.statements.convergence import (

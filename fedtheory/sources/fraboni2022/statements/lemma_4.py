@@ -46,7 +46,7 @@ CLAIMS = [
     claim.proved.step("lemma-4.proof", "The alignment and the spread", "proof of Lemma 4")(
         chain=(-2 * D_x, "<=", -2 * Xi + L * q_n * phi),
         also=(Relation(-2 * D_y, "<=", -2 * Xi_y + L * q_n * phi),),
-        where=claim.where | ANY_POINT,
+        where={**claim.where, **ANY_POINT},
         assumptions=ASSUMPTIONS,
         printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",
         note=(
