@@ -16,14 +16,15 @@ from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.federation import Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.client_data import ClientData
-from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import least_squares
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import unbiased_updates
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.sources.fraboni2022.statements import asynchronous, fedfix, hardware, sampling, table_2
+from fedtheory.sources.fraboni2022.statements import asynchronous, corollary_2, fedfix, hardware, sampling, table_2
 from fedtheory.sources.fraboni2022.statements.notation import R_L, K, M, N, Sigma_star, W, tau, theta0_distance
+from fedtheory.sources.fraboni2022.statements.relaxed import bound_with
 from verify.check import check
 
 MODULES = (hardware, table_2, asynchronous, fedfix, sampling)
@@ -144,6 +145,30 @@ def test_fedfix_may_outperform_synchronous_fedavg() -> None:
     assert together.trajectory.server_mean[-1].tolist() == [fmpq(36, 64)]
 
 
+def test_errors_of_other_policies() -> None:
+    """x^2/2 twice, after two updates: synchronous FedAvg is at 9/16 of the start, asynchronous FedAvg at 1/2."""
+    run = scheduled(FedFix(fmpq(1)), (1, 1), 2)
+    assert q.final_suboptimality.measure(run) == q.synchronous_final_suboptimality.measure(run) == fmpq(81, 512)
+    assert q.asynchronous_final_suboptimality.measure(run) == fmpq(1, 8)
+    assert q.synchronous_final_suboptimality.measure(scheduled(FedFix(fmpq(1)), (1, 2), 2)) == fmpq(81, 512)
+
+
+def test_regimes_of_the_interval() -> None:
+    """Times 1 and 2: synchronous for the interval 2, and only the first client is for the interval 1."""
+    prompt, late = scheduled(FedFix(fmpq(2)), (1, 2), 2), scheduled(FedFix(fmpq(1)), (1, 2), 2)
+    assert holds("fedfix.regimes.synchronous", prompt) is True
+    assert not check(CLAIMS["fedfix.regimes.synchronous"], late).applicable
+    assert holds("fedfix.regimes.client", late) is True
+    assert holds("fedfix.regimes", prompt) is False
+
+
+@pytest.mark.parametrize("length", ["1/4", "1"])
+def test_short_intervals_make_the_bound_of_fedfix_the_larger_one(length: str) -> None:
+    """Optima 0 and 1, times 1 and 2: at the interval 1/4 the last terms of (42) exceed those of (38), at 1 not."""
+    updates = 8 if length == "1/4" else 2
+    assert holds("eq-42.ordering", scheduled(FedFix(fmpq(length)), (1, 2), updates, (0, 1))) is (length == "1")
+
+
 # Exponential update times.
 
 
@@ -209,6 +234,35 @@ def test_the_other_terms_are_those_of_theorem_3() -> None:
         assert sp.simplify(closed - substituted - local * factor) == 0
 
 
+@pytest.mark.parametrize(
+    ("exponents", "excesses"),
+    [
+        (("1/4", "1/4", "1/2"), (3, 3, 3, 0, 0)),
+        (("1/2", "1/4", "3/4"), (3, 0, 15, 3, 0)),
+        (("0", "1/2", "3/4"), (3, 0, 15, 0, 15)),
+        (("0", "0", "1/4"), (3, 15, 0, 0, 0)),
+    ],
+)
+def test_powers_of_corollary_2(exponents: tuple[str, str, str], excesses: tuple[int, ...]) -> None:
+    """For N = 256 the letters of Corollary 2 stand for the powers of N that its parameters have."""
+    a, b, c = map(sp.Rational, exponents)
+    size, delay, width, updates = corollary_2.size, corollary_2.delay, corollary_2.width, sp.Integer(256)
+    direct = bound_with(size * updates**-c, updates, delay * updates**b, 1 + width * updates**a)
+    values = dict(zip(corollary_2.EXCESSES, excesses, strict=True))
+    assert corollary_2.largest.subs(values) == updates ** -min(1 - c, c - a, c - b)
+    claim = corollary_2.CLAIMS[0]
+    assert sp.expand(claim.relations[0].left.subs(values) - direct) == 0
+
+
+def test_the_first_rate_of_the_literature() -> None:
+    """Times sqrt(N/tau), Theorem 3 with W = tau + 1 stays bounded as both grow, N as the square of tau."""
+    stale, grown = sp.symbols("r s", nonnegative=True)
+    n = sp.Symbol("n", positive=True)
+    values = {R_L: 1, theta0_distance: 1, Sigma_star: 1, asynchronous.tau_M: 2, asynchronous.tau_0: 1}
+    bound = asynchronous.delayed.subs(values) * (1 + grown)
+    assert sp.limit(bound.subs({stale: n, grown: n}), n, sp.oo) == 2
+
+
 def test_the_rates_of_the_literature() -> None:
     """Times sqrt(N), (38) for iid data is bounded with M = N^(1/4) and is not with M = sqrt(N)."""
     n = sp.Symbol("n", positive=True)
@@ -218,6 +272,16 @@ def test_the_rates_of_the_literature() -> None:
     assert sp.limit(bound.subs({M: n, N: n**4}) * n**2, n, sp.oo) == 11
     slow = asynchronous.slow_step.subs(values)
     assert sp.limit(slow.subs({tau: n, N: n**4}) * n, n, sp.oo) == 1
+
+
+def test_a_delay_as_long_as_the_window() -> None:
+    """Eight clients and a buffer of four, each client at least once in a window: W = 3, and the staleness is 3 as well."""
+    times = tuple(map(fmpq, (9, 7, 1, 8, 10, 4, 3, 6)))
+    schedule = Clock(FedBuff(4, "one-by-one"), times).schedule(6)
+    counts = schedule.participates.reshape(2, 3, 8).sum(axis=1)
+    assert (counts[0] == counts[1]).all()
+    assert counts.min() == 1
+    assert schedule.smallest_window(schedule.participates.astype(int)) == schedule.largest_staleness == 3
 
 
 # Sampling.

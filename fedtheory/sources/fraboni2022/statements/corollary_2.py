@@ -10,9 +10,9 @@ from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, B_g, bound
 
 size, delay, width = sp.symbols("s t w", positive=True)
 """eta_l = s N^-c, tau = t N^b, W - 1 = w N^a."""
-_OVER = sp.symbols("z z_u z_v z_x z_y", nonnegative=True)
-largest = 1 / (1 + _OVER[0])
-u, v, x, y = (largest / (1 + over) for over in _OVER[1:])
+EXCESSES = sp.symbols("z z_u z_v z_x z_y", nonnegative=True)
+largest = 1 / (1 + EXCESSES[0])
+u, v, x, y = (largest / (1 + over) for over in EXCESSES[1:])
 """N^-(1-c), N^-c, N^-(c-b) and N^-(c-a): any numbers that are positive and at most m <= 1."""
 
 
@@ -21,7 +21,7 @@ def power_bound(u: Expr, v: Expr, x: Expr, y: Expr) -> Expr:
     return bound_with(size * v, 1 / (u * v), delay * x / v, 1 + width * y / v)
 
 
-_POWERS = dict(zip(_OVER, ((0, 3), (0, 3, 15), (0, 3, 15), (0, 3), (0, 15)), strict=True))
+_POWERS = dict(zip(EXCESSES, ((0, 3), (0, 3, 15), (0, 3, 15), (0, 3), (0, 15)), strict=True))
 _STEP_SIZES = (1, sp.Rational(1, 16), sp.Rational(1, 256), sp.Rational(1, 4096))
 
 CLAIMS = [
