@@ -275,7 +275,7 @@ def test_the_rates_of_the_literature() -> None:
 
 
 def test_a_delay_as_long_as_the_window() -> None:
-    """Eight clients and a buffer of four, each client at least once in a window: W = 3, and the staleness is 3 as well."""
+    """Eight clients and a buffer of four, each of them at least once in a window: W = 3, and the staleness is 3."""
     times = tuple(map(fmpq, (9, 7, 1, 8, 10, 4, 3, 6)))
     schedule = Clock(FedBuff(4, "one-by-one"), times).schedule(6)
     counts = schedule.participates.reshape(2, 3, 8).sum(axis=1)

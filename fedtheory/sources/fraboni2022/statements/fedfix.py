@@ -260,7 +260,6 @@ CLAIMS = [
     )(
         chain=(sync_last, "<=", fedfix_last),
         assumptions=(*FEDFIX_CYCLES, *SCHEME),
-        conditions=[INTERVAL_BASED],
         printed=r"\text{these two terms are larger with FedFix than with synchronous FedAvg}",
         note="The terms of (33) and (42) as published, constants one.  They are equal where $R=0$, $W=1$ and so on.",
     ),

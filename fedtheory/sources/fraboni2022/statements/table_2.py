@@ -140,7 +140,8 @@ CLAIMS = [
     ).with_repair(
         title="Excess of the weights in FedFix, over the clients that participate",
         chain=(beta_S, "==", 0),
-        note="Lemma 1 needs $\\beta$ for these clients only.",
+        conditions=(),
+        note="For any weights.  Lemma 1 needs $\\beta$ for these clients only.",
         verdict="proved",
     ),
     claim.proved.identity("table-2.fedfix.N", "Table 2, updates of FedFix", _THIRD)(
