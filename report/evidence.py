@@ -18,8 +18,9 @@ from fedtheory.language.quantities import Quantity, rounds
 from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
 from verify.check import Check
+from verify.check.climbs import RateCheck, Rung
 from verify.check.comparison import Comparison
-from verify.check.rates import RateCheck
+from verify.check.ladders import ladders_of
 from verify.verdict import ClaimVerdict
 
 RUN_FILE = "run.toml"
@@ -76,7 +77,7 @@ def _title(verdict: ClaimVerdict) -> str:
 def _remark(check: Check) -> str:
     """Where in the run, and how its numbers are to be read."""
     if check.rate is not None:
-        return f"The rungs of the ladder take the place of the run's own {_variable(check)}."
+        return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
     worst = check.worst
     if worst is None or not worst.index:
         return ""
@@ -105,16 +106,24 @@ def _side_rows(worst: Comparison) -> list[Row]:
     return rows if worst.ratio is None else [*rows, _row("ratio", worst.ratio)]
 
 
-def _variable(check: Check) -> str:
-    assert check.claim.rate is not None
-    return check.claim.notation[check.claim.rate.variable].name.replace("_", " ")
+def _variables(check: Check) -> str:
+    names = [check.claim.notation[variable].name.replace("_", " ") for variable in ladders_of(check.claim)]
+    return " and ".join(names)
 
 
 def _rate_rows(claim: Claim, rate: RateCheck) -> list[Row]:
-    assert claim.rate is not None
-    symbol = latex(claim.rate.variable)
-    rows = [_row(f"${symbol}={exact(rung.variable)}$", rung.measured) for rung in rate.rungs]
-    return rows if rate.limit is None else [*rows, _row(rf"limit for ${symbol}\to\infty$", rate.limit)]
+    """What is measured at each rung; with several variables also the slope along each ladder."""
+    symbols = [latex(variable) for variable in ladders_of(claim)]
+    rows = [_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
+    if len(symbols) > 1:
+        for climb in rate.climbs:
+            along = ", ".join(f"${latex(variable)}$" for variable in climb.variables)
+            rows += [] if climb.slope is None else [_row(f"fitted slope along {along}", climb.slope)]
+    return rows if rate.limit is None else [*rows, _row(rf"limit for ${symbols[0]}\to\infty$", rate.limit)]
+
+
+def _values(symbols: Sequence[str], rung: Rung) -> str:
+    return ", ".join(f"${symbol}={exact(value)}$" for symbol, value in zip(symbols, rung.values, strict=True))
 
 
 def _constants(claim: Claim, run: Run) -> list[Row]:

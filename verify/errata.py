@@ -89,5 +89,5 @@ def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:
         return found.rate.limit, 0
     assert found.claim.rate is not None
     stated = compile_side(found.claim, sp.sympify(found.claim.rate.constant), "run")(whole_run(run)).item()
-    promised = ((rung.measured, stated * rung.order) for rung in found.rate.rungs)
+    promised = ((rung.measured, stated * rung.order) for rung in found.rate.all_rungs)
     return next(((measured, bound) for measured, bound in promised if measured > bound), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.figure import require_figure, write_figure
@@ -20,13 +21,14 @@ from fedtheory.cli.output import (
 )
 
 if TYPE_CHECKING:
+    import sympy as sp
     from matplotlib.figure import Figure
 
     from fedtheory.engine.run import Run
     from fedtheory.language.claim import Claim
     from verify.check import Check
+    from verify.check.climbs import Climb, RateCheck, Rung
     from verify.check.comparison import Comparison
-    from verify.check.rates import RateCheck, Rung
 
 NAME = "check"
 
@@ -110,24 +112,48 @@ def _open(found: Check) -> str:
 def _rate(found: Check) -> dict[str, Any] | None:
     if found.rate is None:
         return None
-    text, rate, name = found.arithmetic.text, found.rate, _variable(found)
+    text, rate = found.arithmetic.text, found.rate
     return {
-        "rungs": [{name: _value(found, r), "measured": text(r.measured), "order": text(r.order)} for r in rate.rungs],
+        "rungs": _rungs(found, rate.climbs[0]),
         "slope": rate.slope,
+        "ladders": [
+            {"variables": _names(found, climb.variables), "rungs": _rungs(found, climb), "slope": climb.slope}
+            for climb in rate.climbs
+        ],
         "constant": rate.constant,
         "limit": None if rate.limit is None else text(rate.limit),
     }
 
 
-def _variable(found: Check) -> str:
-    """Name of what the ladder varies."""
-    assert found.claim.rate is not None
-    return found.claim.notation[found.claim.rate.variable].name
+def _rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
+    """The rungs of a ladder, each with the values of the variables that change along it."""
+    changing = _names(found, climb.variables)
+
+    def shown(rung: Rung) -> dict[str, Any]:
+        values = {name: value for name, value in _values(found, rung).items() if name in changing}
+        return {**values, "measured": _text(found, rung.measured), "order": _text(found, rung.order)}
+
+    return [shown(rung) for rung in climb.rungs]
 
 
-def _value(found: Check, rung: Rung) -> Any:
-    """The variable at a rung: a count as a whole number, a step size as a number of the run's arithmetic."""
-    return found.arithmetic.text(rung.variable) if _variable(found).endswith("size") else int(rung.variable)
+def _text(found: Check, value: Any) -> Any:
+    """A number in the arithmetic of a check, or a float: exact checks climb further ladders in floats."""
+    from fedtheory.arithmetic import FLOAT
+
+    return (FLOAT if isinstance(value, float) else found.arithmetic).text(value)
+
+
+def _names(found: Check, variables: Iterable[sp.Symbol]) -> list[str]:
+    """Names of the quantities that variables of a rate stand for."""
+    return [found.claim.notation[variable].name for variable in variables]
+
+
+def _values(found: Check, rung: Rung) -> dict[str, Any]:
+    """The variables at a rung: counts as whole numbers, step sizes as numbers of the run's arithmetic."""
+    from verify.check.ladders import ladders_of
+
+    values = zip(_names(found, ladders_of(found.claim)), rung.values, strict=True)
+    return {name: _text(found, value) if name.endswith("size") else int(value) for name, value in values}
 
 
 def for_people(found: Check) -> None:
@@ -187,11 +213,22 @@ def _limit(found: Check, worst: Comparison) -> str:
 
 
 def _print_ladder(found: Check, rate: RateCheck) -> None:
-    rows = [[str(_value(found, r)), short(r.measured), short(r.measured / r.order)] for r in rate.rungs]
-    name = _variable(found).replace("_", " ")
-    columns = [name, "measured", "measured / order"]
-    print_table(f"ladder of {name} (instead of the run's own)", columns, rows, whole=tuple(columns))
-    print_lines(f"slope {short(rate.slope)}, limit {short(rate.limit)}")
+    for climb in rate.climbs:
+        _print_climb(found, climb)
+    print_lines(f"limit {short(rate.limit)}, largest measured / order {short(rate.constant)}")
+
+
+def _print_climb(found: Check, climb: Climb) -> None:
+    """The values of all variables at each rung of a ladder, and its slope."""
+    rows = [
+        [*map(str, _values(found, rung).values()), short(rung.measured), short(rung.measured / rung.order)]
+        for rung in climb.rungs
+    ]
+    names = [name.replace("_", " ") for name in _values(found, climb.rungs[0])]
+    changing = " and ".join(name.replace("_", " ") for name in _names(found, climb.variables))
+    columns = [*names, "measured", "measured / order"]
+    print_table(f"ladder of {changing} (instead of the run's own)", columns, rows, whole=tuple(columns))
+    print_lines(f"slope {short(climb.slope)}")
 
 
 def _outcome(found: Check) -> str:

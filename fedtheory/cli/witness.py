@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from fedtheory.cli.output import print_lines, short
 
 if TYPE_CHECKING:
     from verify.check import Check
+    from verify.check.climbs import Rung
 
 Save = Annotated[
     str | None, typer.Option("--save", metavar="FILE", help="Write the run that is shown as a run file (TOML).")
@@ -61,18 +63,29 @@ def _exact(value: Any) -> str:
 
 
 def _ladder(found: Check) -> list[str]:
-    """What a rate measures on its ladder: the numbers that its verdict rests on."""
+    """What a rate measures on its ladders: the numbers that its verdict rests on."""
+    from verify.check.ladders import ladders_of
+
     rate = found.rate
     if rate is None or not rate.rungs:
         return []
-    variable = found.claim.in_words(found.claim.rate.variable) if found.claim.rate else ""
-    lines = [
-        f"{variable} = {short(rung.variable)}: left side {short(rung.measured)}, ratio to the order "
-        f"{short(rung.measured / rung.order)}"
-        for rung in rate.rungs
-    ]
+    words = [found.claim.in_words(variable) for variable in ladders_of(found.claim)]
+    lines = [f"{_place(words, rung)}: {_measured(rung)}" for climb in rate.climbs for rung in climb.rungs]
     if rate.limit is not None and rate.limit != 0:
         lines.append(f"it tends to {short(rate.limit)}, and the order to 0")
-    elif rate.slope is not None:
-        lines.append(f"slope of the left side {rate.slope:.2f} in {variable}, largest ratio {short(rate.constant)}")
-    return lines
+        return lines
+    slopes = [
+        f"slope of the left side {climb.slope:.2f} in {', '.join(map(found.claim.in_words, climb.variables))}"
+        for climb in rate.climbs
+        if climb.slope is not None
+    ]
+    return lines + ([f"{'; '.join(slopes)}; largest ratio {short(rate.constant)}"] if slopes else [])
+
+
+def _place(words: Sequence[str], rung: Rung) -> str:
+    """The values of the variables of a rate."""
+    return ", ".join(f"{word} = {short(value)}" for word, value in zip(words, rung.values, strict=True))
+
+
+def _measured(rung: Rung) -> str:
+    return f"left side {short(rung.measured)}, ratio to the order {short(rung.measured / rung.order)}"

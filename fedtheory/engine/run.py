@@ -117,6 +117,11 @@ class Run(Shown):
         work = replace(self.algorithm.work, step_sizes=self.algorithm.work.step_sizes * factor)
         return self._with_algorithm(replace(self.algorithm, work=work))
 
+    def with_local_steps_multiplied(self, factor: int) -> Run:
+        """The run with so many times as many local steps of every client in each round."""
+        work = replace(self.algorithm.work, steps=tuple(factor * count for count in self.algorithm.work.steps))
+        return self._with_algorithm(replace(self.algorithm, work=work))
+
     def _with_algorithm(self, algorithm: Algorithm) -> Self:
         """Another run on the same problem; what is known of its gradients is known already."""
         other = replace(self, algorithm=algorithm)

@@ -99,14 +99,20 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """A claim that a quantity is O(order) as a variable goes to its limit: ever more rounds, ever smaller steps."""
+    """A claim that a quantity is O(order) as variables go to their limits: ever more rounds, ever smaller steps.
+
+    The hidden constant is the same for all values of the variables.
+    """
 
     measured: Expr
     order: Expr
-    variable: sp.Symbol
-    """Stands for rounds, iterations or clients, which grow, or for a step size, which shrinks."""
+    variable: sp.Symbol | tuple[sp.Symbol, ...]
+    """Stands for rounds, iterations, clients or local steps, which grow, or for a step size, which shrinks.
+
+    Where the order names others of them, these vary as well.  A tuple names all variables that vary, and keeps every
+    other quantity fixed."""
     step_size: Expr | None = None
-    """How the local step size depends on the variable; None keeps it constant."""
+    """How the local step size depends on the variables; None keeps it constant."""
     local_steps: Expr | None = None
     """How many local steps, rounded down, at the same number of iterations; None keeps them constant."""
     constant: Expr | None = None
@@ -118,12 +124,22 @@ class Rate:
         given = {name: value for name, value in vars(self).items() if isinstance(value, Quantity)}
         for name, quantity in given.items():
             object.__setattr__(self, name, quantity.symbol)
-        object.__setattr__(self, "direct", tuple(given.values()))
+        several = self.variable if isinstance(self.variable, tuple) else ()
+        if several:
+            symbols = tuple(each.symbol if isinstance(each, Quantity) else each for each in several)
+            object.__setattr__(self, "variable", symbols)
+        among = (each for each in several if isinstance(each, Quantity))
+        object.__setattr__(self, "direct", (*given.values(), *among))
+
+    @property
+    def variables(self) -> tuple[sp.Symbol, ...]:
+        """The variables that are given; the first one is the horizontal axis of figures."""
+        return self.variable if isinstance(self.variable, tuple) else (self.variable,)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
         """Everything of the rate that has symbols."""
-        given = (self.measured, self.order, self.variable, self.step_size, self.local_steps, self.constant)
+        given = (self.measured, self.order, *self.variables, self.step_size, self.local_steps, self.constant)
         return tuple(sp.sympify(expression) for expression in given if expression is not None)
 
     @property

@@ -130,7 +130,10 @@ def _require_chain(claim: Claim) -> None:
 def _sides_of(rate: object) -> Iterator[tuple[str, object]]:
     _expect("rate", isinstance(rate, Rate), "a Rate", rate)
     assert isinstance(rate, Rate)
-    _expect("rate", isinstance(rate.variable, sp.Symbol), "a symbol as its variable", rate.variable)
+    expected = "a symbol as its variable, or a tuple of different symbols"
+    are_symbols = all(isinstance(variable, sp.Symbol) for variable in rate.variables)
+    is_list = len(rate.variables) > 0 and are_symbols and len({*rate.variables}) == len(rate.variables)
+    _expect("rate", is_list, expected, rate.variable)
     yield from (("rate", rate.measured), ("rate", rate.order))
     optional = (rate.step_size, rate.local_steps, rate.constant)
     yield from (("rate", side) for side in optional if side is not None)

@@ -172,6 +172,6 @@ def name_of(symbol: sp.Symbol, claim: Claim) -> str:
 
 def _across(claim: Claim, symbols: Sequence[sp.Symbol], right: Expr) -> int:
     """The variable of a rate, or the first symbol that the right side depends on."""
-    if claim.rate is not None and claim.rate.variable in symbols:
-        return symbols.index(claim.rate.variable)
+    if claim.rate is not None and claim.rate.variables[0] in symbols:
+        return symbols.index(claim.rate.variables[0])
     return next(number for number, symbol in enumerate(symbols) if symbol in right.free_symbols)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.language.claim import Claim
+from fedtheory.language.typesetting import latex
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
-from verify.check.rates import RateCheck, Rung
+from verify.check.climbs import RateCheck, Rung
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,7 @@ def ladder(claim: Claim, found: RateCheck) -> Figure:
         name = draw_ladder(axes, claim, found)
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
+    slope += _further_slopes(found)
     caption = f"Exact values over a ladder of {name}, on the instance named on this page.{_zeros(found)}{slope}"
     return finish(canvas, f"{claim.slug}-ladder", caption)
 
@@ -27,7 +29,7 @@ def ladder(claim: Claim, found: RateCheck) -> Figure:
 def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
     """The ladder on some axes; the name of what varies along it."""
     assert claim.rate is not None
-    notion = claim.notation[claim.rate.variable]
+    notion = claim.notation[claim.rate.variables[0]]
     name = notion.name.replace("_", " ")
     shown = [rung for rung in found.rungs if rung.measured != 0]
     if shown:
@@ -53,10 +55,20 @@ def _values_and_order(axes: Axes, rungs: Sequence[Rung]) -> None:
     axes.loglog(variables, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
 
 
+def _further_slopes(found: RateCheck) -> str:
+    """The slopes along the ladders that the figure does not show."""
+    slopes = [
+        f"{climb.slope:.3f} in {' and '.join(f'${latex(variable)}$' for variable in climb.variables)}"
+        for climb in found.climbs[1:]
+        if climb.slope is not None
+    ]
+    return f" On the ladders of other variables: {', '.join(slopes)}." if slopes else ""
+
+
 def _zeros(found: RateCheck) -> str:
     """What a logarithmic axis cannot show."""
     count = sum(rung.measured == 0 for rung in found.rungs)
-    if found.is_zero:
+    if count == len(found.rungs):
         return " The quantity is exactly zero on all of them, and so of every order."
     return (
         f" On {count} of the {len(found.rungs)} rungs the quantity is exactly zero, below every axis." if count else ""

@@ -117,7 +117,7 @@ text = Claim(
 )
 unbound = Claim(id="mine:unbound", lhs=q.max_drift, rhs=eta, where={})
 rate = Claim(id="mine:rate", rate=Rate(q.average_suboptimality, 1 / T, T), where={T: q.rounds})
-ladder = Claim(id="mine:ladder", rate=Rate(q.average_suboptimality, 1 / tau, tau), where={tau: q.local_steps})
+ladder = Claim(id="mine:ladder", rate=Rate(q.average_suboptimality, 1 / tau, tau), where={tau: q.smoothness})
 """
 
 

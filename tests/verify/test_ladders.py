@@ -116,6 +116,49 @@ def test_more_rounds_and_iterations() -> None:
     assert [rung.variable for rung in iterations.rungs] == [32, 128, 512, 2048]
 
 
+def test_more_local_steps() -> None:
+    """Rungs are multiples of the local steps, at the same number of rounds, or of iterations where a rate has them."""
+    run = _run(rounds=2, steps=3)
+    local = _rate(1 / tau, 1 / tau, tau, run).rate
+    assert local is not None
+    assert [rung.variable for rung in local.rungs] == [3, 12, 48, 192]
+    where = {tau: q.local_steps, T: q.iterations}
+    both = check(Claim(id="t:rate", rate=Rate(1 / (tau * T), 1 / (tau * T), (T, tau)), where=where), run)
+    assert both.rate is not None
+    in_iterations, in_steps = both.rate.climbs
+    assert [rung.values for rung in in_iterations.rungs] == [(3 * rounds, 3) for rounds in (16, 64, 256, 1024)]
+    assert [rung.values for rung in in_steps.rungs] == [(3072, 3 * factor) for factor in (1, 4, 16, 64)]
+
+
+def test_each_variable_that_an_order_names_is_climbed() -> None:
+    """A single variable brings those of the order with it; a tuple of variables is complete."""
+    order = 1 / sp.sqrt(M * T)
+    for variable, names in ((T, [(T,), (M,), (T, M)]), ((M, T), [(M,), (T,), (M, T)]), ((T,), [(T,)])):
+        found = _rate(order, order, variable, _run(2)).rate
+        assert found is not None
+        assert [climb.variables for climb in found.climbs] == names
+    joint = _rate(order, order, T, _run(2)).rate
+    assert joint is not None
+    assert [rung.values for rung in joint.climbs[1].rungs] == [(256, 2), (256, 8), (256, 32)]
+    assert [rung.values for rung in joint.climbs[2].rungs] == [(16, 2), (64, 8), (256, 32)]
+
+
+def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
+    """A step size that depends on the variable, and what a stated constant leaves open."""
+    tuned = _rate(mu, mu, T, step_size=1 / sp.sqrt(T)).rate
+    stated = _rate(1 / (tau * T), 1 / (tau * T), T, constant=sp.S.One).rate
+    for found in (tuned, stated):
+        assert found is not None
+        assert [climb.variables for climb in found.climbs] == [(T,)]
+
+
+def test_variables_vary_independently() -> None:
+    """Two names of the number of rounds have no ladders of their own."""
+    where = {T: q.rounds, N: q.iterations}
+    with pytest.raises(InputError, match="vary independently"):
+        check(Claim(id="t:rate", rate=Rate(1 / T, 1 / (N * T), (N, T)), where=where), ONE)
+
+
 def test_conditions_on_the_variable_drop_rungs() -> None:
     """A condition on the step size is asked on each rung, its edge included; the run itself may violate it."""
     eighth = _rate(error, mu**2, mu, conditions=[mu <= sp.Rational(1, 8)])
@@ -140,7 +183,7 @@ def test_conditions_on_something_else_are_asked_of_the_run() -> None:
     assert "condition" in str(found.reason)
 
 
-@pytest.mark.parametrize("notion", [q.smoothness, q.server_step_size, q.local_steps, q.point, q.final_distance_sq])
+@pytest.mark.parametrize("notion", [q.smoothness, q.server_step_size, q.point, q.final_distance_sq])
 def test_variables_that_nothing_drives(notion: Any) -> None:
     """A variable needs a ladder; the complaint names the claim and lists what has one."""
     v = sp.Symbol("v", positive=True)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import sympy as sp
+from flint import fmpq
 
 from fedtheory import RATIONAL, Claim, InputError, Rate, norm_sq, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import check
@@ -147,3 +152,68 @@ def test_rates_without_meaning_are_refused(measured: sp.Expr) -> None:
     """Unbound symbols, unknown functions and vectors in a rate are input errors."""
     with pytest.raises(InputError, match="t:odd"):
         check(Claim(id="t:odd", rate=Rate(measured, 1 / T, T), where=WHERE), QUIET)
+
+
+N = sp.Symbol("N", positive=True)
+GENTLE = [Instance("gentle quadratics", number).run().as_floats() for number in range(12)]
+SPEEDUP = [run for run in GENTLE if run.noise_variance.value > 0 and run.initial_distance_sq > 0]
+
+
+def _with_order(claim_id: str, order: Any) -> Claim:
+    """A claim of liu2022 with another order in its own symbols N and T."""
+    claim = find(claim_id)
+    assert claim.rate is not None
+    time, clients = claim.rate.variables
+    rate = replace(claim.rate, order=sp.sympify(order).subs({T: time, N: clients}, simultaneous=True), variable=time)
+    return replace(claim, id="t:speedup", rate=rate, verdict=None)
+
+
+@pytest.mark.parametrize("claim_id", ["liu2022:cor-4.K1", "liu2022:cor-4.K"])
+@pytest.mark.parametrize("run", SPEEDUP)
+def test_too_fast_an_order_in_the_clients_is_not_supported(claim_id: str, run: Run) -> None:
+    """1/sqrt(NT) stands; no larger power of N does, whatever the rate in T."""
+    for order, holds in (
+        (1 / sp.sqrt(N * T), True),
+        (1 / (N * sp.sqrt(T)), None),
+        (1 / (N**2 * sp.sqrt(T)), None),
+        (1 / (N**6 * sp.sqrt(T)), None),
+    ):
+        assert check(_with_order(claim_id, order), run).holds is holds, order
+
+
+def test_the_slope_in_the_clients_of_a_stationary_error() -> None:
+    """Clients that all want 0 with independent noise: the error at stationarity is eta sigma^2/((2 - eta) M)."""
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]]]), array([[0]]), array([0]), noise=array([3]))
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 2)))
+    claim = Claim(id="t:noise", rate=Rate(q.limiting_distance_sq, 1 / N, N), where={N: q.clients})
+    found = check(claim, run).rate
+    assert found is not None
+    assert found.holds is True
+    assert [rung.measured for rung in found.rungs] == [fmpq(1, 4**number) for number in range(4)]
+    assert found.slope == pytest.approx(-1)
+    assert check(replace(claim, rate=Rate(q.limiting_distance_sq, 1 / N**2, N)), run).holds is None
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_copies_keep_the_constants(number: int) -> None:
+    """More clients of the same kinds have the same objective, gap, noise, smoothness and dissimilarity."""
+    run = Instance("gentle quadratics", number).run()
+    more = run.with_copies(4)
+    names = "smoothness initial_gap initial_distance noise_deviation gradient_dissimilarity mean_dissimilarity"
+    for quantity in (getattr(q, name) for name in names.split()):
+        assert quantity.measure(more) == quantity.measure(run), quantity.name
+    assert q.clients.measure(more) == 4 * q.clients.measure(run)
+
+
+def test_zero_is_of_every_order() -> None:
+    """An error that is exactly zero is O of everything, in each variable."""
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]]]), array([[0]]), array([0]))
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 2)))
+    rate = Rate(q.final_distance_sq, 1 / (N**6 * T**9), T)
+    for each in (run, run.as_floats()):
+        found = check(Claim(id="t:zero", rate=rate, where={N: q.clients, T: q.rounds}), each)
+        assert found.holds is True
+        assert found.rate is not None
+        assert found.rate.is_zero

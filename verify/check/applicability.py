@@ -14,6 +14,7 @@ from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import failed_premises
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare
+from verify.check.ladders import ladders_of
 from verify.check.links import Link, condition_links
 
 
@@ -92,5 +93,5 @@ def _as_a_whole(run: Run) -> list[Site]:
 
 
 def _is_of_rungs(claim: Claim, condition: Expr) -> bool:
-    """Whether a condition restricts the variable of a rate: it is asked on each rung, not on the run."""
-    return claim.rate is not None and claim.rate.variable in condition.free_symbols
+    """Whether a condition restricts a variable of a rate: it is asked on each rung, not on the run."""
+    return claim.rate is not None and not condition.free_symbols.isdisjoint(ladders_of(claim))

@@ -1,16 +1,16 @@
-"""O(.) statements: exact runs over a geometric ladder of the variable, and the exact limit.
+"""O(.) statements: exact runs over a geometric ladder of each variable, and the exact limit.
 
 A quantity that tends to a positive limit is not O of an order that vanishes:
 that refutes.  Otherwise the ratio of quantity to order is fitted over the last
-half of the ladder; a slope that does not rise supports the rate, with the
-largest ratio as its constant.
+half of each ladder; slopes that do not rise support the rate, with the largest
+ratio of all ladders as its one constant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import sympy as sp
@@ -25,55 +25,29 @@ from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.evaluation import Compiled, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion, Quantity
 from verify.check.applicability import conditions_hold
-from verify.check.ladders import Ladder, ladder_of
+from verify.check.climbs import Climb, RateCheck, Rung
+from verify.check.ladders import Ladder, ladders_of
 from verify.check.links import compile_side
+
+__all__ = ["RISING", "Climb", "RateCheck", "Rung", "check_rate", "require_ladder"]
 
 RISING = 0.1
 """Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
 _TOLD_FROM_ZERO = 1e-26
-"""Part of the largest value on a ladder below which floats do not tell squares from zero."""
+"""Part of the largest value on all ladders below which floats do not tell squares from zero."""
 _FEWEST = 3
 """Rungs that a slope needs at least."""
 
-
-@dataclass(frozen=True)
-class Rung:
-    """One value of the variable."""
-
-    variable: Number
-    measured: Number
-    order: Number
-
-
-@dataclass(frozen=True)
-class RateCheck:
-    """The ladder of one run, and what it says."""
-
-    holds: bool | None
-    rungs: tuple[Rung, ...]
-    constant: float | None
-    """Largest measured / order on the ladder."""
-    limit: Number | None
-    """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
-
-    @cached_property
-    def slope(self) -> float | None:
-        """Fitted slope of log(measured) over the log of the variable on the last half; None where a value is zero."""
-        values = [abs(plain_float(rung.measured)) for rung in self.rungs]
-        return _fit(self.rungs, values) if min(values) > 0 else None
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether the quantity is zero on the whole ladder, which is O of everything."""
-        return all(rung.measured == 0 for rung in self.rungs)
+_Steps = tuple[int, ...]
+"""A rung of each ladder, in the order of the variables."""
 
 
 @dataclass(frozen=True, eq=False)
 class _CompiledRate:
-    ladder: Ladder
+    ladders: tuple[Ladder, ...]
     measured: Compiled
     order: Compiled
-    variable: Compiled
+    variables: tuple[Compiled, ...]
     step_size: Compiled | None
     local_steps: Compiled | None
     constant: Compiled | None
@@ -90,14 +64,14 @@ def _compiled(claim: Claim) -> _CompiledRate:
         return None if expression is None else compile_side(claim, expression, "run", at)
 
     return _CompiledRate(
-        ladder_of(claim),
+        tuple(ladders_of(claim).values()),
         compile_side(claim, rate.measured, claim.place),
         compile_side(claim, rate.order, "run"),
-        compile_side(claim, rate.variable, "run"),
+        tuple(compile_side(claim, variable, "run") for variable in ladders_of(claim)),
         optional(rate.step_size),
         optional(rate.local_steps),
         optional(rate.constant),
-        optional(_symbolic_limit(rate, notation), {**notation, **settled}),
+        optional(_symbolic_limit(claim), {**notation, **settled}),
     )
 
 
@@ -106,61 +80,115 @@ def require_ladder(claim: Claim) -> None:
     _compiled(claim)
 
 
-def _symbolic_limit(rate: Rate, notation: Mapping[sp.Symbol, Notion]) -> Expr | None:
+def _symbolic_limit(claim: Claim) -> Expr | None:
     """Limit of the measured expression for ever more rounds, where it is known and the order vanishes."""
-    symbols = rate.measured.free_symbols - {rate.variable}
-    known = all(isinstance(n, Quantity) and (n.is_constant or n.limit) for n in (notation[s] for s in symbols))
-    if notation[rate.variable].name != "rounds" or rate.step_size is not None or not known:
+    assert claim.rate is not None
+    rate, notation = claim.rate, claim.notation
+    rounds = next((variable for variable in ladders_of(claim) if notation[variable].name == "rounds"), None)
+    if rounds is None or rate.step_size is not None or not _have_limits(rate, notation, rounds):
         return None
-    vanishes = sp.limit(rate.order, rate.variable, sp.oo) == 0
-    return sp.limit(rate.measured, rate.variable, sp.oo) if vanishes else None
+    vanishes = sp.limit(rate.order, rounds, sp.oo) == 0
+    return sp.limit(rate.measured, rounds, sp.oo) if vanishes else None
+
+
+def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Notion], rounds: sp.Symbol) -> bool:
+    """Whether everything that is measured is constant or has a known limit for ever more rounds."""
+    measured = (notation[symbol] for symbol in rate.measured.free_symbols - {rounds})
+    return all(isinstance(n, Quantity) and bool(n.is_constant or n.limit) for n in measured)
 
 
 def check_rate(claim: Claim, run: Run) -> RateCheck:
-    """Climb the ladder from a run; the run's own value of the variable does not matter, except for step sizes."""
-    compiled = _compiled(claim)
+    """Climb the ladders from a run; the run's own horizon does not matter."""
+    limit = _limit(_compiled(claim), run)
     _require_fixed_constants(claim, run)
-    limit, ladder = _limit(compiled, run), compiled.ladder
-    found = _climb(claim, run, ladder.rungs, limit)
+    found = _climbed(claim, run, limit, is_longer=False)
     if found.holds is not None or run.arithmetic is not FLOAT:
         return found
-    # A ladder on which the asymptotic regime is not reached is made longer, once; rationals would grow too long.
-    return _climb(claim, run, (*ladder.rungs, *ladder.longer), limit)
+    # Ladders on which the asymptotic regime is not reached are made longer, once; rationals would grow too long.
+    return _climbed(claim, run, limit, is_longer=True)
 
 
-def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None) -> RateCheck:
+def _climbed(claim: Claim, run: Run, limit: Number | None, *, is_longer: bool) -> RateCheck:
     compiled = _compiled(claim)
-    rungs = tuple(_rung(claim, run, step) for step in steps if conditions_hold(claim, _run_at(claim, run, step)))
-    if len(rungs) < _FEWEST:
-        raise NotApplicable(f"the conditions hold on {len(rungs)} rungs of the ladder, fewer than {_FEWEST}")
-    scale = max(abs(plain_float(rung.measured)) for rung in rungs)
+    first = _climb(claim, run, 0, is_longer)
     # Only floats have a rounding error that could pass for a limit.
-    rounding = NEAR_TIE * scale if run.arithmetic is FLOAT else 0
-    if limit is not None and (abs(limit) > rounding):
-        return RateCheck(False, rungs, None, limit)
-    ratios = [abs(plain_float(rung.measured / rung.order)) for rung in rungs]
+    rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
+    if limit is not None and abs(limit) > rounding:
+        return RateCheck(False, (first,), None, limit)
+    climbs = (first, *_further_climbs(claim, run, is_longer))
+    largest = max(ratio for climb in climbs for ratio in climb.ratios)
     if compiled.constant is not None:
         # On the ladder, where constants that hold on a ball are those of all rungs.
-        stated = compiled.constant(whole_run(_run_at(claim, run, steps[0]))).item()
-        return RateCheck(_within(rungs, stated), rungs, max(ratios), limit)
-    if scale == 0:
-        return RateCheck(True, rungs, 0.0, limit)
-    told = [place for place, rung in enumerate(rungs) if _is_told(rung, run, scale)]
-    if len(told) < _FEWEST:
-        told = [*range(len(rungs))]
-    towards = 1 if compiled.ladder.limit is sp.oo else -1
-    rising = towards * _fit([rungs[place] for place in told], [ratios[place] for place in told])
-    return RateCheck(True if rising <= RISING else None, rungs, max(ratios), limit)
+        start = _places(compiled.ladders, 0, is_longer)[0]
+        stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
+        return RateCheck(_within(climbs, stated), climbs, largest, limit)
+    scale = max(climb.scale for climb in climbs)
+    holds = all(_does_not_rise(climb, scale) for climb in climbs)
+    return RateCheck(True if holds else None, climbs, largest, limit)
 
 
-def _is_told(rung: Rung, run: Run, scale: float) -> bool:
+def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
+    """The ladders of the other variables, and of all together.
+
+    Floats suffice for slopes.  Where a constant is stated, exact numbers stay: they decide whether it is exceeded.
+    """
+    is_exact = run.arithmetic is FLOAT or _compiled(claim).constant is not None
+    near = run if is_exact else run.as_floats()
+    alone = [_climb(claim, near, number, is_longer) for number in range(1, len(ladders_of(claim)))]
+    return [*alone, *_climb_jointly(claim, near, is_longer)]
+
+
+def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
+    """The ladder of one variable."""
+    compiled = _compiled(claim)
+    variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
+    rungs = _rungs(claim, run, _places(compiled.ladders, number, is_longer))
+    if len(rungs) < _FEWEST:
+        of = f" of {claim.in_words(variable)}" if number else ""
+        raise NotApplicable(f"the conditions hold on {len(rungs)} rungs of the ladder{of}, fewer than {_FEWEST}")
+    positions = tuple(plain_float(rung.values[number]) for rung in rungs)
+    return Climb((variable,), rungs, positions, grows=ladder.limit is sp.oo)
+
+
+def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]:
+    """The ladder of all variables of a rate with several, where the conditions hold along it."""
+    ladders = _compiled(claim).ladders
+    if len(ladders) == 1 or not all(ladder.climbs_jointly for ladder in ladders):
+        return ()
+    places = [*zip(*(ladder.jointly(is_longer) for ladder in ladders), strict=True)]
+    rungs = _rungs(claim, run, places)
+    positions = tuple(float(4**number) for number in range(len(places)))
+    return (Climb(tuple(ladders_of(claim)), rungs, positions, grows=True),) if len(rungs) == len(places) else ()
+
+
+def _places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
+    """Where a ladder is climbed: its rungs, with all other variables held."""
+    held = [ladder.holds_at(is_longer) for ladder in ladders]
+    steps = ladders[number].steps(number == 0, is_longer)
+    return [(*held[:number], step, *held[number + 1 :]) for step in steps]
+
+
+def _rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, ...]:
+    """The rungs at which the conditions hold."""
+    return tuple(_rung(claim, run, place) for place in places if conditions_hold(claim, _run_at(claim, run, place)))
+
+
+def _does_not_rise(climb: Climb, scale: float) -> bool:
+    """Whether the ratio to the order stays on a ladder; zero is of every order."""
+    if climb.scale == 0:
+        return True
+    told = [place for place, rung in enumerate(climb.rungs) if _is_told(rung, scale)]
+    return climb.rise(told if len(told) >= _FEWEST else range(len(climb.rungs))) <= RISING
+
+
+def _is_told(rung: Rung, scale: float) -> bool:
     """Whether a value is more than the square of a rounding error; rationals tell all."""
-    return run.arithmetic is not FLOAT or bool(abs(rung.measured) >= _TOLD_FROM_ZERO * scale)
+    return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _TOLD_FROM_ZERO * scale)
 
 
-def _within(rungs: tuple[Rung, ...], constant: Number) -> bool | None:
+def _within(climbs: tuple[Climb, ...], constant: Number) -> bool | None:
     """Whether measured <= constant * order on all rungs; None for a near tie of floats."""
-    verdicts = [_at_most(rung.measured, constant * rung.order) for rung in rungs]
+    verdicts = [_at_most(rung.measured, constant * rung.order) for climb in climbs for rung in climb.rungs]
     if False in verdicts:
         return False
     return None if None in verdicts else True
@@ -174,13 +202,16 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
     return False if smaller > larger else None
 
 
-def _rung(claim: Claim, run: Run, step: int) -> Rung:
+@lru_cache(maxsize=64)
+def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
+    """What is found at a rung; kept, as several ladders of a rate meet there."""
     compiled = _compiled(claim)
-    at = _run_at(claim, run, step)
+    at = _run_at(claim, run, place)
     # Of a quantity with several places the largest value counts.
     measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     whole = whole_run(at)
-    return Rung(compiled.variable(whole).item(), max(measured, key=abs), compiled.order(whole).item())
+    values = tuple(variable(whole).item() for variable in compiled.variables)
+    return Rung(values, max(measured, key=abs), compiled.order(whole).item())
 
 
 def _largest(values: Array) -> float:
@@ -188,9 +219,12 @@ def _largest(values: Array) -> float:
 
 
 @lru_cache(maxsize=64)
-def _run_at(claim: Claim, run: Run, step: int) -> Run:
+def _run_at(claim: Claim, run: Run, place: _Steps) -> Run:
     compiled = _compiled(claim)
-    at = _plain_run_at(compiled.ladder, run, step)
+    at = run
+    # Copies of clients come first, as runs that differ in their rounds only share what a round does.
+    for ladder, step in sorted(zip(compiled.ladders, place, strict=True), key=lambda pair: pair[0].place):
+        at = _plain_run_at(ladder, at, step)
     if compiled.local_steps is not None:
         at = _with_local_steps(at, int(plain_float(compiled.local_steps(whole_run(at)).item()) + NEAR_TIE))
     if compiled.step_size is not None:
@@ -237,19 +271,16 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
 
     Nor, where numbers of the claim hold on balls, from small ones of short runs to a large one around all others.
     """
-    ladder = _compiled(claim).ladder
-    if ladder.limit is not sp.oo:
-        return
     counts_on_balls = any(isinstance(n, Quantity) and n.region is not None for n in claim.notation.values())
-    ends = [_run_at(claim, run, ladder.rungs[place]) for place in ((0, -1) if counts_on_balls else (-1,))]
+    for number, ladder in enumerate(_compiled(claim).ladders):
+        if ladder.limit is sp.oo and (number == 0 or not ladder.is_count):
+            _require_fixed_along(claim, run, number, counts_on_balls)
+
+
+def _require_fixed_along(claim: Claim, run: Run, number: int, counts_on_balls: bool) -> None:
+    places = _places(_compiled(claim).ladders, number, is_longer=False)
+    ends = [_run_at(claim, run, places[end]) for end in ((0, -1) if counts_on_balls else (-1,))]
     known = [assumption.require(end) for assumption in claim.assumptions for end in ends]
     bounds = [bound for bound in known if isinstance(bound, Bound)]
     if any(isinstance(bound.region, Ball) and bound.region.grows for bound in bounds):
         raise unanswered(run.arithmetic, "the constants hold on a ball that grows with the number of rounds")
-
-
-def _fit(rungs: Sequence[Rung], values: Sequence[float]) -> float:
-    """Least-squares slope of log(value) over log(variable) on the last half of the ladder."""
-    half = len(values) // 2
-    variables = [plain_float(rung.variable) for rung in rungs[half:]]
-    return float(np.polyfit(np.log(variables), np.log(np.maximum(values[half:], 1e-300)), 1)[0])

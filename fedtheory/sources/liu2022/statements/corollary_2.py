@@ -35,13 +35,27 @@ CLAIMS = [
         note="The step size is admissible for Theorem 1, $s\\le1/L$, from $T\\ge N$ on; below, nothing is claimed.",
     ),
     claim.asymptotic.rate("cor-2.step.rate", "The exact error at a fixed K", "Corollary 2, first part, margin")(
-        rate=Rate(measured=error, order=1 / sp.sqrt(N * T), variable=T, step_size=TUNED_STEP),
+        rate=Rate(measured=error, order=1 / sp.sqrt(N * T), variable=(T,), step_size=TUNED_STEP),
         assumptions=ASSUMPTIONS,
         conditions=[N <= T],
         printed=r"\simeq O\left(\frac1{\sqrt{NT}}\right)\ \text{``linear speedup''}",
         note=(
             "With K fixed the drift term $4NK^2G^2/T$ is of a smaller order in T.  In N it is larger, so that the "
-            "order holds for $T\\ge N^3K^4$ uniformly in N (`liu2022:cor-2.K`)."
+            "order holds for $T\\ge N^3K^4$ uniformly in N (`liu2022:cor-2.K`).  N is fixed on the ladder: "
+            "`liu2022:cor-2.step.rate.N` varies it, with the drift term in the order."
+        ),
+    ),
+    claim.asymptotic.rate(
+        "cor-2.step.rate.N",
+        "The exact error at a fixed K, in T and N",
+        "Corollary 2, first part, along growing T and N",
+    )(
+        rate=Rate(measured=error, order=1 / sp.sqrt(N * T) + N / T, variable=(T, N), step_size=TUNED_STEP),
+        assumptions=ASSUMPTIONS,
+        conditions=[N <= T],
+        note=(
+            "One hidden constant serves all T and N of a run.  $N/T$ is the order of the drift term; without it the "
+            "order does not hold uniformly in N."
         ),
     ),
     claim.proved.bound("cor-2.K", "Corollary 2, the limit on local steps", "Corollary 2, second part")(
@@ -87,7 +101,7 @@ CLAIMS = [
         rate=Rate(
             measured=error,
             order=1 / sp.sqrt(N * T),
-            variable=T,
+            variable=(T, N),
             step_size=TUNED_STEP,
             local_steps=T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4),
         ),

@@ -168,7 +168,7 @@ CLAIMS = [
         sharpens="liu2022:thm-3",
     ),
     claim.asymptotic.rate("cor-4.K1", "Corollary 4 with one local step", "Corollary 4, first part")(
-        rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, T, step_size=TUNED, local_steps=sp.S.One),
+        rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, (T, N), step_size=TUNED, local_steps=sp.S.One),
         assumptions=NON_IID,
         conditions=[T >= 36 * L**2 * N],
         printed=(
@@ -185,11 +185,14 @@ CLAIMS = [
         note="$s=\\sqrt N/\\sqrt T\\le1/(6L)$, which is both conditions of Theorem 3 for K = 1.",
     ),
     claim.asymptotic.rate("cor-4.K", "Corollary 4 with several local steps", "Corollary 4, second part")(
-        rate=Rate(error, 1 / sp.sqrt(N * T), T, step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
+        rate=Rate(error, 1 / sp.sqrt(N * T), (T, N), step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
         assumptions=NON_IID,
         conditions=[T >= L**2 * N],
         printed=_SECOND_PART,
-        note="With the largest K, $T^{1/4}/N^{3/4}$ rounded down, and one where that is less than one.",
+        note=(
+            "With the largest K, $T^{1/4}/N^{3/4}$ rounded down, and one where that is less than one.  T and N vary, "
+            "with one hidden constant; more clients are copies of those of the run, with independent noise."
+        ),
     ),
     claim.proved.condition(
         "cor-4.K.implied",
