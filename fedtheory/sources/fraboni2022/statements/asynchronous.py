@@ -102,9 +102,23 @@ CLAIMS = [
         ),
     ),
     claim.asymptotic.rate("eq-33.rate", "The exact error of synchronous FedAvg", "(33), along growing N")(
-        rate=Rate(measured=error, order=sync_epsilon, variable=N, step_size=1 / root),
+        rate=Rate(measured=error, order=sync_epsilon, variable=(N,), step_size=1 / root),
         assumptions=(a.full_rounds,),
-        note="The error of the server's models, the part k = 0 of the left side of Theorem 3.",
+        note=(
+            "The error of the server's models, the part k = 0 of the left side of Theorem 3.  K and M are those of the "
+            "run; `fraboni2022:eq-33.rate.K` varies K.  M stays, as the runs of this family choose one weight for "
+            "each client."
+        ),
+    ),
+    claim.asymptotic.rate(
+        "eq-33.rate.K", "The exact error of synchronous FedAvg, in N and K", "(33), along growing N and K"
+    )(
+        rate=Rate(measured=error, order=1 / root + K / N, variable=(N, K), step_size=1 / root),
+        assumptions=(a.full_rounds,),
+        note=(
+            "(33) with its distances, M and $\\Sigma$ in the hidden constant, which is the same for all N and K of a "
+            "run.  $1/\\sqrt{KN}+(K-1)/N$ and $1/\\sqrt{KN}+K/N$ are of one order: they are equal up to a factor 2."
+        ),
     ),
     claim.asymptotic.rate(
         "eq-33.virtual", "The error of synchronous FedAvg at the virtual iterates", "(33), along growing N"
@@ -247,12 +261,13 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.asymptotic.rate("eq-38.rate", "The exact error of asynchronous FedAvg", "(38), along growing N")(
-        rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
+        rate=Rate(measured=error, order=1 / root, variable=(N,), step_size=1 / root),
         assumptions=ANY_TIES,
         conditions=[TIME_BASED],
         note=(
             "As N grows all terms of (38) are $\\mathcal O(1/\\sqrt N)$, and so is the exact error of the server's "
-            "models on exact ladders, with both readings of ties."
+            "models on exact ladders, with both readings of ties.  K stays fixed: in K the terms $(K-1)/N$ and $K/N$ "
+            "of (38) are larger than $1/\\sqrt{KN}$."
         ),
     ),
     claim.asymptotic.rate(

@@ -217,10 +217,13 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.asymptotic.rate("eq-42.rate", "The exact error of FedFix", "(42), along growing N")(
-        rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
+        rate=Rate(measured=error, order=1 / root, variable=(N,), step_size=1 / root),
         assumptions=(a.fixed_intervals,),
         conditions=[INTERVAL_BASED],
-        note="As N grows all terms of (42) are $\\mathcal O(1/\\sqrt N)$, and so is the error of the server's models.",
+        note=(
+            "As N grows all terms of (42) are $\\mathcal O(1/\\sqrt N)$, and so is the error of the server's models.  "
+            "K stays fixed: in K the terms $(K-1)/N$ and $K/N$ of (42) are larger than $1/\\sqrt{KN}$."
+        ),
     ),
     claim.asymptotic.rate("eq-42.virtual", "The error of FedFix at the virtual iterates", "(42), along growing N")(
         rate=VIRTUAL_RATE,
