@@ -16,15 +16,17 @@ from fedtheory.arithmetic import Number, plain_float
 class Rung:
     """One value of each variable."""
 
-    values: tuple[Number, ...]
-    """Of the variables of the rate, in their order."""
+    variable: Number
+    """The value of the first variable."""
     measured: Number
     order: Number
+    others: tuple[Number, ...] = ()
+    """The values of the further variables of the rate, in their order."""
 
     @property
-    def variable(self) -> Number:
-        """The value of the first variable."""
-        return self.values[0]
+    def values(self) -> tuple[Number, ...]:
+        """The values of all variables."""
+        return self.variable, *self.others
 
 
 @dataclass(frozen=True)
@@ -71,32 +73,33 @@ class RateCheck:
     """The ladders of one run, and what they say."""
 
     holds: bool | None
-    climbs: tuple[Climb, ...]
-    """One for each variable; with several variables another one of all together, where the conditions hold on it."""
+    rungs: tuple[Rung, ...]
+    """The ladder of the first variable."""
     constant: float | None
     """Largest measured / order on all ladders."""
     limit: Number | None
     """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
+    climbs: tuple[Climb, ...] = ()
+    """One for each variable; with several variables another one of all together, where the conditions hold on it."""
 
-    @property
-    def rungs(self) -> tuple[Rung, ...]:
-        """The ladder of the first variable."""
-        return self.climbs[0].rungs
-
-    @property
+    @cached_property
     def slope(self) -> float | None:
-        """Fitted slope on the ladder of the first variable."""
-        return self.climbs[0].slope
+        """Fitted slope of log(measured) over the log of the first variable on the last half of its ladder."""
+        return Climb((), self.rungs, tuple(plain_float(rung.variable) for rung in self.rungs), grows=True).slope
 
     @property
     def all_rungs(self) -> tuple[Rung, ...]:
-        """The rungs of all ladders, each once."""
-        return tuple({id(rung): rung for climb in self.climbs for rung in climb.rungs}.values())
+        """The rungs of all ladders, each once: in exact numbers where one ladder has them."""
+        rungs = [*self.rungs, *(rung for climb in self.climbs for rung in climb.rungs)]
+        found: dict[tuple[float, ...], Rung] = {}
+        for rung in rungs:
+            found.setdefault(tuple(map(plain_float, rung.values)), rung)
+        return tuple(found.values())
 
     @property
     def is_zero(self) -> bool:
         """Whether the quantity is zero on all ladders, which is O of everything."""
-        return all(rung.measured == 0 for climb in self.climbs for rung in climb.rungs)
+        return all(rung.measured == 0 for rung in self.all_rungs)
 
 
 def _fit(positions: Sequence[float], values: Sequence[float]) -> float:

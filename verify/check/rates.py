@@ -114,17 +114,17 @@ def _climbed(claim: Claim, run: Run, limit: Number | None, *, is_longer: bool) -
     # Only floats have a rounding error that could pass for a limit.
     rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
     if limit is not None and abs(limit) > rounding:
-        return RateCheck(False, (first,), None, limit)
+        return RateCheck(False, first.rungs, None, limit, (first,))
     climbs = (first, *_further_climbs(claim, run, is_longer))
     largest = max(ratio for climb in climbs for ratio in climb.ratios)
     if compiled.constant is not None:
         # On the ladder, where constants that hold on a ball are those of all rungs.
         start = _places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
-        return RateCheck(_within(climbs, stated), climbs, largest, limit)
+        return RateCheck(_within(climbs, stated), first.rungs, largest, limit, climbs)
     scale = max(climb.scale for climb in climbs)
     holds = all(_does_not_rise(climb, scale) for climb in climbs)
-    return RateCheck(True if holds else None, climbs, largest, limit)
+    return RateCheck(True if holds else None, first.rungs, largest, limit, climbs)
 
 
 def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
@@ -210,8 +210,8 @@ def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
     # Of a quantity with several places the largest value counts.
     measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     whole = whole_run(at)
-    values = tuple(variable(whole).item() for variable in compiled.variables)
-    return Rung(values, max(measured, key=abs), compiled.order(whole).item())
+    first, *others = (variable(whole).item() for variable in compiled.variables)
+    return Rung(first, max(measured, key=abs), compiled.order(whole).item(), tuple(others))
 
 
 def _largest(values: Array) -> float:
