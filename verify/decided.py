@@ -12,19 +12,18 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal, get_args
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
-from fedtheory.runfile import parse_run, read_toml
+from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.counterexamples import counterexample
 from verify.instances import Given, complexity
 from verify.processes import in_order, rarely_collected
 from verify.slack import WHOLE, RunTable, witness_file
 from verify.trials import Outcome, counts
-from verify.witness import Witness
+from verify.witness import Witness, exact_run
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
@@ -97,7 +96,7 @@ def _on(target: Target, table: RunTable | None) -> Stored | None:
     if table is None:
         return None
     begin = perf_counter()
-    run, instance = parse_run(table, RATIONAL), Given("stored", 0, table)
+    run, instance = exact_run(table), Given("stored", 0, table)
     found = check(resolve(target), run)
     if not counts(found):
         return None

@@ -6,25 +6,23 @@ checked again, in rationals, whenever the ledger is drawn up.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
-from fedtheory.arithmetic import RATIONAL, Number
+from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Fault
 from fedtheory.language.evaluation import whole_run
 from fedtheory.language.registry import repairs_of
-from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.check.links import compile_side
 from verify.counterexamples import counterexample, counterexample_file
 from verify.verdict import verify
+from verify.witness import exact_run
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +65,12 @@ def _entry(claim: Claim) -> Erratum:
     run = counterexample(claim) or verify([claim.id])[0].run
     if run is None:
         raise InputError(claim.id, "recorded as refuted, but no counterexample is stored, and no instance violates it")
-    exact = _exact_run(run_toml(run))
+    exact = exact_run(run)
     found = check(claim, exact)
     if found.holds is not False:
         stored = counterexample_file(claim)
         raise InputError(claim.id, "recorded as refuted, but the counterexample does not violate it", str(stored))
     return Erratum(claim, repairs_of(claim), run, found, _sides(found, exact))
-
-
-@lru_cache(maxsize=16)
-def _exact_run(run_file: str) -> Run:
-    """The run of a run file's text, kept: claims that follow from each other share a counterexample."""
-    return parse_run(tomllib.loads(run_file), RATIONAL)
 
 
 def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:

@@ -29,7 +29,7 @@ from verify.processes import as_finished, in_order, rarely_collected
 from verify.stages import Stages
 from verify.tailored import are_enough, enough_for, lacking, made_for
 from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
-from verify.witness import Sides, Witness
+from verify.witness import Sides, Witness, exact_run
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
@@ -111,7 +111,7 @@ class ClaimVerdict(Shown):
     @cached_property
     def witness(self) -> Run | None:
         """The run of the witness, exact."""
-        return None if self.run is None else parse_run(self.run, RATIONAL)
+        return None if self.run is None else exact_run(self.run)
 
     @cached_property
     def evidence(self) -> Check | None:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
-from fedtheory.runfile import run_table
+from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check
+from verify.check.settle import decidable
+
+
+def exact_run(table: dict[str, Any]) -> Run:
+    """The run of a run file's table, in rationals or, where these would be too long, in certified enclosures.
+
+    Kept for a while: claims that follow from each other share a counterexample.
+    """
+    return _exact_run(run_toml(table))
+
+
+@lru_cache(maxsize=16)
+def _exact_run(run_file: str) -> Run:
+    return decidable(parse_run(tomllib.loads(run_file), RATIONAL))
 
 
 @dataclass(frozen=True)

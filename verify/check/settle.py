@@ -56,6 +56,12 @@ def check_and_settle(
     return settle(check(claim, given, nearby_runs(given)), exactly, on_progress)
 
 
+def decidable(run: Run) -> Run:
+    """A rational run as it is, or with expectations in certified enclosures where its rationals would be too long."""
+    is_long = run.arithmetic is RATIONAL and _cost(run) > _BUDGET and _is_affordable(run)
+    return certified(run) if is_long else run
+
+
 def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
     """What floats leave open, decided by repeating the run exactly where that is affordable.
 

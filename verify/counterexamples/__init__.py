@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with, papers
-from fedtheory.runfile import parse_run, read_toml
+from fedtheory.runfile import read_toml
 from verify.check import check
+from verify.witness import exact_run
 
 
 def counterexample(claim: Claim) -> dict[str, Any] | None:
@@ -25,8 +25,8 @@ def counterexample(claim: Claim) -> dict[str, Any] | None:
 
 
 def refutes(claim: Claim, table: dict[str, Any]) -> bool:
-    """Whether a run violates a claim, in rationals."""
-    return check(claim, parse_run(table, RATIONAL)).holds is False
+    """Whether a run violates a claim, in rationals or in certified enclosures."""
+    return check(claim, exact_run(table)).holds is False
 
 
 def counterexample_file(claim: Claim) -> Path | None:
