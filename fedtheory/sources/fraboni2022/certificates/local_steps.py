@@ -105,6 +105,23 @@ def _from_mean(vector: Expr) -> Expr:
     return vector - Average(vector)
 
 
+def _time_average(terms: Sequence[Term]) -> list[Term]:
+    """The time average of terms over the local steps."""
+    return _at_all_steps(1 / K, terms)
+
+
+_STALENESS = [_of_clients(ONE, square(_from_mean(STALE))), _of_clients(ONE, assumption(STALE_SAMPLES))]
+"""L_xi^2 phi(n,k) minus the squared norm of the mean change of the gradients between local and virtual iterates."""
+_AT_VIRTUAL = [
+    _of_clients(3 * qt_in, square(SLOPE)),
+    _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
+    _of_clients(6 * (1 - qt_in), square(CHANGE)),
+    _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
+    _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
+    _of_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
+]
+"""18 L_xi Z(n,k)/q(n) + 6 sigma_2(n) minus 3 E|sum_i q~_i(n) g_i(theta^{n,k})|^2."""
+
 LETTER = Letters(WHERE)
 SPREAD = sample - eta_g * applied(LETTER, sample)
 """g_i - eta_g sum_j w_j g_j."""
@@ -280,19 +297,27 @@ CERTIFICATES = [
             ],
             [
                 _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
-                *(
-                    Term(term.coefficient / K, term.reason, term.averaged, summed=True)
-                    for term in (
+                *_time_average(
+                    [
                         *_three_parts(*map(Average, (STALE, virtual_noise, SLOPE))),
-                        _of_clients(sp.Integer(3), square(_from_mean(STALE))),
-                        _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
-                        _of_clients(3 * qt_in, square(SLOPE)),
-                        _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
-                        _of_clients(6 * (1 - qt_in), square(CHANGE)),
-                        _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
-                        _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
-                        _of_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
-                    )
+                        *_times(sp.Integer(3), _STALENESS),
+                        *_AT_VIRTUAL,
+                    ]
+                ),
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-5.two-parts",
+        links=[
+            [
+                _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                *_time_average(
+                    [
+                        Term(sp.S.Half, square(Average(STALE - 2 * at_virtual))),
+                        *_times(sp.Rational(3, 2), _STALENESS),
+                        *_AT_VIRTUAL,
+                    ]
                 ),
             ],
         ],

@@ -101,7 +101,7 @@ def _updated(progress: str, alignment: str) -> list[Part]:
         Part(24 * L_xi * tilde_eta * alpha * (rho - q_n), ROUND_GAP),
         Part(12 * L_xi * tilde_eta * K * beta * (rho - 1), ROUND_GAP),
         Part(12 * kappa * work * L_xi * (rho - q_n), OPTIMUM_NOISE),
-        Part(6 * tilde_eta * D_xi * alpha * (rho**2 - q_n**2), OPTIMUM_NOISE),
+        Part(3 * tilde_eta * D_xi * alpha * (rho**2 - q_n**2), OPTIMUM_NOISE),
         Part(6 * tilde_eta * K * beta * (rho - q_n), OPTIMUM_NOISE),
         Part(6 * tilde_eta * K * beta * rho * (rho - 1), OPTIMUM_NOISE),
         Part(6 * tilde_eta * alpha * (rho**2 - q_n**2), MIXED_OPTIMUM_NOISE),
@@ -168,9 +168,10 @@ CERTIFICATES = [
         claim=MEAN_BOUND,
         links=[
             [
-                Part(ONE, Derived("fraboni2022:lemma-5.steps.fixed", 2)),
-                Part(3 * L_xi**2, SPREAD_BOUND),
-                Part(6 * L_xi * LEFT / q_n, ROUND_GAP),
+                Part(ONE, "fraboni2022:lemma-5.two-parts"),
+                Part(sp.Rational(3, 2) * L_xi**2, SPREAD_BOUND),
+                Part(6 * L_xi**2 * tau, PAST_MOVES),
+                Part(6 * L_xi * (1 - D_xi) / q_n, ROUND_GAP),
             ]
         ],
     ),
@@ -184,7 +185,7 @@ CERTIFICATES = [
                 *_with_rho(12 * L_xi**2 * tau * move, PAST_MOVES),
                 Part(24 * L_xi * alpha * move * (rho - q_n), ROUND_GAP),
                 Part(12 * L_xi * beta * move * (rho - 1), ROUND_GAP),
-                Part(6 * D_xi * alpha * move * (rho**2 - q_n**2), OPTIMUM_NOISE),
+                Part(3 * D_xi * alpha * move * (rho**2 - q_n**2), OPTIMUM_NOISE),
                 Part(6 * beta * move * (rho - q_n), OPTIMUM_NOISE),
                 Part(6 * beta * move * rho * (rho - 1), OPTIMUM_NOISE),
                 Part(6 * alpha * move * (rho**2 - q_n**2), MIXED_OPTIMUM_NOISE),

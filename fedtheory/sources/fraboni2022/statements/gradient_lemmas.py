@@ -10,7 +10,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import lemma_3_proof
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
-from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
+from fedtheory.sources.fraboni2022.statements.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
 from fedtheory.sources.fraboni2022.statements.lemma_3_proof import optimum_change, optimum_sq, stale_change
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
@@ -44,7 +44,7 @@ PRESENT = (
 SERVER_STEP_PRESENT = (
     rho
     * move
-    * (12 * (2 * alpha + beta) * L_xi * Z + 6 * rho * (alpha * D_xi + beta) * sigma_1 + 6 * rho * alpha * sigma_2)
+    * (12 * (2 * alpha + beta) * L_xi * Z + 3 * rho * (alpha * D_xi + 2 * beta) * sigma_1 + 6 * rho * alpha * sigma_2)
 )
 mean_moves = (
     24 * rho * (2 * alpha + beta) * move * L * Z_bar
@@ -53,13 +53,17 @@ mean_moves = (
 )
 SERVER_STEP_MOVES = (
     24 * rho * (2 * alpha + beta) * move * L_xi * Z_bar
-    + 12 * rho**2 * (alpha * D_xi + beta) * move * Sigma_1
+    + 6 * rho**2 * (alpha * D_xi + 2 * beta) * move * Sigma_1
     + 12 * rho**2 * alpha * move * Sigma_2
 )
-"""The bound of Lemma 6 with the repaired (61)."""
+"""The published bound of Lemma 6, with L_xi for L and kappa D for D."""
 
 _AT = r"[\tilde{\mathcal L}^n(\theta^{n,k})-\tilde{\mathcal L}^n(\bar\theta^n)]"
 _SAMPLES = "L is the largest curvature of an objective that is sampled."
+_PUBLISHED = (
+    "The published constants hold once L is the largest curvature of a sampled objective, which is how the proof uses "
+    f"Assumption 1, and D is kappa times the published one: {KAPPA}."
+)
 
 CLAIMS = [
     claim.refuted.bound("lemma-5", "Second moment of the mean gradient", "Lemma 5, eq. (73)")(
@@ -68,20 +72,33 @@ CLAIMS = [
         conditions=[SMALL_D],
         printed=rf"R(n)\le12L^2\tau{Q_past}+24Lq^{{-1}}(n)Z(n)+3D\sigma_1(n)+6\sigma_2(n)",
         note=(
-            "It uses Lemma 3 without the factor q(n).  Mini-batches: a sample that is rougher than its client's "
-            "objective has noise that L does not bound."
+            "Assumption 1 bounds the curvature of the clients' objectives only: a sample that is rougher than its "
+            "client's objective has noise that L does not bound.  With the smoothness of the samples for L the "
+            "published constants hold."
         ),
     ),
     claim.proved.bound(
         "lemma-5.server-step",
-        "Second moment of the mean gradient, with the server's step",
-        "Lemma 5, eq. (73), from the repaired (61)",
+        "Second moment of the mean gradient, with the published constants, for smooth samples",
+        "Lemma 5, eq. (73), with the smoothness of the samples",
     )(
-        chain=(R, "<=", 12 * L_xi**2 * tau * Q_past + 24 * L_xi * Z / q_n + 6 * D_xi * sigma_1 + 6 * sigma_2),
+        chain=(R, "<=", 12 * L_xi**2 * tau * Q_past + 24 * L_xi * Z / q_n + 3 * D_xi * sigma_1 + 6 * sigma_2),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
-        note=f"With the D of the repaired Lemma 3, and twice the third term.  {_SAMPLES}",
+        note=_PUBLISHED,
         corrects="fraboni2022:lemma-5",
+    ),
+    claim.proved.step(
+        "lemma-5.two-parts",
+        "Two parts of the mean gradient, for smooth samples",
+        "proof of Lemma 5, eq. (81), tightened",
+    )(
+        chain=(R, "<=", sp.Rational(3, 2) * L_xi**2 * phi + 18 * L_xi * Z / q_n + 6 * sigma_2),
+        assumptions=ASSUMPTIONS,
+        note=(
+            "$|a+b+c|^2\\le\\frac32|a|^2+3|b+c|^2$, and the fresh noise $b$ is uncorrelated with the gradient $c$: "
+            f"half of the first term of (81) suffices.  {_SAMPLES}"
+        ),
     ),
     *claim.refuted.step("lemma-5.steps", "Three parts of the mean gradient", "proof of Lemma 5, eqs. (74)-(81)")(
         chain=(R_nk, "<=", 3 * mixed_change + 3 * noise_sq + 3 * mean_gradient_sq),
@@ -114,7 +131,7 @@ CLAIMS = [
             "(76), the independence of the clients' draws, is how b is measured."
         ),
     ).with_repair(
-        title="Three parts of the mean gradient, for smooth samples",
+        title="Three parts of the mean gradient, as published but for smooth samples",
         chain=(3 * mixed_change, "<=", 3 * L_xi**2 * phi_nk),
         also=(
             Relation(
@@ -136,15 +153,20 @@ CLAIMS = [
             r"+6\rho^2[\alpha D+2\beta]\tilde\eta^2K^2\Sigma_1(N)+12\rho^2\alpha\tilde\eta^2K^2\Sigma_2(N),\quad "
             r"12\rho^2[\alpha+\beta]\tilde\eta^2K^2\tau^2L^2\le\frac12"
         ),
-        note=("D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.  It fails where Lemma 5 does."),
+        note=(
+            "D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.  It fails where Lemma 5 does, on samples "
+            "that are rougher than their client's objective."
+        ),
     ),
     claim.proved.bound(
-        "lemma-6.server-step", "How far the server moves, with its step", "Lemma 6, eq. (82), from the repaired (61)"
+        "lemma-6.server-step",
+        "How far the server moves, with the published constants, for smooth samples",
+        "Lemma 6, eq. (82), with the smoothness of the samples",
     )(
         chain=(Q_bar, "<=", SERVER_STEP_MOVES),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_MOVES_XI, SMALL_D_XI],
-        note=f"With the D of the repaired Lemma 3.  {_SAMPLES}",
+        note=_PUBLISHED,
         corrects="fraboni2022:lemma-6",
     ),
     claim.refuted.step("lemma-6.steps", "A recursion for the moves", "proof of Lemma 6, eqs. (83)-(85)")(
@@ -177,13 +199,13 @@ CLAIMS = [
     ),
     claim.proved.step(
         "lemma-6.steps.server-step",
-        "A recursion for the moves, with the server's step",
-        "proof of Lemma 6, eq. (84), from the repaired (61)",
+        "A recursion for the moves, with the published constants, for smooth samples",
+        "proof of Lemma 6, eq. (84), with the smoothness of the samples",
     )(
         chain=(Q, "<=", of_samples(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
-        note=f"Needs D <= 1/2 only.  {_SAMPLES}",
+        note=f"Needs D <= 1/2 only.  {_PUBLISHED}",
         corrects="fraboni2022:lemma-6.steps",
     ),
 ]

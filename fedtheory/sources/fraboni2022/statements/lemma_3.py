@@ -65,16 +65,16 @@ CLAIMS = [
         conditions=[SMALL_D],
         note=(
             "It fails where q(n) < 1/12 and a stale model is far from the optimum that the server has reached: the "
-            "factor q(n) is that of (61).  With small steps there is room to spare.  It fails for mini-batches as "
-            "well, as in the counterexample: L does not bound the noise of a sample that is rougher than its client's "
-            "objective."
+            "factor q(n) is that of (61).  In the counterexample the first client brings the server to the optimum, "
+            "and the second one, with the weight 1/16, still works on the start.  Without q(n), and with L as the "
+            "largest curvature of a sampled objective, the published constants hold."
         ),
         printed=rf"S(n)\le12q(n)L^2\tau{Q_past}+12Lq^{{-1}}(n)Z(n)+6\sigma_1(n)",
     ),
     claim.proved.bound(
         "lemma-3.S.server-step",
-        "Second moment of the clients' gradients, with the server's step",
-        "Lemma 3, eq. (62), from the repaired (61)",
+        "Second moment of the clients' gradients, with the published constants but for q(n), for smooth samples",
+        "Lemma 3, eq. (62), with the smoothness of the samples",
     )(
         chain=(S, "<=", of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1)),
         assumptions=ASSUMPTIONS,

@@ -157,7 +157,7 @@ CLAIMS = [
             "give: a sampled curvature has a larger second moment than the square of its mean."
         ),
     ).with_repair(
-        title="A stochastic gradient in three parts, for smooth samples",
+        title="A stochastic gradient in three parts, as published but for smooth samples",
         also=(
             Relation(ClientSum(qt_in * stale_change), "<=", L_xi**2 * phi_nk),
             Relation(ClientSum(qt_in * optimum_change), "<=", 2 * L_xi * Z_nk / q_n),

@@ -64,7 +64,7 @@ eq_90 = start + 4 * D * Z_bar + 12 * rho * (2 * alpha + beta) * bracket * L * Z_
 nu_xi = 16 * rho * L_xi
 mixing = (2 * alpha + K * beta) * tilde_eta + (2 * alpha + beta) * nu_xi * delay
 """The repaired [2 alpha + beta] [eta~ + nu eta~^2 K^2 tau^2]: beta counts K times where the weights are random."""
-noisy = (alpha * D_xi + K * beta) * tilde_eta + (alpha * D_xi + beta) * nu_xi * delay
+noisy = (alpha * D_xi + 2 * K * beta) * tilde_eta + (alpha * D_xi + 2 * beta) * nu_xi * delay
 fixed_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * K * beta * tilde_eta * S
 fixed_87 = (
     -2 * Xi
@@ -72,7 +72,7 @@ fixed_87 = (
     + 4 * D_xi * Z
     + 12 * rho * kappa * work * L_xi * sigma_1
     + 12 * (2 * alpha + K * beta) * rho * tilde_eta * L_xi * Z
-    + 6 * rho**2 * tilde_eta * (alpha * D_xi + K * beta) * sigma_1
+    + 3 * rho**2 * tilde_eta * (alpha * D_xi + 2 * K * beta) * sigma_1
     + 6 * rho**2 * alpha * tilde_eta * sigma_2
 )
 fixed_89 = (
@@ -81,12 +81,12 @@ fixed_89 = (
     + 4 * D_xi * Z_bar
     + 12 * rho * kappa * work * L_xi * Sigma_1
     + 12 * rho * (2 * alpha + K * beta) * tilde_eta * L_xi * Z_bar
-    + 6 * rho**2 * (alpha * D_xi + K * beta) * tilde_eta * Sigma_1
+    + 3 * rho**2 * (alpha * D_xi + 2 * K * beta) * tilde_eta * Sigma_1
     + 6 * rho**2 * alpha * tilde_eta * Sigma_2
 )
 fixed_noise = (
     12 * rho * kappa * work * L_xi * Sigma_1
-    + 6 * rho**2 * noisy * Sigma_1
+    + 3 * rho**2 * noisy * Sigma_1
     + 6 * rho**2 * alpha * (tilde_eta + nu_xi * delay) * Sigma_2
 )
 fixed_90 = start + 4 * D_xi * Z_bar + 12 * rho * mixing * L_xi * Z_bar + fixed_noise
@@ -113,8 +113,8 @@ _90 = (
     rf"+3\rho^2[\alpha D+2\beta]{BRACKET}\Sigma_1(N)+6\rho^2\alpha{BRACKET}\Sigma_2(N),\quad\nu=16\rho L"
 )
 REPAIR = (
-    "With K beta for beta where Lemma 2 enters, the D of the repaired Lemma 3 and twice the terms that it loses; L is "
-    "the largest curvature of a sampled objective."
+    "With K beta for beta where Lemma 2 enters, the D of the corrected Lemma 3 and twice the term that its proof loses "
+    "when (70) is solved for phi; L is the largest curvature of a sampled objective."
 )
 
 
