@@ -9,14 +9,16 @@ from typing import get_args
 
 from markupsafe import Markup
 
-from fedtheory.arithmetic import Number
+from fedtheory.arithmetic import ENCLOSED, Number
 from fedtheory.language.claim import Claim, Fault
 from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
+from report.evidence import size_of
 from report.mathml import displayed, prose
 from verify.errata import Erratum, errata
+from verify.witness import Sides
 
 ERRATA_PAGE = "errata.html"
 _LONG = 160
@@ -46,6 +48,10 @@ class Entry:
     sides: Sequence[tuple[str, str, str]]
     """For each side its name, its exact value where that is short, and a few digits."""
     run_file: str
+    check_with: str
+    """The command that decides on the counterexample."""
+    size: str
+    """Why the counterexample is not checked by hand; empty where it is small."""
 
     @property
     def is_long(self) -> bool:
@@ -90,7 +96,15 @@ def _entry(erratum: Erratum) -> Entry:
         repairs=[_repair(claim) for claim in erratum.repairs],
         sides=_sides(erratum),
         run_file=run_toml(erratum.run),
+        check_with=_command(erratum),
+        size=size_of(erratum.run, Sides.of(erratum.check)),
     )
+
+
+def _command(erratum: Erratum) -> str:
+    """The command line that decides on the run: in rationals, or in enclosures where these would be too long."""
+    exactly = "" if erratum.check.arithmetic is ENCLOSED else " --arithmetic rational"
+    return f"fedtheory check {erratum.claim.id} run.toml{exactly}"
 
 
 def _violated(erratum: Erratum) -> Markup | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -22,8 +23,17 @@ from verify.check.climbs import RateCheck, Rung
 from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
 from verify.verdict import ClaimVerdict
+from verify.witness import Sides, beyond_pencil
 
 RUN_FILE = "run.toml"
+
+
+def size_of(run: dict[str, Any], sides: Sides | None) -> str:
+    """A sentence on a counterexample that is too large to be checked by hand; empty where it is small."""
+    reasons = beyond_pencil(run, sides)
+    if not reasons:
+        return ""
+    return f"This counterexample has {', '.join(reasons)}; no smaller one is known that can be checked by hand."
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fedtheory.language.registry import paper_with, repairs_of, sharper_claims, 
 from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
-from report.evidence import Evidence, evidence
+from report.evidence import Evidence, evidence, size_of
 from report.exhibits import Shown, shown_for
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
@@ -219,4 +219,5 @@ def _refutation(verdict: ClaimVerdict) -> str:
         if check is None or check.arithmetic is not ENCLOSED
         else "by certified enclosures"
     )
-    return f"The simplest counterexample known is below, confirmed {how}.{where}"
+    size = "" if verdict.run is None else size_of(verdict.run, verdict.sides)
+    return " ".join(filter(None, (f"The simplest counterexample known is below, confirmed {how}.{where}", size)))

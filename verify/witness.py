@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,32 @@ def exact_run(table: dict[str, Any]) -> Run:
 @lru_cache(maxsize=16)
 def _exact_run(run_file: str) -> Run:
     return decidable(parse_run(tomllib.loads(run_file), RATIONAL))
+
+
+_MOST_CLIENTS, _MOST_DIMENSIONS, _MOST_DIGITS = 3, 2, 4
+_READABLE = 24
+"""Characters up to which a side is read at a glance: a short fraction, or an enclosure."""
+
+
+def beyond_pencil(table: dict[str, Any], sides: Sides | None) -> list[str]:
+    """What makes a run too large to be checked by hand: clients, dimensions, digits of its numbers or of its sides.
+
+    Empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short fractions or
+    enclosures.
+    """
+    problem = exact_run(table).problem
+    digits = max(map(len, re.findall(r"\d+", run_toml(table))))
+    found = [
+        f"{count} {name}"
+        for count, most, name in (
+            (problem.clients, _MOST_CLIENTS, "clients"),
+            (problem.dimension, _MOST_DIMENSIONS, "dimensions"),
+            (digits, _MOST_DIGITS, "digits in a number"),
+        )
+        if count > most
+    ]
+    lengths = [len(side) for side in (sides.lhs, sides.rhs) if not side.startswith("[")] if sides else []
+    return [*found, f"{max(lengths)} characters in a side"] if max(lengths, default=0) > _READABLE else found
 
 
 @dataclass(frozen=True)

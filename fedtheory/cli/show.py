@@ -66,7 +66,7 @@ def for_people(claim: Claim) -> None:
     lines = [f"[bold]{claim.id}[/bold]  {escape(unicode_prose(claim.title))}", " · ".join(about)]
     lines += [
         "",
-        "[bold]as printed[/bold]" if claim.printed else "[bold]statement[/bold]",
+        "[bold]as published[/bold]" if claim.printed else "[bold]statement[/bold]",
         f"  {escape(unicode_math(claim.statement))}",
     ]
     encoded = [f"{claim.in_words(r.left)} {r.operator} {claim.in_words(r.right)}" for r in claim.relations]
