@@ -30,6 +30,8 @@ class Source:
     """The name of the theorem that a reader looks for first."""
     reading: int = 100
     """Place in the order in which one would read the sources."""
+    not_encoded: Mapping[str, str] = field(default_factory=dict)
+    """For a sentence of the document that has no claim, with its place, the reason why."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,24 @@ UNPROVED = {
 }
 """Why claims that are supported are not proved."""
 
+NOT_ENCODED = {
+    "Remark on the auxiliary sequences: $v_{[k]}(k\\tau)\\ne v_{[k+1]}(k\\tau)$.": (
+        "it says that two vectors may differ, and a claim holds on every run.  They are equal for one local step; the "
+        "note of aux-sequence gives a run on which they differ."
+    ),
+}
+"""Sentences without a claim, and why."""
+
 _TITLE = "Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)"
 SOURCE = Source(
-    "lecture27", _TITLE, "course 6960/5960", 2019, CLAIMS, PRINTED_PROOFS, UNPROVED, main="thm-2", reading=3
+    "lecture27",
+    _TITLE,
+    "course 6960/5960",
+    2019,
+    CLAIMS,
+    PRINTED_PROOFS,
+    UNPROVED,
+    main="thm-2",
+    reading=3,
+    not_encoded=NOT_ENCODED,
 )

@@ -28,5 +28,24 @@ UNPROVED = {
 }
 """For each reason why there is no certificate, the statements that are only supported because of it."""
 
+NOT_ENCODED = {
+    "Last slide: in G-FedAvg-TSLR, $K=O(T/N)$ local steps keep the linear speed-up.": (
+        "the slides name the theorem of another paper and do not state it.  The chart of Corollary 4 shows the exact "
+        "error at these numbers of local steps, and cor-4.rounds.two-sided the algebra of the margin."
+    ),
+}
+"""Sentences without a claim, and why."""
+
 _TITLE = "Lecture Note 3-1: Federated Learning"
-SOURCE = Source("liu2022", _TITLE, "J. Liu", 2022, CLAIMS, PRINTED_PROOFS, UNPROVED, main="thm-3", reading=2)
+SOURCE = Source(
+    "liu2022",
+    _TITLE,
+    "J. Liu",
+    2022,
+    CLAIMS,
+    PRINTED_PROOFS,
+    UNPROVED,
+    main="thm-3",
+    reading=2,
+    not_encoded=NOT_ENCODED,
+)

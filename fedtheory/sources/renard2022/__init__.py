@@ -26,5 +26,28 @@ PRINTED_PROOFS = {
 UNPROVED = {"that a problem has a property which other claims assume follows from no certificate": "toy-problem.class"}
 """Why a claim that is supported is not proved."""
 
+NOT_ENCODED = {
+    "Strategy of the proof, item 1: the progress of a round is bounded by some term that decreases when t increases.": (
+        "every bounded sequence is below some decreasing one: the sentence can be neither refuted nor given content.  "
+        "What the notes prove of it is Lemma 2.2."
+    ),
+    "Before Lemma 2.2: the error of a round is in $O(1/\\tau)$.": (
+        "with noise and drift the error of a round tends to a positive number as $\\tau$ grows.  The true part, "
+        "$O(1/\\tau)$ up to the noise and the drift, is the claim lemma-2.2.goal."
+    ),
+}
+"""Sentences without a claim, and why."""
+
 _TITLE = "Notes on Federated Optimization"
-SOURCE = Source("renard2022", _TITLE, "T. Renard", 2022, CLAIMS, PRINTED_PROOFS, UNPROVED, main="thm-2.1", reading=1)
+SOURCE = Source(
+    "renard2022",
+    _TITLE,
+    "T. Renard",
+    2022,
+    CLAIMS,
+    PRINTED_PROOFS,
+    UNPROVED,
+    main="thm-2.1",
+    reading=1,
+    not_encoded=NOT_ENCODED,
+)
