@@ -65,6 +65,7 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
             continue
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
+        conditions.append(sp.Ge(slack, 0, evaluate=False))
     yield from examine_roots(claim, certificate.roots, conditions, prove)
     numbers = numbers_with(certificate.roots, numbers_of(claim))
     lettered = conditions_with(certificate.roots, conditions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from fedtheory.federation.communication import cross_device
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import prove
+from fedtheory.proofs import examine, prove
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.recorded import certificate_of
 from fedtheory.sources.liu2022.exhibits import EXHIBITS
 from fedtheory.sources.liu2022.exhibits.corollary_4 import (
     CLIENTS,
@@ -269,3 +272,15 @@ def test_the_table_of_cross_device_federations_is_complete() -> None:
     scale = cross_device()
     assert (scale.population, scale.devices_per_round) == ((10**6, 10**10), (50, 5000))
     assert (scale.participants, scale.rounds, scale.days) == ((10**5, 10**7), (500, 10000), (1, 10))
+
+
+def test_a_known_upper_bound_serves_as_a_condition_only_where_it_holds() -> None:
+    """The explicit Corollary 4 needs both of its conditions: without either, the premise 6 L s K <= 1 is refused."""
+    claim = claim_of("cor-4.explicit.T")
+    certificate = certificate_of(claim.id)
+    assert isinstance(certificate, Combination)
+    assert examine(claim, certificate).verdict == "proved"
+    for dropped in claim.conditions:
+        left = [condition for condition in claim.conditions if condition != dropped]
+        assert examine(replace(claim, conditions=left), certificate).verdict == "broken"
+    assert examine(claim, replace(certificate, known=[])).verdict == "broken"

@@ -22,9 +22,6 @@ UNPROVED = {
     "round from the server's model.  No context of the kernel describes that loop; the note has the proof in words.": (
         "lemma-1.loop thm-1.loop cor-2.loop.step cor-2.loop"
     ),
-    "It follows from two proved claims, one of which implies a condition of the other.  No certificate says so: a "
-    "proved inequality serves as a condition only where it bounds a symbol from below, and this one bounds s from "
-    "above.": ("cor-4.explicit.T"),
 }
 """For each reason why there is no certificate, the statements that are only supported because of it."""
 

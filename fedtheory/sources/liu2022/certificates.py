@@ -13,6 +13,7 @@ from fedtheory.proofs import distances as pair
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.liu2022.statements.corollary_2 import constant
@@ -335,6 +336,11 @@ CERTIFICATES = [
                 Part(4 * G**2 * L**2 * (1 - 1 / K) / _ROOT, facts.ONE),
             ]
         ],
+    ),
+    Combination(
+        claim="liu2022:cor-4.explicit.T",
+        known=[Derived("liu2022:cor-4.K.implied")],
+        links=[[Part(_ONE, "liu2022:cor-4.explicit")]],
     ),
     Combination(
         claim="liu2022:cor-4.explicit.sharp",
