@@ -9,20 +9,27 @@ from typing import get_args
 
 import pytest
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import ENCLOSED, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Fault
 from fedtheory.language.registry import all_claims, find, papers
-from fedtheory.runfile import run_table
+from fedtheory.runfile import parse_run, run_table
 from verify import counterexamples
 from verify import errata as ledger_module
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
 from verify.counterexamples.search import regenerate, remove_stale
 from verify.errata import Erratum, errata
 from verify.instances import Instance
+from verify.witness import Sides, beyond_pencil
 
 LEMMA = "renard2022:lemma-2.2"
 SLIP = "lecture27:lemma-3.proof.factor"
+
+
+LONG = {f"fraboni2022:{name}" for name in ("thm-1", "thm-1.explicit", "thm-2", "thm-3.loss", "thm-3.gradient")}
+"""Refuted on one run of two clients and 200 rounds of 100 local steps."""
+BEYOND_PENCIL = {"fraboni2022:eq-92": ["13 clients"]}
+"""Refuted claims of which no counterexample of at most 3 clients, 2 dimensions and 4 digits is known."""
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +51,34 @@ def test_exactly_the_refuted_claims_have_a_counterexample(ledger: dict[str, Erra
 
 
 def test_every_counterexample_fails_exactly(ledger: dict[str, Erratum]) -> None:
-    """In rationals, with all assumptions and conditions satisfied, and with two sides to show."""
+    """On an exact run, with all assumptions and conditions satisfied, and with two sides to show.
+
+    Sides are rationals; for one long run they are enclosures, which do not overlap.
+    """
     for entry in ledger.values():
-        assert entry.check.arithmetic is RATIONAL, entry.claim.id
+        exactly = ENCLOSED if entry.claim.id in LONG else RATIONAL
+        assert entry.check.arithmetic is exactly, entry.claim.id
+        assert parse_run(entry.run, RATIONAL).arithmetic is RATIONAL, entry.claim.id
         assert entry.check.applicable, entry.claim.id
         assert entry.check.holds is False, entry.claim.id
         assert all(condition.holds for condition in entry.check.conditions), entry.claim.id
         assert entry.sides is not None, entry.claim.id
+
+
+def test_counterexamples_can_be_checked_by_hand(ledger: dict[str, Erratum]) -> None:
+    """At most 3 clients, 2 dimensions, numbers of 4 digits, and readable sides; the exceptions are on record."""
+    found = {name: beyond_pencil(entry.run, Sides.of(entry.check)) for name, entry in ledger.items()}
+    assert {name: reasons for name, reasons in found.items() if reasons} == BEYOND_PENCIL
+
+
+def test_what_is_too_large_for_pencil_and_paper_is_named(ledger: dict[str, Erratum]) -> None:
+    """Clients, dimensions, digits and sides, each by its number."""
+    run = dict(ledger["renard2022:lemma-2.2"].run)
+    assert beyond_pencil(run, Sides("1/2", "[0.5 +/- 1e-9]", None)) == []
+    assert beyond_pencil(run, Sides("1" * 25, "0", None)) == ["25 characters in a side"]
+    wide = {"kind": "quadratic", "hessians": [[["1", "0", "0"], ["0", "1", "0"], ["0", "0", "12345"]]] * 4}
+    large = {**run, "problem": {**wide, "linear": [["0", "0", "0"]] * 4, "start": ["0", "0", "0"]}}
+    assert beyond_pencil(large, None) == ["4 clients", "3 dimensions", "5 digits in a number"]
 
 
 def test_the_sides_are_on_the_wrong_sides_of_each_other(ledger: dict[str, Erratum]) -> None:

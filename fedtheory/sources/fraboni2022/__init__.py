@@ -30,7 +30,7 @@ PRINTED_PROOFS = {
 UNPROVED = {
     "the lemmas are proved for random weights and smooth samples, with other constants; for given weights and noise "
     "that does not depend on the model each of them would have to be proved again": """
-        eq-93.fixed thm-1.fixed thm-1.explicit.fixed thm-1.explicit.reporting thm-2.fixed cor-1.fixed cor-1.iid.fixed
+        eq-93.fixed thm-1.fixed thm-1.explicit.fixed thm-1.explicit.reporting thm-2.fixed cor-1.fixed cor-1.iid.bound
         thm-3.loss.fixed thm-3.gradient.fixed sampling.unbiased.bound.fixed
     """,
     "the kernel has no recursion from update to update of clients that take turns": """

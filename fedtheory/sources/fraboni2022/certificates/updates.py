@@ -12,6 +12,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.schedule_facts import FAIR_CHI, FAIR_OPTIMUM, FAIR_SHARES
 from fedtheory.proofs.update_facts import (
     COMPARATOR_GAPS,
     COMPARATOR_RESIDUAL,
@@ -262,6 +263,10 @@ CERTIFICATES = [
     Combination(
         claim="fraboni2022:cor-1.update",
         links=[[Part(-ONE, FAIR_LOSS), Part(q_n - least_q, LOSS)]],
+    ),
+    Combination(
+        claim="fraboni2022:cor-1.iid",
+        links=[[Part(sign, fact)] for sign, fact in ((-ONE, FAIR_SHARES), (-ONE, FAIR_CHI), (-ONE, FAIR_OPTIMUM))],
     ),
     Combination(
         claim="fraboni2022:cor-1.random-weights",

@@ -53,7 +53,7 @@ CLAIMS = [
         note=(
             "With constants of our own, from Lemma 7 and (93).  The O(.) hide $\\max_n\\chi_n^2/\\min_nq(n)$, not only "
             "numbers and L: the proof takes the maximum of $q(n)$, where $1/q(n)$ enters.  It inherits what Theorem 1 "
-            "lacks: the smoothness of single samples, and a factor K for sampled clients."
+            "lacks: a factor K for sampled clients."
         ),
     ).with_repair(
         title="Theorem 2 for given weights and noise that does not depend on the model",

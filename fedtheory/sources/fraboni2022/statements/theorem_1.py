@@ -66,11 +66,12 @@ CLAIMS = [
         note=(
             "The O(.) of $\\epsilon_K,\\epsilon_\\alpha,\\epsilon_\\beta$ are read with the constants of (93), with "
             "$\\Sigma_1\\le4LR+2\\Sigma$ and $\\Sigma_2\\le\\max q_i(n)\\,\\Sigma_1$ of (96) in the two latter.  They "
-            "contain powers of $\\rho=\\max(1,q(n))$ besides numbers and L.  Two things fail.  Mini-batches: the noise "
-            "of a sample that is rougher than its client's objective is not bounded by L; one of many samples has all "
-            "the curvature here, and its weight in the mean can be as small as one likes.  Sampled clients: whoever is "
-            "selected makes K steps to the same side, so that $\\epsilon_\\beta$ lacks a factor K; the bound for "
-            "unbiased sampling (107) shows it alone."
+            "contain powers of $\\rho=\\max(1,q(n))$ besides numbers and L.  A sampled client makes K steps to the "
+            "same side, so that $\\epsilon_\\beta$ lacks a factor K.  In the counterexample one of two clients is "
+            "sampled, with full gradients: for $a=\\eta_g[1-(1-\\eta_lL)^K]$ the variance of the server's model "
+            "tends to $a/((2-a)L^2)$, about $K\\tilde\\eta/(2L)$, and the bound to a multiple of $\\tilde\\eta$.  "
+            "Mini-batches fail besides where Assumption 1 is read as it stands: the noise of a sample that is "
+            "rougher than its client's objective is not bounded by L."
         ),
     ).with_repair(
         title="Theorem 1 for given weights and noise that does not depend on the model",
@@ -115,7 +116,7 @@ CLAIMS = [
         ),
         note=(
             "With $x=\\bar\\theta$, $D=6\\eta_l^2(K-1)^2L^2$ and $\\nu=16\\rho L$, at the step sizes of the theorem.  "
-            "It fails as Theorem 1 does."
+            "It fails as Theorem 1 does, on the same run."
         ),
     ).with_repair(
         title="Theorem 1 with explicit constants, for given weights and noise that does not depend on the model",

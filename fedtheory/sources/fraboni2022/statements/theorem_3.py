@@ -47,7 +47,7 @@ CLAIMS = [
         note=(
             "With the constants of (93) and $\\epsilon_W=\\rho^2B_g^2\\eta_g\\eta_l(W-1)K$, as the repaired (25) gives "
             "it for fixed schedules.  Where all updates have the same weights, W = 1 and it is (93), which fails for "
-            "mini-batches and for sampled clients."
+            "sampled clients."
         ),
     ).with_repair(
         title="Theorem 3, the surrogate's loss, for given weights and noise that does not depend on the model",
