@@ -92,7 +92,7 @@ def test_a_claim_that_does_not_apply_has_no_picture(run: Run) -> None:
 def test_a_definition_has_no_picture(run: Run) -> None:
     """There is nothing to compare."""
     with pytest.raises(NotApplicable, match="no two sides"):
-        bound_figure(find("renard2022:algorithm-1"), run)
+        bound_figure(find("renard2022:toy-problem"), run)
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])

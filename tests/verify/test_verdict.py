@@ -148,7 +148,7 @@ def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytes
     """It is checked before anything rests on it."""
     harmless = run_table(Instance("one client", 0).run())
     monkeypatch.setattr("verify.decided.counterexample", lambda _claim: harmless)
-    assert decision_on("vlaski2023:eq-5.58").verdict is None
+    assert decision_on("renard2022:lemma-2.2").verdict is None
 
 
 @pytest.mark.slow

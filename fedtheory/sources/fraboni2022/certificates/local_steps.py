@@ -279,7 +279,7 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum), _aligned(comparator)]),
+    Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum)]),
     Certificate(
         claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_times(tilde_eta, _mixing(MOVED_FROM_Y))]]
     ),

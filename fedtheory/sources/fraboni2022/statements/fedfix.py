@@ -294,7 +294,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    *claim.refuted.inequality(
+    *claim.refuted.condition(
         "eq-42.ordering.errors", "The errors of synchronous FedAvg and FedFix after N updates", "after (42)"
     )(
         chain=(sync_error, "<=", final_error),
@@ -314,7 +314,7 @@ CLAIMS = [
         note="The two schemes are then the same.",
         verdict="supported",
     ),
-    *claim.refuted.inequality(
+    *claim.refuted.condition(
         "eq-42.ordering.errors.asynchronous",
         "The errors of FedFix and asynchronous FedAvg after N updates",
         "after (42)",

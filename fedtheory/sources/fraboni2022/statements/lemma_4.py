@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.inequalities import ANY_POINT, ANY_POINT_NOTE, D_y, Xi_y
 from fedtheory.sources.fraboni2022.statements.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, claim, kappa, of_samples, work
 from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
@@ -45,13 +43,11 @@ CLAIMS = [
     ),
     claim.proved.step("lemma-4.proof", "The alignment and the spread", "proof of Lemma 4")(
         chain=(-2 * D_x, "<=", -2 * Xi + L * q_n * phi),
-        also=(Relation(-2 * D_y, "<=", -2 * Xi_y + L * q_n * phi),),
-        where={**claim.where, **ANY_POINT},
         assumptions=ASSUMPTIONS,
         printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",
         note=(
             "What that lemma gives: convexity and smoothness of each client's loss, at theta^{n,k} and x.  "
-            f"The first relation has $x=\\bar\\theta$.  {ANY_POINT_NOTE}"
+            "Here $x=\\bar\\theta$; `fraboni2022:thm-1.any-point.spread` is the same for any x."
         ),
     ),
 ]
