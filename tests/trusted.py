@@ -1,4 +1,7 @@
-"""What a "proved" and a "refuted" rest on, counted from the imports; run it to write the counts into docs/trust.md."""
+"""What a "proved" and a "refuted" rest on, counted from the imports, and why supported claims are not proved.
+
+Run it to write both into docs/trust.md.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import re
 import tokenize
 
 from modules import ROOT, modules, reached
+
+from fedtheory.language.registry import all_sources
 
 PAGE = ROOT / "docs" / "trust.md"
 ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
@@ -75,10 +80,21 @@ def counted() -> dict[str, int]:
     return own | others | sums | {"refuted": sum(others.values())}
 
 
+def unproved() -> str:
+    """Rows of the table of supported claims: the ids, and the reason why there is no certificate."""
+    rows = []
+    for source in all_sources().values():
+        for reason, names in source.unproved.items():
+            rows.append(f"| {', '.join(f'`{source.key}:{name}`' for name in names.split())} | {reason} |")
+    return "\n".join(rows)
+
+
 def main() -> None:
-    """Write the counts into the rows of the page."""
+    """Write the counts into the rows of the page, and the reasons into its table of supported claims."""
     text, counts = PAGE.read_text(encoding="utf-8"), counted()
-    PAGE.write_text(ROW.sub(lambda row: f"| `{row[1]}` | {counts[row[1]]} |", text), encoding="utf-8")
+    text = ROW.sub(lambda row: f"| `{row[1]}` | {counts[row[1]]} |", text)
+    before, head, rest = text.partition("| claims | why there is none |\n| --- | --- |\n")
+    PAGE.write_text(before + head + unproved() + rest[rest.index("\n\n") :], encoding="utf-8")
 
 
 if __name__ == "__main__":
