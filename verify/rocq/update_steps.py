@@ -64,6 +64,7 @@ _OF_DRAWS = {
         f"mixed_moments_below {_SMOOTH} {_OPTIMUM} k",
         f"square_mean_below {_SMOOTH} {_OPTIMUM}",
     ),
+    "fraboni2022:lemma-5.two-parts": (f"square_mean_in_two {_SMOOTH} {_OPTIMUM}",),
     "fraboni2022:lemma-7": (f"Rle_trans _ _ _ ({_DEVIATION}) ({_BY_GAPS})",),
     "fraboni2022:lemma-7.steps": (_DEVIATION, _BY_GAPS),
     "fraboni2022:eq-105.round": (

@@ -384,25 +384,62 @@ Proof.
   rewrite ?(dot_comm V m u), ?(dot_comm V s u), ?(dot_comm V s m). lra.
 Qed.
 
-Lemma square_mean_below : square_mean_gradient A n
-  <= 3 * L_xi ^ 2 * client_spread A n + 18 * L_xi * (round_gap A bar_n n / weight_sum A n)
+(** Fresh noise is uncorrelated with the gradients at the virtual iterate. *)
+Lemma noise_apart_from_slope k : ⟨vsum (number C) (fun i => share_of n i
+    • (at_virtual draw n k i - grad (L_i i) (virtual A n k))), grad (shared_objective A n) (virtual A n k)⟩ = 0.
+Proof.
+  pose proof (past_virtual _ _ _ unbiased n k) as P. cbn [grad shared_objective sum_objective].
+  rewrite dot_vsum, (sum_ext _ _ (fun _ => 0)); [rewrite sum_const; ring |].
+  intros i Hi. rewrite dot_scale, dot_comm, dot_vsum, (sum_ext _ _ (fun _ => 0)); [rewrite sum_const; ring |].
+  intros j _. rewrite dot_scale, dot_comm, dot_minus. unfold at_virtual. rewrite (draw_slope _ _ _ unbiased n k i _ _ Hi P (past_gradient _ _ _ unbiased n k j _ P)). ring.
+Qed.
+
+Lemma mean_in_two k : square_mean_at A n k
+  <= 3 / 2 * mixed_change draw n k + 3 * mixed_noise draw n k + 3 * ‖grad (shared_objective A n) (virtual A n k)‖².
+Proof.
+  pose proof (noise_apart_from_slope k) as apart. revert apart.
+  unfold square_mean_at, mixed_change, mixed_noise. cbn [grad shared_objective sum_objective].
+  set (u := vsum _ (fun i => share_of n i • (sample A n k i - at_virtual draw n k i))%vec).
+  set (m := vsum _ (fun i => share_of n i • (at_virtual draw n k i - _))%vec).
+  set (s := vsum _ (fun i => weight_share A n i • grad (L_i i) (virtual A n k))%vec). intros apart.
+  assert (E : forall w, ⟨vsum (number C) (fun i => share_of n i • sample A n k i), w⟩ = ⟨u + (m + s), w⟩).
+  { intros w. unfold u, m, s. rewrite !dot_plus, !dot_vsum, <- !sum_plus. apply sum_ext. intros.
+    rewrite !dot_scale, !dot_minus. ring. }
+  rewrite E, dot_comm, E. pose proof (dot_self V (u - ((m + s) + (m + s)))%vec) as H. revert H. expand_dots.
+  rewrite ?(dot_comm V m u), ?(dot_comm V s u), ?(dot_comm V s m), ?apart. lra.
+Qed.
+
+Lemma square_mean_by c : 0 <= c -> (forall k, square_mean_at A n k
+    <= c * mixed_change draw n k + 3 * mixed_noise draw n k + 3 * ‖grad (shared_objective A n) (virtual A n k)‖²) ->
+  square_mean_gradient A n <= c * L_xi ^ 2 * client_spread A n + 18 * L_xi * (round_gap A bar_n n / weight_sum A n)
     + 6 * mixed_optimum_noise draw bar_n n.
 Proof.
-  pose proof (K_at_least_one A) as large. set (s2 := mixed_optimum_noise draw bar_n n).
+  intros Hc parts. pose proof (K_at_least_one A) as large. set (s2 := mixed_optimum_noise draw bar_n n).
   assert (each : forall k, (k < steps A)%nat -> square_mean_at A n k
-    <= 3 * L_xi ^ 2 * total (fun i => share_of n i * ‖local A n k i - virtual A n k‖²)
+    <= c * L_xi ^ 2 * total (fun i => share_of n i * ‖local A n k i - virtual A n k‖²)
       + 18 * L_xi * / weight_sum A n * round_gap_at bar_n n k + 6 * s2).
-  { intros k _. pose proof (mean_in_three k). pose proof (mixed_change_below n k) as change.
+  { intros k _. pose proof (parts k). pose proof (mixed_change_below n k) as change.
     pose proof (mixed_noise_by_optimum k). pose proof (slopes_below L_xi positive (means_convex _ _ smooth) (means_smooth _ _ smooth) bar_n n minimiser_bar_n k). unfold Rdiv in *. unfold s2.
     rewrite (sum_ext _ (fun i => client_distance_sq n k i * share_of n i)
       (fun i => share_of n i * ‖local A n k i - virtual A n k‖²)) in change
-      by (intros; unfold client_distance_sq; ring). lra. }
+      by (intros; unfold client_distance_sq; ring).
+    apply Rmult_le_compat_l with (r := c) in change; [| assumption]. lra. }
   pose proof (sum_le _ _ _ each) as whole. rewrite !sum_plus, !sum_scale, sum_const in whole. fold (K_of A) in whole.
   unfold square_mean_gradient, client_spread, round_gap, mean_over_steps.
   apply Rmult_le_compat_l with (r := 1 / K_of A) in whole; [| apply Rlt_le, Rdiv_lt_0_compat; lra].
   apply Rle_trans with (1 := whole). right. unfold round_gap_at, Rdiv.
   set (w := / weight_sum A n). field. lra.
 Qed.
+
+Lemma square_mean_below : square_mean_gradient A n
+  <= 3 * L_xi ^ 2 * client_spread A n + 18 * L_xi * (round_gap A bar_n n / weight_sum A n)
+    + 6 * mixed_optimum_noise draw bar_n n.
+Proof. apply square_mean_by; [lra | exact mean_in_three]. Qed.
+
+Lemma square_mean_in_two : square_mean_gradient A n
+  <= 3 / 2 * L_xi ^ 2 * client_spread A n + 18 * L_xi * (round_gap A bar_n n / weight_sum A n)
+    + 6 * mixed_optimum_noise draw bar_n n.
+Proof. apply square_mean_by; [lra | exact mean_in_two]. Qed.
 End Smooth.
 End Unbiased.
 
