@@ -44,6 +44,8 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
 
 def _sharper_figures(claim: Claim) -> list[Figure]:
     """The bound beside sharper ones on the same quantity, where they apply to the showcase."""
+    if claim.rate is not None:
+        return []
     rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
     applicable = [other for other in rivals if check(other, showcase(local_steps=5)).applicable]
     words = _words(5).replace(r"$\tau = 5$, ", "")

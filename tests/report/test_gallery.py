@@ -8,7 +8,7 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims, find
+from fedtheory.language.registry import all_claims, find, sharper_claims
 from fedtheory.sources.lecture27.exhibits import TOTAL, budget_cases
 from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
@@ -127,3 +127,11 @@ def test_every_quantity_of_a_figure_is_measured_somewhere() -> None:
     used = {notion for claim in all_claims().values() for notion in claim.notation.values()}
     shown = (q.max_drift, q.average_suboptimality, q.average_local_gradient_sq, q.limiting_distance_sq)
     assert set(shown) <= used
+
+
+def test_a_rate_that_an_explicit_bound_tightens_has_no_figure_beside_it() -> None:
+    """(5.57) is an O(.) statement, and its explicit form a bound: there are no two curves to draw."""
+    rate = find("vlaski2023:thm-5.1.limit")
+    assert rate.rate is not None
+    assert [claim.id for claim in sharper_claims(rate)] == ["vlaski2023:thm-5.1.limit.explicit"]
+    assert gallery._sharper_figures(rate) == []
