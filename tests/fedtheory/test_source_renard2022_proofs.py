@@ -139,7 +139,7 @@ def test_the_error_of_a_round_is_not_of_order_one_over_tau() -> None:
     goal, run = find("renard2022:lemma-2.2.goal"), half_square(1, start=0)
     assert check(goal, run).holds is True
     rate = Rate(round_error, 1 / tau, steps, local_steps=steps, constant=D**2 / (2 * eta))
-    assert check(replace(goal, rate=rate), run).holds is False
+    assert check(replace(goal, kind="rate", lhs=None, rhs=None, rate=rate), run).holds is False
 
 
 def test_a_round_of_algorithm_1() -> None:

@@ -260,6 +260,7 @@ CERTIFICATES = [
         links=[[*_TELESCOPED, Part(L, facts.MEAN_DRIFT), Part(L, "renard2022:lemma-2.3")]],
         relaxed=[_HALF_STEP],
     ),
+    Combination(claim="renard2022:lemma-2.2.goal", links=[_TELESCOPED]),
     Combination(
         claim="renard2022:thm-2.1.sharp",
         links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],

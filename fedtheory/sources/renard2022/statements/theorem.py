@@ -79,24 +79,17 @@ CLAIMS = [
         note="This is what the proof's inequalities give once their slips are mended, and what Theorem 2.1 needs.",
         verdict="proved",
     ),
-    claim.asymptotic.rate(
+    claim.proved.bound(
         "lemma-2.2.goal",
-        "Progress of one round is O(1/tau), up to noise and drift",
+        "Progress is O(1/tau) in each round, up to noise and drift",
         "proof of Lemma 2.2, first sentence",
     )(
-        rate=Rate(
-            round_error - noise_term - L * round_drift,
-            1 / tau,
-            steps,
-            local_steps=steps,
-            constant=D**2 / (2 * eta),
-        ),
+        chain=(average_error, "<=", start_term + noise_term + L * mean_drift),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note=(
             "The notes want to bound the error of a round in O(1/tau).  At a constant step size this is true only "
-            "after noise and drift are subtracted.  Measured in one round of tau = N local steps, so that D is the "
-            "distance before the round.  The constant is that of the first term of (5)."
+            "with noise and drift beside it: for one round, T = 1, the first term is $D^2/(2\\eta\\tau)$."
         ),
     ),
     claim.proved.bound("lemma-2.3", "Bounded client drift", "Lemma 2.3, (6)")(
