@@ -33,6 +33,7 @@ from verify.instances import (
     sampled,
     short_rounds,
     speedup,
+    unlike_types,
 )
 from verify.instances.family import FAMILIES, PARTS, Family, Given, Instance
 from verify.instances.own import own_families
@@ -57,6 +58,7 @@ __all__ = [
     "sampled",
     "short_rounds",
     "speedup",
+    "unlike_types",
 ]
 
 
