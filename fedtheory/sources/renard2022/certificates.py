@@ -11,6 +11,7 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import PAIR, SPREAD
+from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.renard2022.statements.any_point import v
@@ -261,6 +262,10 @@ CERTIFICATES = [
         relaxed=[_HALF_STEP],
     ),
     Combination(claim="renard2022:lemma-2.2.goal", links=[_TELESCOPED]),
+    Combination(
+        claim="renard2022:thm-2.1.proof.star",
+        links=[[Part(_ONE, Derived("renard2022:thm-2.1.proof.telescope", link)) for link in range(2)]],
+    ),
     Combination(
         claim="renard2022:thm-2.1.sharp",
         links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],

@@ -193,15 +193,15 @@ CLAIMS = [
         rhs=total_progress + noise_term + L * mean_drift,
         verdict="proved",
     ),
-    claim.asymptotic.rate(
+    claim.proved.bound(
         "thm-2.1.proof.star", "The progress term is at most of order 1/(tau T)", "proof of Theorem 2.1, before item 1"
     )(
-        rate=Rate(total_progress, 1 / (tau * T), T, constant=D**2 / (2 * eta)),
+        chain=(total_progress, "<=", start_term),
         assumptions=SETTING,
         printed=r"(\star)\text{ goes to }0\text{ with }T\cdot\tau",
         note=(
-            "Read as an upper bound, with the constant that item 3 gives.  The term itself may stay below zero: on a "
-            "flat loss with noise it tends to -eta sigma^2/(2M)."
+            "Read as an upper bound, the one that item 3 gives.  The term itself may stay below zero: on a flat loss "
+            "with noise it tends to $-\\eta\\sigma^2/(2M)$."
         ),
     ),
     claim.proved.step(
