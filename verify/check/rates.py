@@ -17,6 +17,7 @@ import sympy as sp
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near, unanswered
+from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import Ball
 from fedtheory.engine.run import Bound, Run
 from fedtheory.errors import Diverging, NotApplicable
@@ -102,9 +103,10 @@ def check_rate(claim: Claim, run: Run) -> RateCheck:
     limit = _limit(_compiled(claim), run)
     _require_fixed_constants(claim, run)
     found = _climbed(claim, run, limit, is_longer=False)
-    if found.holds is not None or run.arithmetic is not FLOAT:
+    if found.holds is not None or run.arithmetic is not FLOAT or isinstance(run, LossRun):
         return found
-    # Ladders on which the asymptotic regime is not reached are made longer, once; rationals would grow too long.
+    # Ladders on which the asymptotic regime is not reached are made longer, once; rationals would grow too long, and
+    # runs on other losses are computed step by step for every outcome.
     return _climbed(claim, run, limit, is_longer=True)
 
 
