@@ -16,8 +16,10 @@ def decimal(value: Number, digits: int = 4) -> str:
 
 
 def exact(value: Number) -> str:
-    """A rational as it is when short, else the number of its digits."""
+    """A rational as it is when short, else the number of its digits; an enclosure with its radius."""
     text = str(value)
+    if text.startswith("["):
+        return text
     if not isinstance(value, fmpq) or len(text) <= _SHORT:
         return text if isinstance(value, fmpq) else decimal(value, 6)
     return f"a fraction of {len(text) - 1} digits"

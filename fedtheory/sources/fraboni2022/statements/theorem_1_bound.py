@@ -91,8 +91,8 @@ CLAIMS = [
             rf"+6\rho^2\alpha{BRACKET}\Sigma_2(N)"
         ),
         note=(
-            "The conditions are those of A.5.  For sampled clients (87) lacks a factor K: 64 local steps of one of two "
-            "clients, which pull to either side, are enough at a server step of 64."
+            "The conditions are those of A.5.  For sampled clients (87) lacks a factor K.  In the counterexample one "
+            "of three clients is sampled: two have constant gradients of opposite signs, and the third the curvature."
         ),
     ).with_repair(
         title="A bound on the gap, for given weights and noise that does not depend on the model",

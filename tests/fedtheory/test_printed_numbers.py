@@ -1,0 +1,18 @@
+"""Numbers for readers: short fractions whole, long ones by their length, enclosures with their radius."""
+
+from __future__ import annotations
+
+from flint import arb, fmpq
+
+from fedtheory.language.numbers import decimal, exact
+
+
+def test_each_kind_of_number() -> None:
+    """Nothing is printed with more digits than are right."""
+    assert exact(fmpq(3, 4)) == "3/4"
+    assert exact(fmpq(1, 10**30)) == "a fraction of 32 digits"
+    assert exact(0.25) == "0.25"
+    enclosed = exact(arb(fmpq(1, 4), 1e-6))
+    assert enclosed.startswith("[0.25")
+    assert "+/-" in enclosed
+    assert decimal(fmpq(1, 3)) == "0.3333"
