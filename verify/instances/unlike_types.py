@@ -68,9 +68,11 @@ def every_client_a_type(number: int) -> Run:
 
 @family("unlike clients one at a time", 140, meant_for=a.somebody_reports)
 def unlike_clients_one_at_a_time(number: int) -> Run:
-    """Two or three clients with different minimisers that report one after the other."""
+    """Two or three clients with different minimisers that report in turn, or every seventh time all together."""
     generator = np.random.default_rng([27, number])
     problem = _distinct(generator, 2 + number % 2)
+    if number % 7 == 0:
+        return Run(problem, fedavg(problem, rounds=2, local_step_size=pick(generator, _STEPS)))
     clock = Clock(Asynchronous("one-by-one"), whole_times(generator, problem.clients, 3))
     weights = time_based_weights(clock, problem.weights)
     size, rounds = pick(generator, _STEPS), 2 + int(generator.integers(4))
