@@ -50,7 +50,7 @@ def small_quadratics(number: int) -> Run:
     return with_fedavg(problem, pick(generator, STEP_FRACTIONS), local_steps, rounds)
 
 
-@family("small data", 216)
+@family("small data", 204)
 def small_data(number: int) -> Run:
     """Least squares on a few small whole numbers, with full gradients or mini-batches of one."""
     generator = np.random.default_rng([2, number])

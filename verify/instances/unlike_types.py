@@ -9,8 +9,9 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Uniform, fedavg
 from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix
-from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.language import assumptions as a
 from verify.instances.asynchronous import whole_times
 from verify.instances.family import Choices, family, pick
@@ -89,3 +90,16 @@ def some_of_unlike_clients(number: int) -> Run:
     steps = tuple(1 + int(count) for count in generator.integers(2, size=problem.clients))
     sizes = RATIONAL.array([effective / count for count in steps])
     return Run(problem, fedavg(problem, rounds=1, local_step_size=sizes, local_steps=steps, participation=law))
+
+
+@family("a few rows", 210, meant_for=a.least_squares_loss)
+def a_few_rows(number: int) -> Run:
+    """Two clients with two or three rows of small whole numbers, full gradients or mini-batches of one."""
+    generator = np.random.default_rng([29, number])
+    shape = (2 + int(generator.integers(2)), 1 + number % 2)
+    inputs = tuple(RATIONAL.array(generator.integers(-2, 3, shape)) for _ in range(2))
+    outputs = tuple(RATIONAL.array(generator.integers(-1, 2, shape[0])) for _ in range(2))
+    start = RATIONAL.array(generator.integers(-1, 2, shape[1]))
+    batch = None if number % 3 == 0 else 1
+    problem = least_squares(ClientData(inputs, outputs), start, batch=batch, replacement=number % 3 == 1)
+    return Run(problem, fedavg(problem, rounds=1 + number % 2, local_step_size=pick(generator, _STEPS)))

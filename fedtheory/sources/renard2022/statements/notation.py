@@ -11,7 +11,6 @@ from fedtheory.language.statements import Statements
 
 M, T, tau, eta, L, sigma, zeta, D = sp.symbols("M T tau eta L sigma zeta D", positive=True)
 lam = sp.Symbol("lambda", positive=True)
-steps = sp.Symbol("N", positive=True)
 
 x_i, x_i_next, xbar, xbar_next, x_t, x_star = sp.symbols(
     r"x_i^{(t\,k)} x_i^{(t\,k+1)} \bar{x}^{(t\,k)} \bar{x}^{(t\,k+1)} x^{(t)} x^*", real=True
@@ -35,7 +34,6 @@ drift, round_drift, mean_drift = q.max_drift.symbol, q.round_drift.symbol, q.ave
 NOTATION: dict[sp.Symbol, Notion] = {
     M: q.clients,
     T: q.rounds,
-    steps: q.iterations,
     tau: q.local_steps,
     eta: q.local_step_size,
     L: q.smoothness,
