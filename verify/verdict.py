@@ -19,6 +19,7 @@ from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
 from verify.check.outcome import unclearness
+from verify.check.settle import decidable
 from verify.content import judged_with
 from verify.decided import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
@@ -29,7 +30,7 @@ from verify.processes import as_finished, in_order, rarely_collected
 from verify.stages import Stages
 from verify.tailored import are_enough, enough_for, lacking, made_for
 from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
-from verify.witness import Sides, Witness, exact_run
+from verify.witness import Sides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
@@ -111,7 +112,7 @@ class ClaimVerdict(Shown):
     @cached_property
     def witness(self) -> Run | None:
         """The run of the witness, exact."""
-        return None if self.run is None else exact_run(self.run)
+        return None if self.run is None else decidable(parse_run(self.run, RATIONAL))
 
     @cached_property
     def evidence(self) -> Check | None:
@@ -316,7 +317,7 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
-        _largest_ratio(applicable),
+        _not_below(witness, _largest_ratio(applicable)) if is_refuted else _largest_ratio(applicable),
         None if witness is None else witness.table,
         None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
@@ -325,6 +326,12 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
 
 def _largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
     return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
+
+
+def _not_below(witness: Witness | None, largest: float | None) -> float | None:
+    """The largest ratio of the instances and of the counterexample, which alone may round to another last digit."""
+    shown = None if witness is None else witness.ratio
+    return max((ratio for ratio in (shown, largest) if ratio is not None), default=None)
 
 
 def _is_nearly(ratio: float | None, largest: float | None) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check
@@ -77,8 +77,11 @@ class Witness:
 
     table: dict[str, Any]
     sides: Sides | None
+    ratio: float | None = None
+    """That of the worst comparison, in floats."""
 
     @classmethod
     def of(cls, run: Run, evidence: Check) -> Witness:
         """That of a run and its exact check."""
-        return cls(run_table(run), Sides.of(evidence))
+        ratio = evidence.ratio
+        return cls(run_table(run), Sides.of(evidence), None if ratio is None else plain_float(ratio))
