@@ -122,7 +122,7 @@ def _variables(check: Check) -> str:
 
 
 def _rate_rows(claim: Claim, rate: RateCheck) -> list[Row]:
-    """What is measured at each rung; with several variables also the slope along each ladder."""
+    """Values measured at each rung; with several variables also the slope along each ladder."""
     symbols = [latex(variable) for variable in ladders_of(claim)]
     rows = [_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
     if len(symbols) > 1:

@@ -34,7 +34,7 @@ _READABLE = 24
 
 
 def beyond_pencil(table: dict[str, Any], sides: Sides | None) -> list[str]:
-    """What makes a run too large to be checked by hand: clients, dimensions, digits of its numbers or of its sides.
+    """Reasons why a run is too large to be checked by hand: clients, dimensions, digits of its numbers or of its sides.
 
     Empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short fractions or
     enclosures.
@@ -78,7 +78,7 @@ class Witness:
     table: dict[str, Any]
     sides: Sides | None
     ratio: float | None = None
-    """That of the worst comparison, in floats."""
+    """Ratio of the worst comparison, in floats."""
 
     @classmethod
     def of(cls, run: Run, evidence: Check) -> Witness:

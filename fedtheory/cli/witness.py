@@ -63,7 +63,7 @@ def _exact(value: Any) -> str:
 
 
 def _ladder(found: Check) -> list[str]:
-    """What a rate measures on its ladders: the numbers that its verdict rests on."""
+    """Numbers that a rate measures on its ladders, on which its verdict rests."""
     from verify.check.ladders import ladders_of
 
     rate = found.rate

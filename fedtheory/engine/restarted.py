@@ -132,7 +132,7 @@ def loop_moments(run: Run) -> LoopMoments:
 
 
 def _blocks(run: Run) -> Iterator[slice]:
-    """Where the iterate of each client is in (1, x_1, ..., x_M)."""
+    """Places of the clients' iterates in (1, x_1, ..., x_M)."""
     size = run.problem.dimension
     return (slice(1 + size * client, 1 + size * (client + 1)) for client in range(run.problem.clients))
 
@@ -159,7 +159,7 @@ def _client_moments(run: Run, joint: Array) -> Array:
 
 
 def _noise(run: Run, joint: Array) -> Array:
-    """What the gradient noise of an iteration adds to the joint second moment."""
+    """Contribution of an iteration's gradient noise to the joint second moment."""
     moments, maps = _client_moments(run, joint), run.gradient_forms.maps
     gradients = product(product(maps, moments), maps.swapaxes(1, 2))
     covariances = run.problem.centred.oracle.covariances(moments, gradients)

@@ -244,7 +244,7 @@ def test_the_other_terms_are_those_of_theorem_3() -> None:
     ],
 )
 def test_powers_of_corollary_2(exponents: tuple[str, str, str], excesses: tuple[int, ...]) -> None:
-    """For N = 256 the letters of Corollary 2 stand for the powers of N that its parameters have."""
+    """For N = 256 the symbols of Corollary 2 stand for the powers of N that its parameters have."""
     a, b, c = map(sp.Rational, exponents)
     size, delay, width, updates = corollary_2.size, corollary_2.delay, corollary_2.width, sp.Integer(256)
     direct = bound_with(size * updates**-c, updates, delay * updates**b, 1 + width * updates**a)

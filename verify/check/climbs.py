@@ -1,4 +1,4 @@
-"""What is found of an O(.) statement on a run: the rungs of each ladder, their slopes and their largest ratio."""
+"""Result of an O(.) statement on a run: the rungs of each ladder, their slopes and their largest ratio."""
 
 from __future__ import annotations
 

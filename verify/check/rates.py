@@ -164,7 +164,7 @@ def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]
 
 
 def _places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
-    """Where a ladder is climbed: its rungs, with all other variables held."""
+    """Rungs at which a ladder is climbed, with all other variables held."""
     held = [ladder.holds_at(is_longer) for ladder in ladders]
     steps = ladders[number].steps(number == 0, is_longer)
     return [(*held[:number], step, *held[number + 1 :]) for step in steps]
@@ -179,11 +179,11 @@ def _does_not_rise(climb: Climb, scale: float) -> bool:
     """Whether the ratio to the order stays on a ladder; zero is of every order."""
     if climb.scale == 0:
         return True
-    told = [place for place, rung in enumerate(climb.rungs) if _is_told(rung, scale)]
-    return climb.rise(told if len(told) >= _FEWEST else range(len(climb.rungs))) <= RISING
+    resolved = [place for place, rung in enumerate(climb.rungs) if _is_resolved(rung, scale)]
+    return climb.rise(resolved if len(resolved) >= _FEWEST else range(len(climb.rungs))) <= RISING
 
 
-def _is_told(rung: Rung, scale: float) -> bool:
+def _is_resolved(rung: Rung, scale: float) -> bool:
     """Whether a value is more than the square of a rounding error; rationals tell all."""
     return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _TOLD_FROM_ZERO * scale)
 
@@ -206,7 +206,7 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
 
 @lru_cache(maxsize=64)
 def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
-    """What is found at a rung; kept, as several ladders of a rate meet there."""
+    """Values found at a rung; kept, as several ladders of a rate meet there."""
     compiled = _compiled(claim)
     at = _run_at(claim, run, place)
     # Of a quantity with several places the largest value counts.

@@ -146,7 +146,7 @@ _ELEVEN = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 
 
 
 def _from_plain_step(drift: sp.Expr) -> sp.Expr:
-    """What s - sqrt(N/T) = 0 multiplies in 2 gap/(s T) + L s sigma^2/N + s^2 drift."""
+    """Coefficient of s - sqrt(N/T) = 0 in 2 gap/(s T) + L s sigma^2/N + s^2 drift."""
     return 2 * gap / (T * s * _TUNED) - L * sigma**2 / N - drift * (s + _TUNED)
 
 

@@ -16,7 +16,7 @@ TUNED_NON_IID = (*NON_IID, a.plain_speedup_step)
 TUNED_HETEROGENEOUS = (*HETEROGENEOUS, a.plain_speedup_step)
 FEW_STEPS = 1 / (6 * L * s) >= K
 thm_3_error = L * s * sigma**2 / N + 4 * s**2 * K * G**2 * L**2 + 9 * L**2 * s**2 * K**2 * spread**2
-"""What the slides call the constant error of Theorem 3."""
+"""The constant error of Theorem 3, as the slides call it."""
 sharp_drift = sp.Rational(11, 12) * (K - 1) * s**2 * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
 TUNED = sp.sqrt(N) / sp.sqrt(T)
 MOST_LOCAL_STEPS = T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4)
@@ -35,7 +35,7 @@ _CONDITION = (
     "$K^4N^3\\le T$ it follows from $NT\\ge(6L)^4$ (`liu2022:cor-4.K.implied`)."
 )
 speedup_constant = 2 * gap + L * sigma**2
-"""What 1/sqrt(N T) multiplies in Corollary 4 before the drift is counted."""
+"""Coefficient of 1/sqrt(N T) in Corollary 4 before the drift is counted."""
 
 _SECOND_PART = (
     r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "

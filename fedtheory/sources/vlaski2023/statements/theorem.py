@@ -58,7 +58,7 @@ SMALL = one_over_alpha * _rate + mu**4 * one_over_rest * _drift_factor <= 1 - mu
 """How small mu has to be: the left side is 1 - 3 mu nu/2 + O(mu^2)."""
 noise_sq = Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
 small_level = one_over_alpha * mu**2 * sigma_fed_sq + mu**4 * one_over_rest * noise_sq
-"""What a round adds: mu^2 sigma_fed^2 + O(mu^3)."""
+"""Term that a round adds: mu^2 sigma_fed^2 + O(mu^3)."""
 
 _ROOT = (
     r"\sqrt\lambda=\sqrt{1-2\mu\nu+\mu^2\left(\delta^2+\beta_{\rm fed}^2\right)}"

@@ -49,7 +49,7 @@ def _pairs(records: Sequence[WeightingOnSplit], split: Split) -> list[_Pair]:
 
 
 def _smaller(statement: str, pairs: dict[Split, list[_Pair]], measure: str, cause: str = "") -> Finding:
-    """That a number is smaller with time-based weights on every split."""
+    """Finding: a number is smaller with time-based weights on every split."""
     holds = all(pair.difference(measure) > 0 for each in pairs.values() for pair in each)
     return Finding(statement, holds, f"{_counts(pairs, measure, 1)}.{'' if holds else cause}")
 
@@ -94,7 +94,7 @@ def _ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) -> tuple
 
 
 def _significant(pairs: list[_Pair]) -> Finding:
-    """That the intervals of mean and deviation over the splits do not overlap, as a reader of the figure sees it."""
+    """Finding: the intervals of mean and deviation over the splits do not overlap."""
     identical, time_based = ([getattr(pair, name).excess for pair in pairs] for name in ("identical", "time_based"))
     distance, reach = abs(mean(identical) - mean(time_based)), stdev(identical) + stdev(time_based)
     evidence = (

@@ -123,7 +123,7 @@ def _listed(numbers: Sequence[float]) -> str:
 
 
 def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
-    """What halves or removes the fluctuation of Time-based."""
+    """Changes that halve or remove the fluctuation of Time-based."""
     counts = {change: _improved(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
     evidence = (
@@ -167,7 +167,7 @@ def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
 
 
 def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
-    """That the instability is missing on IID splits, where the clients' data are alike."""
+    """Finding: the instability is missing on IID splits, where the clients' data are alike."""
     limits = {
         split: [_diverging_from(runs, "time_based_excess") for runs in splits] for split, splits in _by_split(works)
     }
@@ -192,7 +192,7 @@ def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding
 
 
 def _slow_moves(works: Runs) -> Finding:
-    """That each update of a slow client moves the model further with time-based weights."""
+    """Finding: each update of a slow client moves the model further with time-based weights."""
     texts, holds = [], True
     for split, splits in _by_split(works):
         known = [each for runs in splits for each in runs if not isnan(each.move_ratio)]

@@ -63,7 +63,7 @@ def settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting,
 def _ordered(
     statement: str, found: dict[Setting, Excess], schemes: tuple[str, str], *, always: bool = True, cause: str = ""
 ) -> Finding:
-    """That the first scheme has the lower loss at its best step size: in all cases, or in one."""
+    """Finding: the first scheme has the lower loss at its best step size, in all cases or in one."""
     outcomes, texts = [], []
     for clients in sorted({setting[0] for setting in found}):
         chosen = {setting: excess for setting, excess in found.items() if setting[0] == clients}
@@ -145,7 +145,7 @@ def findings_5_to_7_over_splits(records: Sequence[Rises]) -> tuple[Finding, ...]
 
 
 def _not_monotone(records: Sequence[Rises]) -> Finding:
-    """That the loss of sampled runs rises, more often at larger step sizes."""
+    """Finding: the loss of sampled runs rises, more often at larger step sizes."""
     texts, holds = [], True
     for split in SPLITS:
         chosen = [each for each in records if each.split == split]

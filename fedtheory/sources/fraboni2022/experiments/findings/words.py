@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import mean, stdev
 
 TWICE = (1.5, 3.0)
-"""What counts as "twice as large"."""
+"""Ratios that count as "twice as large"."""
 
 
 def number_or_divergence(value: float) -> str:
