@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory.errors import MissingExtra
 from fedtheory.language.exhibits.declared import exhibits_for
-from fedtheory.language.registry import paper_with, repairs_of, sharper_claims
+from fedtheory.language.registry import published_by, repairs_of, sharper_claims
 from fedtheory.language.targets import resolve
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, ledgers
@@ -196,7 +196,7 @@ def _exhibitor(task: Task) -> str | None:
     if not isinstance(task, ClaimTask):
         return None
     claim = task.verdict.claim
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     return claim.source if paper is not None and exhibits_for(paper, claim) else None
 
 

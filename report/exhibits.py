@@ -9,7 +9,7 @@ from fedtheory.errors import MissingExtra
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Display, Finding
 from fedtheory.language.exhibits.declared import exhibits_for
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import published_by
 from report.figures.charts import figure_of
 from report.figures.style import Figure
 
@@ -30,7 +30,7 @@ def shown_for(claim: Claim) -> list[Shown]:
 
 
 def _displays(claim: Claim) -> Iterator[Display]:
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     for exhibit in () if paper is None else exhibits_for(paper, claim):
         try:
             yield exhibit.show(claim)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from fedtheory.language.registry import find, paper_with
+from fedtheory.language.registry import find, is_an_id
 from report.drawn import Drawn, Written
 from verify import cache
 from verify.content import of_claim, of_code
@@ -40,7 +40,7 @@ def keep(drawn: Drawn, written: Written, depends: Depends) -> None:
     spoken_of = {
         claim: of_claim(find(claim))
         for claim, file in written
-        if ":" in claim and words & {claim, file} and paper_with(claim.partition(":")[0]) is not None
+        if ":" in claim and words & {claim, file} and is_an_id(claim)
     }
     cache.keep((drawn, spoken_of), *_key(written, depends))
 

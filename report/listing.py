@@ -12,7 +12,7 @@ from typing import get_args
 from markupsafe import Markup
 
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import all_sources, paper_with, repairs_of, sharper_claims
+from fedtheory.language.registry import all_sources, published_by, repairs_of, sharper_claims
 from fedtheory.language.source import Source
 from fedtheory.language.targets import shown_as
 from report.dependencies import dependencies
@@ -54,7 +54,7 @@ class Row:
     @property
     def own_file(self) -> str | None:
         """The file of a claim of one's own; None for that of a paper."""
-        return self.called.rpartition(":")[0] if paper_with(self.claim.source) is None else None
+        return self.called.rpartition(":")[0] if published_by(self.claim) is None else None
 
     @cached_property
     def searched(self) -> str:
@@ -149,7 +149,9 @@ def groups_of(rows: Sequence[Row]) -> list[Group]:
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
     by_file = [_of_file(file, [row for row in rows if row.own_file == file]) for file in own]
     sources = sorted(all_sources().values(), key=lambda source: source.reading)
-    by_source = [_of_source(s, [row for row in rows if row.claim.source == s.key]) for s in sources]
+    by_source = [
+        _of_source(s, [row for row in rows if row.own_file is None and row.claim.source == s.key]) for s in sources
+    ]
     return [*by_file, *(group for group in by_source if group.rows)]
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.numbers import decimal
-from fedtheory.language.registry import paper_with, repairs_of, sharper_claims, why_not_proved
+from fedtheory.language.registry import published_by, repairs_of, sharper_claims, why_not_proved
 from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
@@ -143,7 +143,7 @@ def claim_page(
 
 
 def _origin(claim: Claim, called: str) -> Markup:
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     if paper is None:
         return Markup("from <code>{}</code>").format(called.rpartition(":")[0])
     source = paper.source

@@ -122,7 +122,7 @@ class _Site:
     @cached_property
     def linked(self) -> Written:
         """The pages that others link to."""
-        sources = {row.claim.source: group.file for group in self.groups for row in group.rows}
+        sources = {group.source.key: group.file for group in self.groups if group.source is not None}
         has_errata = any(row.claim.verdict == "refuted" for row in self.rows)
         claims = ((row.claim.id, row.file) for row in self.rows)
         has_slack = has_runs(row.claim for row in self.rows)

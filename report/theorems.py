@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import published_by
 from verify.rocq.checked import Checked, checked
 from verify.rocq.export import of_id
 from verify.rocq.project import text_of
@@ -32,4 +32,4 @@ def theorem_section(claim: Claim) -> TheoremSection | None:
 
 def accepted_of(claim: Claim) -> Checked | None:
     """The entry of a paper's claim on the list."""
-    return checked().get(claim.id) if paper_with(claim.source) is not None else None
+    return checked().get(claim.id) if published_by(claim) is not None else None

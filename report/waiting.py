@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import published_by
 from fedtheory.language.targets import resolve, shown_as
 from report.drawing import environment_for
 
@@ -53,7 +53,7 @@ def _sources(targets: Sequence[str]) -> list[tuple[str, int]]:
 
 def _source(target: str) -> str:
     claim = resolve(target)
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     if paper is None:
         return shown_as(target, claim).rpartition(":")[0]
     return f"{paper.source.authors} ({paper.source.year})"

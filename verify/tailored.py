@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify.check import Check
@@ -54,7 +54,7 @@ def made_for(
 
 
 def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
-    is_own = claim.is_testable and claim.rate is None and paper_with(claim.source) is None
+    is_own = claim.is_testable and claim.rate is None and published_by(claim) is None
     return is_own and not any(outcome.holds is False for outcome in outcomes)
 
 
@@ -65,7 +65,7 @@ def enough_for(claim: Claim) -> int:
 
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
     """Whether a claim that applies to these instances needs no others, of any kind if it is of no paper."""
-    has_all_kinds = claim.rate is not None or paper_with(claim.source) is not None or not lacking(applicable)
+    has_all_kinds = claim.rate is not None or published_by(claim) is not None or not lacking(applicable)
     return len(applicable) >= enough_for(claim) and has_all_kinds
 
 

@@ -11,7 +11,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import is_of_the_package, paper_with
+from fedtheory.language.registry import is_of_the_package, published_by
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
@@ -186,7 +186,7 @@ class _Tried:
     def of(cls, target: Target) -> _Tried:
         """The claim of a target."""
         claim = resolve(target)
-        return cls(target, claim, paper_with(claim.source) is None)
+        return cls(target, claim, published_by(claim) is None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, run_toml
@@ -92,7 +92,7 @@ class ClaimVerdict(Shown):
     @property
     def is_own(self) -> bool:
         """Whether the claim is of no paper, but the user's own."""
-        return paper_with(self.claim.source) is None
+        return published_by(self.claim) is None
 
     @property
     def is_thin(self) -> bool:
@@ -234,7 +234,7 @@ def _says_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) ->
 
 def _is_searched_anyway(claim: Claim) -> bool:
     """Whether a search follows whatever the instances say: for a violation, or for a simpler one than theirs."""
-    return claim.is_testable and claim.rate is None and paper_with(claim.source) is None
+    return claim.is_testable and claim.rate is None and published_by(claim) is None
 
 
 def _glance_at(target: Target, seconds: float) -> Glance | None:

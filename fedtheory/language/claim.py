@@ -199,6 +199,8 @@ class Claim(Shown):
     """Id of the printed claim whose bound this one improves, under its assumptions or others that are stated."""
     verdict: Verdict | None = None
     """The recorded verdict; `fedtheory verify` compares."""
+    is_published: bool = False
+    """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
 
     def summary(self) -> str:
         """The id and the recorded verdict."""

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions import Assumption, OfAlgorithm, update_rule
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with
 
 
 def premises(claim: Claim) -> tuple[Assumption, ...]:
     """The assumptions of a claim; one of a paper that names no algorithm is about the update rule."""
     names_one = any(isinstance(assumption, OfAlgorithm) for assumption in claim.assumptions)
-    is_users = paper_with(claim.source) is None
-    return tuple(claim.assumptions) if names_one or is_users else (update_rule, *claim.assumptions)
+    return tuple(claim.assumptions) if names_one or not claim.is_published else (update_rule, *claim.assumptions)
 
 
 def failed_premises(claim: Claim, run: Run) -> list[str]:

@@ -41,6 +41,17 @@ def paper_with(key: str) -> Paper | None:
     return paper_of(f"{GROUP}.{key}") if key in _folders_of_the_package() else _installed_papers().get(key)
 
 
+def published_by(claim: Claim) -> Paper | None:
+    """The paper that states a claim; None for a claim of one's own, whatever its id begins with."""
+    return paper_with(claim.source) if claim.is_published else None
+
+
+def is_registered(claim: Claim) -> bool:
+    """Whether a claim is one of a paper's own list, not a changed copy of it."""
+    paper = published_by(claim)
+    return paper is not None and any(known is claim for known in paper.source.claims)
+
+
 @cache
 def _lasting_papers() -> dict[str, Paper]:
     return _by_key([f"{GROUP}.{key}" for key in _folders_of_the_package()]) | _installed_papers()
@@ -129,10 +140,9 @@ def claims_like(pattern: str) -> list[Claim]:
 
 def find(claim_id: str) -> Claim:
     """The claim of that id; `InputError`, with near ids, where there is none."""
-    paper = paper_with(claim_id.partition(":")[0])
-    for claim in () if paper is None else paper.source.claims:
-        if claim.id == claim_id:
-            return claim
+    claim = _found(claim_id)
+    if claim is not None:
+        return claim
     from difflib import get_close_matches
 
     claims = all_claims()
@@ -142,9 +152,20 @@ def find(claim_id: str) -> Claim:
     raise InputError("id", f"no claim is called {claim_id!r}{hint}")
 
 
+def is_an_id(claim_id: str) -> bool:
+    """Whether a paper has a claim of that id."""
+    return _found(claim_id) is not None
+
+
+def _found(claim_id: str) -> Claim | None:
+    paper = paper_with(claim_id.partition(":")[0])
+    claims = () if paper is None else paper.source.claims
+    return next((claim for claim in claims if claim.id == claim_id), None)
+
+
 def why_not_proved(claim: Claim) -> str | None:
     """Why a claim that is recorded as supported has no certificate; None for others, and where no paper says it."""
-    paper = paper_with(claim.source) if claim.verdict == "supported" else None
+    paper = published_by(claim) if claim.verdict == "supported" else None
     name = claim.id.partition(":")[2]
     reasons = {} if paper is None else paper.source.unproved
     return next((reason for reason, names in reasons.items() if name in names.split()), None)
@@ -162,5 +183,5 @@ def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
 
 def _claims_beside(claim: Claim) -> tuple[Claim, ...]:
     """The claims of the same paper: only these speak of a claim as one of their own."""
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     return () if paper is None else paper.source.claims

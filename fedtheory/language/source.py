@@ -33,6 +33,11 @@ class Source:
     not_encoded: Mapping[str, str] = field(default_factory=dict)
     """For a sentence of the document that has no claim, with its place, the reason why."""
 
+    def __post_init__(self) -> None:
+        # A claim is written before its source; copies of it, such as one of its terms, are read as the claim is.
+        for claim in self.claims:
+            object.__setattr__(claim, "is_published", True)
+
 
 @dataclass(frozen=True)
 class Paper:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.folder import open_paper
-from fedtheory.language.registry import claims_like, claims_of, find, paper_with
+from fedtheory.language.registry import claims_like, claims_of, find, is_registered, paper_with, published_by
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.runfile.loading import load_file
 
@@ -31,7 +32,7 @@ def resolve(target: Target) -> Claim:
     """
     if isinstance(target, Claim):
         require_wellformed(target)
-        return target
+        return target if is_registered(target) else _own(target)
     if target.endswith(".py"):
         raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
     home, _, name = target.rpartition(":")
@@ -56,7 +57,7 @@ def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str
 
 def shown_as(target: Target, claim: Claim) -> str:
     """What people call a target: the id of a paper's claim, or ``file.py:NAME``."""
-    return target if isinstance(target, str) and paper_with(claim.source) is None else claim.id
+    return target if isinstance(target, str) and published_by(claim) is None else claim.id
 
 
 def placed(error: InputError, target: Target) -> InputError:
@@ -100,7 +101,12 @@ def _from_file(path: Path, name: str) -> Claim:
         _require_own_id(claim, path)
     except InputError as error:
         raise error.in_file(_place(path, name, error.key)) from None
-    return claim
+    return _own(claim)
+
+
+def _own(claim: Claim) -> Claim:
+    """A claim of one's own; what is made of a published one is no longer what its source states."""
+    return replace(claim, is_published=False) if claim.is_published else claim
 
 
 def _require_own_id(claim: Claim, path: Path) -> None:

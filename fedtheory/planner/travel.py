@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.registry import find, is_of_the_package, paper_with
+from fedtheory.language.registry import find, is_of_the_package, is_registered
 from fedtheory.planner.coverage import ERRORS
 
 _BY_NAME = {error.name: error for error in ERRORS}
@@ -30,8 +30,7 @@ class _Unpacker(pickle.Unpickler):
 
 
 def _is_known_everywhere(claim: Claim) -> bool:
-    paper = paper_with(claim.source) if is_of_the_package(claim.source) else None
-    return paper is not None and any(known is claim for known in paper.source.claims)
+    return is_of_the_package(claim.source) and is_registered(claim)
 
 
 def packed(found: object) -> bytes:

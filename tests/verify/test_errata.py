@@ -144,7 +144,7 @@ def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counterexamples are looked for, and written, in another folder than the papers'."""
     moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
     monkeypatch.setattr(counterexamples, "papers", lambda: moved)
-    monkeypatch.setattr(counterexamples, "paper_with", moved.get)
+    monkeypatch.setattr(counterexamples, "published_by", lambda claim: moved.get(claim.source))
 
 
 def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -207,8 +207,8 @@ def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are looked for, and written, in another folder than the papers'."""
     moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
     monkeypatch.setattr(slack, "papers", lambda: moved)
-    monkeypatch.setattr(slack, "paper_with", moved.get)
-    monkeypatch.setattr("verify.slack.search.paper_with", moved.get)
+    monkeypatch.setattr(slack, "published_by", lambda claim: moved.get(claim.source))
+    monkeypatch.setattr("verify.slack.search.published_by", lambda claim: moved.get(claim.source))
 
 
 def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with, papers
+from fedtheory.language.registry import papers, published_by
 from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.witness import exact_run
@@ -31,7 +31,7 @@ def refutes(claim: Claim, table: dict[str, Any]) -> bool:
 
 def counterexample_file(claim: Claim) -> Path | None:
     """Where the counterexample of a claim is, or would be; None for a claim of no paper."""
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     return None if paper is None else paper.counterexample_file(claim)
 
 

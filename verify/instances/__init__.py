@@ -74,7 +74,7 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     """
     if not claim.is_testable:
         return ()
-    is_own = not is_of_the_package(claim.source)
+    is_own = not (claim.is_published and is_of_the_package(claim.source))
     meant = (*claim.assumptions, *(_spoken_of(claim) if is_own else ()))
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in meant]

@@ -18,7 +18,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims, paper_with, papers
+from fedtheory.language.registry import all_claims, papers, published_by
 from fedtheory.runfile import parse_run, read_toml
 from verify import cache
 from verify.check import check
@@ -122,7 +122,7 @@ def share_on(part: Part, table: RunTable) -> fmpq | None:
 
 def witness_file(claim: Claim, name: str) -> Path | None:
     """Where the run of a part is, or would be; None for a claim of no paper."""
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     return None if paper is None else paper.slack_file(claim, name)
 
 

@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target
 from fedtheory.runfile import read_toml, run_table, run_toml
 from verify.falsify import falsify
@@ -97,7 +97,7 @@ def _searched(part: Part, seconds: float) -> Iterator[RunTable]:
 
 def _known(claim: Claim) -> list[RunTable]:
     """The runs that are stored beside a claim: what one bound needs another one of the same paper may need as well."""
-    paper = paper_with(claim.source)
+    paper = published_by(claim)
     return [] if paper is None else [read_toml(file) for file in sorted(paper.folder.glob("slack/*.toml"))]
 
 

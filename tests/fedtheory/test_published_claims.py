@@ -1,0 +1,59 @@
+"""Whether a claim is published: the list of its source decides, never how its id begins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.premises import premises
+from fedtheory.language.registry import all_claims, find, is_an_id, is_registered, published_by, sharper_claims
+from fedtheory.language.targets import resolve, shown_as
+
+MINE = """\
+import sympy as sp
+from fedtheory import Claim, quantities as q
+
+bound = Claim(id="renard2022:mine", lhs=q.final_suboptimality, rhs=q.initial_gap)
+"""
+
+
+def test_claims_of_sources_are_published() -> None:
+    """Each claim of each source, under the paper of its key."""
+    for claim in all_claims().values():
+        paper = published_by(claim)
+        assert paper is not None
+        assert paper.source.key == claim.source
+        assert is_registered(claim)
+
+
+def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path) -> None:
+    """One whose id begins with the key of a paper is called by its file, and no paper lends it anything."""
+    (tmp_path / "mine.py").write_text(MINE)
+    target = f"{tmp_path / 'mine.py'}:bound"
+    claim = resolve(target)
+    assert claim.source == "renard2022"
+    assert published_by(claim) is None
+    assert not is_an_id(claim.id)
+    assert not is_registered(claim)
+    assert shown_as(target, claim) == target
+    assert sharper_claims(claim) == ()
+
+
+def test_a_changed_copy_is_own_once_it_is_given() -> None:
+    """A copy is read as the claim is; one that a user gives is the user's, with the assumptions that it names."""
+    published = find("renard2022:thm-2.1")
+    copy = replace(published, rhs=0)
+    assert premises(copy) == premises(published)
+    assert not is_registered(copy)
+    given = resolve(copy)
+    assert published_by(given) is None
+    assert set(published.assumptions) <= set(premises(given))
+
+
+def test_a_given_claim_that_pretends_is_own() -> None:
+    """Neither a field nor an id makes a claim published."""
+    claim = Claim(id="liu2022:thm-1", lhs=0, rhs=1, is_published=True)
+    assert published_by(resolve(claim)) is None
+    assert resolve(resolve(claim)) is resolve(claim)
+    assert resolve(find("liu2022:thm-1")) is find("liu2022:thm-1")
