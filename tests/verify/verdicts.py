@@ -1,0 +1,26 @@
+"""What a user reads who asks for a verdict and changes no option."""
+
+from __future__ import annotations
+
+from fedtheory import Claim
+from verify.verdict import ClaimVerdict, verify
+
+SEARCH = 10
+"""What `fedtheory verify` searches with by default."""
+
+
+def verdict_by_default(claim: Claim, *, longer: int = 1) -> ClaimVerdict:
+    """The verdict on one claim of one's own; `longer` multiplies the search."""
+    (found,) = verify([claim], search=longer * SEARCH)
+    return found
+
+
+def is_refuted(claim: Claim, *, longer: int = 1) -> bool:
+    """Whether the verdict is "refuted", by a run that applies and violates the claim exactly when checked anew."""
+    found = verdict_by_default(claim, longer=longer)
+    if found.verdict != "refuted":
+        return False
+    assert found.evidence is not None
+    assert found.evidence.applicable
+    assert found.evidence.holds is False
+    return True
