@@ -39,6 +39,10 @@ class Enclosure:
     def __repr__(self) -> str:
         return f"Enclosure({self.interval.str(15)})"
 
+    def plain(self) -> Any:
+        """What decides nothing that it is too wide for: the interval itself."""
+        return self.interval
+
     def __add__(self, other: object) -> Enclosure:
         return self._combined(other, lambda mine, theirs: mine + theirs)
 
@@ -168,12 +172,23 @@ def bare(value: Any) -> Any:
     return value.interval if isinstance(value, Enclosure) else value
 
 
-def all_bare(values: Any) -> Any:
-    """`bare` of every entry of an array."""
-    return _BARE(values) if values.dtype == object and Enclosure in set(map(type, values.flat)) else values
+def is_enclosed(value: Any) -> bool:
+    """Whether a number has no rational value at hand, only an interval around it."""
+    return isinstance(bare(value), arb)
 
 
-_BARE = np.frompyfunc(bare, 1, 1)
+def all_plain(values: Any) -> Any:
+    """Every enclosure of an array as its interval, unless it is known exactly."""
+    is_enclosed = values.dtype == object and any(issubclass(kind, Enclosure) for kind in set(map(type, values.flat)))
+    return _PLAIN(values) if is_enclosed else values
+
+
+def plain(value: Any) -> Any:
+    """An enclosure as its interval, unless it is known exactly; other numbers as they are."""
+    return value.plain() if isinstance(value, Enclosure) else value
+
+
+_PLAIN = np.frompyfunc(plain, 1, 1)
 
 
 def enclosed(values: Any) -> Any:
@@ -208,14 +223,24 @@ def minimum(left: Any, right: Any) -> Any:
 
 
 def _larger(one: Any, other: Any) -> Any:
-    left, right = bare(one), bare(other)
-    if left >= right or left <= right:
-        return one if left >= right else other
-    return Enclosure(arb(left).max(arb(right)))
+    order = _is_at_least(one, other)
+    if order is None:
+        return Enclosure(arb(bare(one)).max(arb(bare(other))))
+    return one if order else other
 
 
 def _smaller(one: Any, other: Any) -> Any:
-    left, right = bare(one), bare(other)
-    if left >= right or left <= right:
-        return one if left <= right else other
-    return Enclosure(arb(left).min(arb(right)))
+    order = _is_at_least(other, one)
+    if order is None:
+        return Enclosure(arb(bare(one)).min(arb(bare(other))))
+    return one if order else other
+
+
+def _is_at_least(one: Any, other: Any) -> bool | None:
+    """Whether a number is at least another one; None where their intervals overlap."""
+    try:
+        if one >= other:
+            return True
+        return False if one < other else None
+    except Unresolved:
+        return None

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Number = Any
-"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb` of roots, else `Enclosure`)."""
+"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb`, or an `Enclosure`, of which a
+`RootSum` is known exactly)."""
 
 
 class Arithmetic(ABC):
@@ -57,11 +58,11 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def sqrt(self, value: Number) -> Number:
-        """The non-negative root; in rationals an `arb` enclosure where it is irrational."""
+        """The non-negative root; in rationals a `RootSum` where it is irrational."""
 
     @abstractmethod
     def root(self, value: Number, degree: int) -> Number:
-        """The non-negative root of a degree; in rationals an `arb` enclosure where it is irrational."""
+        """The non-negative root of a degree; in rationals a `RootSum` where it is irrational."""
 
     @abstractmethod
     def exp(self, value: Number) -> Number:

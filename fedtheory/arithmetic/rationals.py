@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpq_mat, fmpz
+from flint import arb, fmpq, fmpq_mat
 
 from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.arithmetic.near import round_up
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product
 from fedtheory.arithmetic.reading import fraction_of
+from fedtheory.arithmetic.root_sums import exact_root, root_of
 from fedtheory.errors import InputError, NotApplicable
 
 _ZERO = fmpq(0)
@@ -105,35 +106,36 @@ class RationalArithmetic(Arithmetic):
     def root(self, value: Number, degree: int) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(partial(self.root, degree=degree), otypes=[object])(value)
-        if not isinstance(value, arb) and value < 0:
+        if isinstance(value, Enclosure):
+            return value.root(degree)
+        if isinstance(value, arb):
+            with precise_enclosures():
+                return value.root(degree)
+        if value < 0:
             raise NotApplicable("the claim takes the root of a number that is negative on this run")
-        exact = None if isinstance(value, arb) else _exact_root(value, degree)
-        if exact is not None:
-            return exact
-        with precise_enclosures():
-            return arb(value).sqrt() if degree == 2 else arb(value).root(degree)
+        return root_of(fmpq(value), degree)
 
     def exp(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(self.exp, otypes=[object])(value)
-        if not isinstance(value, arb) and value == 0:
+        if not isinstance(value, arb | Enclosure) and value == 0:
             return fmpq(1)
         _require_moderate(value)
         with precise_enclosures():
-            return arb(value).exp()
+            return arb(bare(value)).exp()
 
     def log(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(self.log, otypes=[object])(value)
         if not isinstance(value, arb) and value <= 0:
             raise NotApplicable("the claim takes the logarithm of a number that is not positive on this run")
-        if not isinstance(value, arb) and value == 1:
+        if not isinstance(value, arb | Enclosure) and value == 1:
             return fmpq(0)
         with precise_enclosures():
-            return arb(value).log()
+            return arb(bare(value)).log()
 
     def upper_sqrt(self, value: Number) -> fmpq:
-        exact = _exact_root(value, 2)
+        exact = exact_root(value, 2)
         if exact is not None:
             return exact
         return round_up(arb(value).sqrt().upper().fmpq())
@@ -144,7 +146,7 @@ _LARGEST_EXPONENT = 10**6
 
 
 def _require_moderate(value: Number) -> None:
-    if not abs(arb(value)) <= _LARGEST_EXPONENT:
+    if not abs(arb(bare(value))) <= _LARGEST_EXPONENT:
         raise NotApplicable(f"the claim takes the exponential of a number beyond {_LARGEST_EXPONENT} on this run")
 
 
@@ -153,12 +155,6 @@ def _is_psd(matrix: fmpq_mat) -> bool:
     coefficients: Any = matrix.charpoly().coeffs()
     size = matrix.nrows()
     return all((c if (size - power) % 2 == 0 else -c) >= 0 for power, c in enumerate(coefficients))
-
-
-def _exact_root(value: fmpq, degree: int) -> fmpq | None:
-    numerator, denominator = fmpz(value.p).root(degree), fmpz(value.q).root(degree)
-    exact = numerator**degree == value.p and denominator**degree == value.q
-    return fmpq(numerator, denominator) if exact else None
 
 
 RATIONAL = RationalArithmetic()

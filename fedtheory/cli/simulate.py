@@ -182,10 +182,10 @@ def _count(simulated: Run, count: int) -> Any:
 
 def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
     """A constant and its square; the constant is null where exact arithmetic has no such number."""
-    from flint import arb
+    from fedtheory.arithmetic.enclosures import is_enclosed
 
     root = sqrt(square)
-    return {name: None if isinstance(root, arb) else text(root), f"{name}_sq": text(square)}
+    return {name: None if is_enclosed(root) else text(root), f"{name}_sq": text(square)}
 
 
 def _exact(simulated: Run, times: Any) -> Any:

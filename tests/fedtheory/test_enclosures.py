@@ -130,7 +130,7 @@ def test_their_arithmetic() -> None:
     assert ENCLOSED.sqrt(fmpq(9, 4)) == fmpq(3, 2)
     root = ENCLOSED.sqrt(RATIONAL.array([2]))[0]
     assert isinstance(root, Enclosure)
-    assert bare(root * root).overlaps(arb(2))
+    assert root * root == 2
     assert bare(ENCLOSED.sqrt(root)).overlaps(arb(2).root(4))
     with pytest.raises(Unresolved):
         ENCLOSED.sqrt(Enclosure(arb(0, 1)))

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, floats_of_same_sign, plain_floats
+from fedtheory.arithmetic.enclosures import plain
 from fedtheory.engine.frames import Index
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Relation
@@ -82,7 +83,7 @@ def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
 def ratio_of(link: Link, lhs: Number, rhs: Number) -> Number | None:
     """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
     smaller, larger = link.relation.in_order(lhs, rhs)
-    return smaller / larger if link.relation.operator != "==" and larger > 0 else None
+    return plain(smaller / larger) if link.relation.operator != "==" and larger > 0 else None
 
 
 def tightest_places(sides: Values, decided: Array) -> Array:

@@ -14,9 +14,10 @@ from functools import cache, lru_cache
 
 import numpy as np
 import sympy as sp
-from flint import arb, fmpq
+from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near, unanswered
+from fedtheory.arithmetic.enclosures import is_enclosed
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import Ball
 from fedtheory.engine.run import Bound, Run
@@ -242,7 +243,7 @@ def _with_step_size(run: Run, size: Number) -> Run:
 
 def _exact(size: Number) -> Number:
     """A step size as it is, or a rational within 1e-9 of one that has a root."""
-    return fmpq(simplest_near(plain_float(size), 1e-9)) if isinstance(size, arb) else size
+    return fmpq(simplest_near(plain_float(size), 1e-9)) if is_enclosed(size) else size
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from itertools import accumulate, chain, islice
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, floats_of_same_sign
-from fedtheory.arithmetic.enclosures import all_bare, bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import all_plain, bare, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
 from fedtheory.language.typesetting import latex
@@ -58,7 +58,7 @@ class Values:
 
     def __init__(self, link: Link, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
         self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
-        self.slack: Array = link.slack(lhs, rhs)
+        self.slack: Array = all_plain(link.slack(lhs, rhs))
 
     @cached_property
     def signs(self) -> Array:
@@ -75,7 +75,7 @@ class Values:
 
     def size(self, at: Array) -> Array:
         """What gaps are compared with at some places: the scale, or how large both sides are where they are exact."""
-        found: Array = abs(self.lhs[at]) + abs(self.rhs[at]) if self.scale is None else self.scale[at]
+        found: Array = all_plain(abs(self.lhs[at]) + abs(self.rhs[at])) if self.scale is None else self.scale[at]
         return found
 
 
@@ -140,8 +140,8 @@ def values_at(link: Link, site: Site) -> list[Array]:
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
     if left_scale is not None and right_scale is not None:
         return [left, right, left_scale + right_scale]
-    # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
-    return [all_bare(left), all_bare(right)]
+    # Plain intervals: one that is too wide is undecided at its place, and nowhere else.
+    return [all_plain(left), all_plain(right)]
 
 
 def _alike(arrays: Sequence[Array], axes: int) -> Sequence[Array]:

@@ -1,0 +1,293 @@
+"""Sums of rational multiples of real roots, such as ``1 + sqrt(2)/3``: added, multiplied and compared exactly.
+
+Enclosures cannot tell equal numbers from close ones.  For these numbers a theorem can: positive real roots of
+rationals, no two of which have a rational quotient, are linearly independent over the rationals (Besicovitch 1940;
+Mordell 1953; Siegel 1972).  A sum of such roots is zero only where all its coefficients are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq, fmpq_mat, fmpz
+
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, Enclosure, precise_enclosures
+
+_MOST_TERMS, _MOST_BITS, _MOST_DEGREE = 32, 2**17, 64
+"""Size of sums that are kept exact: terms, bits of a number in them, and degree of their roots."""
+_LONGEST = 24
+"""Characters of a sum that is written with its roots; a longer one is written as an interval."""
+
+
+@dataclass(frozen=True)
+class Root:
+    """A positive root of a positive rational; that of degree 1 of 1 is the number 1."""
+
+    radicand: fmpq
+    degree: int
+
+    def over(self, other: Root) -> fmpq | None:
+        """The quotient of two roots, where it is rational."""
+        degree = math.lcm(self.degree, other.degree)
+        return exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
+
+    def raised_to(self, degree: int) -> fmpq:
+        """Its power of a degree that is a multiple of its own."""
+        return self.radicand ** (degree // self.degree)
+
+
+Term = tuple[fmpq, Root]
+"""A coefficient and its root."""
+Terms = tuple[Term, ...]
+_ONE = Root(fmpq(1), 1)
+
+
+class RootSum(Enclosure):
+    """An irrational sum of roots, no two of them with a rational quotient, together with an interval around it.
+
+    With rationals and its own kind it makes rationals and sums of roots, with other enclosures it makes enclosures; so
+    it does where a sum would get too large.
+    """
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        with precise_enclosures():
+            super().__init__(_enclosed(terms))
+
+    def __str__(self) -> str:
+        text = " + ".join(_text(*term) for term in self.terms).replace("+ -", "- ")
+        return text if len(text) <= _LONGEST else str(self.interval)
+
+    def plain(self) -> RootSum:
+        return self
+
+    def __add__(self, other: object) -> Any:
+        return self._exactly(other, _sum, super().__add__)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Any:
+        return self._exactly(other, _difference, super().__sub__)
+
+    def __rsub__(self, other: object) -> Any:
+        return -self + other
+
+    def __mul__(self, other: object) -> Any:
+        return self._exactly(other, _product, self._times_interval)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Any:
+        return self._exactly(other, _quotient, super().__truediv__)
+
+    def __rtruediv__(self, other: object) -> Any:
+        inverse = _inverse(self.terms)
+        return super().__rtruediv__(other) if inverse is None else _number(inverse) * other
+
+    def __pow__(self, exponent: int) -> Any:
+        if exponent < 0:
+            return 1 / self**-exponent
+        half = self ** (int(exponent) // 2) if exponent > 1 else fmpq(1)
+        return half * half * self if exponent % 2 else half * half
+
+    def __neg__(self) -> RootSum:
+        return RootSum(tuple((-coefficient, root) for coefficient, root in self.terms))
+
+    def __abs__(self) -> RootSum:
+        return self if self.sign() > 0 else -self
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+    __hash__ = None
+
+    def sqrt(self) -> Any:
+        return self.root(2)
+
+    def root(self, degree: int) -> Any:
+        (coefficient, root), *others = self.terms
+        if others or coefficient < 0:
+            return super().root(degree)
+        return root_of(root.radicand * coefficient**root.degree, root.degree * degree)
+
+    def sign(self) -> int:
+        """The sign, by an interval that is as narrow as it takes: the number is not zero."""
+        bits, found = ENCLOSURE_BITS, self.interval
+        while not (found > 0 or found < 0):
+            bits *= 2
+            with precise_enclosures(bits):
+                found = _enclosed(self.terms)
+        return 1 if found > 0 else -1
+
+    def _times_interval(self, other: object) -> Enclosure:
+        return self._combined(other, lambda mine, theirs: mine * theirs)
+
+    def _exactly(
+        self, other: object, operation: Callable[[Terms, Terms], Terms | None], enclosed: Callable[[object], Any]
+    ) -> Any:
+        """The result of an operation, or an enclosure of it."""
+        theirs = _terms(other)
+        found = None if theirs is None else operation(self.terms, theirs)
+        return enclosed(other) if found is None else _number(found)
+
+    def _compared(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
+        gap = None if _terms(other) is None else self - other
+        if isinstance(gap, RootSum | fmpq):
+            return bool(holds(arb(gap.sign() if isinstance(gap, RootSum) else gap), 0))
+        return super()._compared(other, holds, fails)
+
+
+def exact_root(value: fmpq, degree: int) -> fmpq | None:
+    """The root of a rational that is not negative, where it is rational."""
+    numerator, denominator = fmpz(value.p).root(degree), fmpz(value.q).root(degree)
+    is_exact = numerator**degree == value.p and denominator**degree == value.q
+    return fmpq(numerator, denominator) if is_exact else None
+
+
+def root_of(value: fmpq, degree: int) -> fmpq | Enclosure:
+    """The root of a rational that is not negative."""
+    exact = exact_root(value, degree)
+    if exact is not None:
+        return exact
+    root = Root(value, degree)
+    if _is_short(fmpq(1), root):
+        return RootSum(((fmpq(1), root),))
+    with precise_enclosures():
+        return Enclosure(arb(value).root(degree))
+
+
+def _enclosed(terms: Terms) -> arb:
+    return sum((arb(root.radicand).root(root.degree) * coefficient for coefficient, root in terms), arb(0))
+
+
+def _text(coefficient: fmpq, root: Root) -> str:
+    """A term as SymPy reads it."""
+    rational = root.over(_ONE)
+    if rational is not None:
+        return str(coefficient * rational)
+    power = f"sqrt({root.radicand})" if root.degree == 2 else f"({root.radicand})**(1/{root.degree})"
+    if abs(coefficient) == 1:
+        return power if coefficient > 0 else f"-{power}"
+    return f"{coefficient}*{power}"
+
+
+def _terms(value: object) -> Terms | None:
+    """The terms of a rational, of a whole number or of a sum of roots; None for what is none of these."""
+    if isinstance(value, RootSum):
+        return value.terms
+    if isinstance(value, fmpq):
+        return ((value, _ONE),) if value != 0 else ()
+    return _terms(fmpq(int(value))) if type(value) is int or isinstance(value, np.integer) else None
+
+
+def _number(terms: Terms) -> Any:
+    """The number of collected terms: a rational where no root is left."""
+    if not terms:
+        return fmpq(0)
+    (coefficient, root), *others = terms
+    rational = None if others else root.over(_ONE)
+    return RootSum(terms) if rational is None else coefficient * rational
+
+
+def _collected(terms: Iterable[Term]) -> Terms | None:
+    """Terms of which no two roots have a rational quotient; None where they are many or long."""
+    found: list[Term] = []
+    for coefficient, root in terms:
+        for place, (known, other) in enumerate(found):
+            quotient = root.over(other)
+            if quotient is not None:
+                found[place] = known + coefficient * quotient, other
+                break
+        else:
+            found.append((coefficient, root))
+            if len(found) > 2 * _MOST_TERMS:
+                return None
+    kept = tuple((coefficient, root) for coefficient, root in found if coefficient != 0)
+    return kept if len(kept) <= _MOST_TERMS and all(_is_short(*term) for term in kept) else None
+
+
+def _is_short(coefficient: fmpq, root: Root) -> bool:
+    return root.degree <= _MOST_DEGREE and max(_bits(coefficient), _bits(root.radicand)) <= _MOST_BITS
+
+
+def _bits(value: fmpq) -> int:
+    return max(int(value.p).bit_length(), int(value.q).bit_length())
+
+
+def _sum(mine: Terms, theirs: Terms) -> Terms | None:
+    return _collected([*mine, *theirs])
+
+
+def _difference(mine: Terms, theirs: Terms) -> Terms | None:
+    return _sum(mine, tuple((-coefficient, root) for coefficient, root in theirs))
+
+
+def _product(mine: Terms, theirs: Terms) -> Terms | None:
+    return _collected(_times(one, other) for one in mine for other in theirs)
+
+
+def _times(one: Term, other: Term) -> Term:
+    """The product of two terms, with what is common to two square roots in front of their root."""
+    (a, x), (b, y) = one, other
+    if x.degree == y.degree == 2:
+        common = fmpq(x.radicand.p.gcd(y.radicand.p), x.radicand.q.gcd(y.radicand.q))
+        return a * b * common, Root(x.radicand / common * (y.radicand / common), 2)
+    degree = math.lcm(x.degree, y.degree)
+    return a * b, Root(x.raised_to(degree) * y.raised_to(degree), degree)
+
+
+def _quotient(mine: Terms, theirs: Terms) -> Terms | None:
+    if not theirs:
+        raise ZeroDivisionError("a sum of roots is divided by zero")
+    inverse = _inverse(theirs)
+    return None if inverse is None else _product(mine, inverse)
+
+
+def _inverse(terms: Terms) -> Terms | None:
+    """The terms of one over a number; None where these are many or long."""
+    (coefficient, root), *others = terms
+    if not others:
+        # 1 / (c r^(1/k)) = r^((k-1)/k) / (c r)
+        rest = Root(root.radicand ** (root.degree - 1), root.degree)
+        return _collected([(1 / (coefficient * root.radicand), rest)])
+    basis = _closed_under(terms)
+    return None if basis is None else _solved(terms, basis)
+
+
+def _closed_under(terms: Terms) -> list[Root] | None:
+    """Roots whose products with those of the terms are rational multiples of them; None where these are many."""
+    basis, number = [_ONE], 0
+    while number < len(basis):
+        for _, root in terms:
+            _, found = _times((fmpq(1), basis[number]), (fmpq(1), root))
+            if all(found.over(other) is None for other in basis):
+                basis.append(found)
+        if len(basis) > _MOST_TERMS or not all(_is_short(fmpq(1), root) for root in basis):
+            return None
+        number += 1
+    return basis
+
+
+def _solved(terms: Terms, basis: Sequence[Root]) -> Terms | None:
+    """The terms of the inverse, from the linear system that says that its product with the number is one."""
+    size = len(basis)
+    matrix = fmpq_mat(size, size)
+    for column, factor in enumerate(basis):
+        for term in terms:
+            coefficient, root = _times((fmpq(1), factor), term)
+            row, quotient = _place(root, basis)
+            matrix[row, column] = matrix[row, column] + coefficient * quotient
+    solution = matrix.solve(fmpq_mat(size, 1, [int(row == 0) for row in range(size)]))
+    return _collected((solution[row, 0], root) for row, root in enumerate(basis))
+
+
+def _place(root: Root, basis: Sequence[Root]) -> tuple[int, fmpq]:
+    """The place of the root of which another is a rational multiple, and the factor."""
+    quotients = ((place, root.over(other)) for place, other in enumerate(basis))
+    return next((place, quotient) for place, quotient in quotients if quotient is not None)
