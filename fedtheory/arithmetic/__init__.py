@@ -13,6 +13,7 @@ Uses no other chapter.
 
 from functools import cache
 
+from fedtheory.arithmetic.alike import group_alike
 from fedtheory.arithmetic.certified import CERTIFIED
 from fedtheory.arithmetic.enclosed import ENCLOSED
 from fedtheory.arithmetic.floats import FLOAT
@@ -42,6 +43,7 @@ __all__ = [
     "Number",
     "arithmetic_of",
     "floats_of_same_sign",
+    "group_alike",
     "named",
     "plain_float",
     "plain_floats",

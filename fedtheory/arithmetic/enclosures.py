@@ -191,6 +191,14 @@ def plain(value: Any) -> Any:
 _PLAIN = np.frompyfunc(plain, 1, 1)
 
 
+def balls(values: Any) -> Any:
+    """An array of exact numbers as plain `arb` balls of the working precision, for arithmetic that compares nothing."""
+    return _BALLS(values)
+
+
+_BALLS = np.frompyfunc(arb, 1, 1)
+
+
 def enclosed(values: Any) -> Any:
     """An array of exact numbers as enclosures; floats stay as they are."""
     given = np.asarray(values)
@@ -202,7 +210,10 @@ _ENCLOSED = np.frompyfunc(enclosure, 1, 1)
 
 def largest(values: Sequence[Any] | Array) -> Any:
     """The largest number, whatever arithmetic; of intervals that overlap an enclosure of it."""
-    given = np.asarray(values)
+    # Midpoints and radii have a maximum of their own, and need not become as many enclosures.
+    given: Any = values if hasattr(values, "enclosures") else np.asarray(values)
+    if not isinstance(given, np.ndarray):
+        return given.max()
     return reduce(_larger, given.ravel()) if given.dtype == object else given.max()
 
 

@@ -1,11 +1,11 @@
-"""Products of matrices: those of many rationals by python-flint, which finds one denominator for all of them."""
+"""Products of matrices: those of many rationals or balls by python-flint, whose loops are in C."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from fedtheory.arithmetic.operations import Array
 
@@ -16,35 +16,37 @@ _FEWEST = 8
 def product(left: Array, right: Array) -> Array:
     """``left @ right``, as NumPy defines it for vectors, matrices and stacks of them."""
     many = left.dtype == object and left.ndim + right.ndim >= 3 and max(left.shape[-2:]) >= _FEWEST
-    if not many or not (_are_rationals(left) and _are_rationals(right)):
+    types = _types(left) | _types(right) if many else set()
+    if not types or not types <= {fmpq, arb}:
         found: Array = left @ right
         return found
     if right.ndim == 1:
         return product(left, right[:, None])[..., 0]
     if left.ndim == 1:
         return product(left[None], right)[..., 0, :]
-    return _of_stacks(left, right)
+    return _of_stacks(left, right, arb_mat if arb in types else fmpq_mat)
 
 
-def _are_rationals(array: Any) -> bool:
-    """Whether an array has rationals, and nothing else."""
-    return isinstance(array, np.ndarray) and array.dtype == object and set(map(type, array.flat)) == {fmpq}
+def _types(array: Any) -> set[type]:
+    """The types of an array's numbers; that of what is no array of objects."""
+    is_array = isinstance(array, np.ndarray) and array.dtype == object
+    return set(map(type, array.flat)) if is_array else {type(array)}
 
 
-def _of_stacks(left: Array, right: Array) -> Array:
+def _of_stacks(left: Array, right: Array, kind: type[fmpq_mat] | type[arb_mat]) -> Array:
     """Products of matrices (..., m, n) and (..., n, p)."""
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    pairs = zip(_matrices(left, lead).flat, _matrices(right, lead).flat, strict=True)
+    pairs = zip(_matrices(left, lead, kind).flat, _matrices(right, lead, kind).flat, strict=True)
     entries = [entry for one, other in pairs for entry in (one * other).entries()]
     found: Array = np.empty(len(entries), dtype=object)
     found[:] = entries
     return found.reshape(*lead, left.shape[-2], right.shape[-1])
 
 
-def _matrices(stack: Array, lead: tuple[int, ...]) -> Array:
+def _matrices(stack: Array, lead: tuple[int, ...], kind: type[fmpq_mat] | type[arb_mat]) -> Array:
     """Each matrix of a stack for flint, an array of them with the leading axes `lead`."""
     rows, columns = stack.shape[-2:]
-    single = [fmpq_mat(rows, columns, one.ravel().tolist()) for one in stack.reshape(-1, rows, columns)]
+    single = [kind(rows, columns, one.ravel().tolist()) for one in stack.reshape(-1, rows, columns)]
     matrices: Array = np.empty(len(single), dtype=object)
     matrices[:] = single
     return np.broadcast_to(matrices.reshape(stack.shape[:-2]), lead)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
 from fedtheory.arithmetic import CERTIFIED, ENCLOSED, RATIONAL, Arithmetic
-from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments import Trajectory, rounds_repeat
 from fedtheory.engine.moments.certified import CertifiedTrajectory
+from fedtheory.engine.moments.certified_steady import CertifiedSteadyTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
 from fedtheory.federation.problem.enclosed import EnclosedProblem
@@ -41,7 +42,9 @@ class CertifiedRun(Run):
 
     @cached_property
     def attempted_trajectory(self) -> Trajectory:
-        """Enclosures of the expectations; `Unresolved` where rounds are not alike, or clients keep vectors."""
+        """Enclosures of the expectations; `Unresolved` where models are stale, or clients keep vectors."""
+        if rounds_repeat(self.problem, self.algorithm):
+            return CertifiedSteadyTrajectory(self.problem, self.algorithm)
         problem = EnclosedProblem.around(self.problem)
         if self.algorithm.defined is not None:
             from fedtheory.engine.joint.certified import CertifiedJointTrajectory

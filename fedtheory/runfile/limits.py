@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fedtheory.engine.moments import rounds_repeat
+from fedtheory.engine.moments import require_short, rounds_repeat
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
@@ -21,8 +21,6 @@ MOST_STEPS = 10**6
 """Rounds times local steps, where every round has to be gone through and kept."""
 MOST_NUMBERS = 5 * 10**7
 """Numbers that are kept of all those rounds together."""
-MOST_EXACT_STEPS = 2 * 10**4
-"""The same in rationals, whose numbers grow with every step."""
 MOST_OPERATIONS = 10**10
 """Local steps times clients times (dimension + 1)^2, over all rounds that are gone through."""
 
@@ -35,9 +33,9 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
     _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
-    if problem.arithmetic.is_rigorous:
-        way_out, numbers = "use fewer, or --arithmetic float", problem.arithmetic.numbers
-        _expect("rounds", rounds * local_steps, MOST_EXACT_STEPS, way_out, f"rounds times local steps in {numbers}")
+    # Rounds that are all alike are enclosed together: only who asks for them in rationals is refused, when they do.
+    if problem.arithmetic.is_rigorous and not _rounds_repeat(problem, algorithm):
+        require_short(problem, algorithm)
     passed = _passed(problem, algorithm)
     _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
     square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"
@@ -56,8 +54,11 @@ def _passed(problem: Problem, algorithm: Algorithm) -> int:
     if algorithm.defined is not None:
         is_noise_the_same = not problem.oracle.depends_on_model and _keep_nothing(algorithm.defined)
         return rounds + local_steps if algorithm.rounds_are_alike and is_noise_the_same else rounds * local_steps
-    repeats = not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
-    return local_steps if repeats else rounds * local_steps
+    return local_steps if _rounds_repeat(problem, algorithm) else rounds * local_steps
+
+
+def _rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
+    return not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
 
 
 def _keep_nothing(defined: Defined) -> bool:

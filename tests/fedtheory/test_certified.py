@@ -124,7 +124,7 @@ def test_what_has_no_eigenvalues_has_no_bound(monkeypatch: pytest.MonkeyPatch) -
     def fails(_matrix: Array) -> None:
         raise np.linalg.LinAlgError
 
-    run = run_on(random_problem(np.random.default_rng(0), 2, 2), np.random.default_rng(0), 0)
+    run = run_on(random_problem(np.random.default_rng(0), 2, 2), np.random.default_rng(0), 1)
     monkeypatch.setattr(np.linalg, "eigh", fails)
     assert (CertifiedRun(run.problem, run.algorithm).trajectory.server_distance_sq.radius[1:] == np.inf).all()  # type: ignore[attr-defined]
 

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory import FLOAT, Claim, read_run
+from fedtheory import FLOAT, Claim, parse_run, read_run
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
-from verify.check.settle import check_and_settle, settle
+from verify.check.settle import check_and_settle, decidable, settle
 from verify.instances import Instance
 
 eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
@@ -79,6 +79,27 @@ def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pyt
     assert (settled.holds, settled.decided_in) == (False, "in enclosures")
 
 
+LONG = {
+    "problem": {"kind": "quadratic", "hessians": [[["1"]]] * 32, "linear": [["0"]] * 32, "start": ["0"], "noise": "1"},
+    "algorithm": {"local_step_size": "1/4096", "local_steps": 1, "rounds": 40_000},
+}
+"""More rounds than rationals can have, of which a client average keeps ``eta sigma^2 / (4 M)``."""
+
+
+@pytest.mark.parametrize(("denominator", "verdict"), [(5, False), (3, True)])
+def test_long_runs_are_decided_in_enclosures(denominator: int, verdict: bool) -> None:
+    """A violation that only floats see is confirmed, whatever the number of rounds and whichever numbers are asked."""
+    clients = sp.Symbol("M", positive=True)
+    where = {eta: q.local_step_size, sigma: q.noise_deviation, clients: q.clients}
+    floor = Claim(id="t:floor", lhs=q.average_suboptimality, rhs=eta * sigma**2 / (denominator * clients), where=where)
+    exact = parse_run(LONG, RATIONAL)
+    assert check(floor, decidable(exact)).holds is verdict
+    asked = check_and_settle(floor, exact, lambda: exact)
+    assert (asked.holds, asked.decided_in) == (verdict, "in enclosures of 53 bits")
+    found = check_and_settle(floor, parse_run(LONG, FLOAT), lambda: exact)
+    assert (found.holds, found.decided_in) == (verdict, "in floats" if verdict else "in enclosures")
+
+
 def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +113,7 @@ def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
     posing = Claim(
         id=proved.id,
         lhs=distance,
-        rhs=distance * (1 + sp.Rational(1, 10**13)),
+        rhs=distance * (1 + sp.Rational(1, 10**25)),
         relation=">=",
         where={distance: q.final_distance_sq},
     )

@@ -9,6 +9,7 @@ from functools import cache
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
+from fedtheory.engine.moments import is_too_long_for_rationals, rounds_repeat
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
@@ -49,7 +50,7 @@ def check_and_settle(
     """A claim on a run that somebody gave: steady under small changes, and decided wherever that can be afforded.
 
     `exactly` reads the same run in rationals; `on_progress` is told of rounds, and of how many there are.  A run in
-    rationals of many dimensions whose numbers would take hours is enclosed in floats.
+    rationals whose numbers would take hours, in many dimensions or after many rounds, is enclosed in floats.
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):
         given = certified(given, on_progress)
@@ -138,12 +139,15 @@ def _cost(run: Run) -> int:
 
 def _takes_hours(run: Run) -> bool:
     """Whether rationals, which are long from the start in many dimensions, are too long for what has to be done."""
-    return run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS and _is_affordable(run)
+    is_wide = run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS
+    return (is_wide or is_too_long_for_rationals(run.algorithm)) and _is_affordable(run)
 
 
 def _is_affordable(run: Run) -> bool:
     """Whether expectations can be enclosed in a minute or two, with the constants of the problem in rationals."""
-    steps, size = run.algorithm.rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
+    # Rounds that are all alike are enclosed together.
+    rounds = 1 if rounds_repeat(run.problem, run.algorithm) else run.algorithm.rounds
+    steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
     data = run.problem.data
     rows = 0 if data is None else sum(map(len, data.outputs))
     # Definitions have more vectors than one, and are asked more often what a round makes of them.

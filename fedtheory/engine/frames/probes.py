@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fedtheory.arithmetic import RATIONAL, Array, MidpointRadius, simplest_near
 from fedtheory.engine.run import Run
 
 
 def probes(run: Run) -> dict[str, Array]:
     """Points (d,) of the run, centred; points that coincide are named once."""
-    last = run.trajectory.server_mean[-1] - run.problem.optimum
+    last: Any = run.trajectory.final_mean - run.problem.optimum
     if isinstance(last, MidpointRadius):
         # Any point will do for a statement about all, and a rational one has rational values.
         last = RATIONAL.array([simplest_near(float(number)) for number in last.middle])

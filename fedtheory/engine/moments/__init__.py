@@ -5,19 +5,48 @@ from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import Divergence, ServerTrajectory
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.engine.moments.trajectory import Trajectory
+from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
 
-__all__ = ["Divergence", "ServerTrajectory", "SteadyTrajectory", "Trajectory", "rounds_repeat", "trajectory_of"]
+__all__ = [
+    "Divergence",
+    "ServerTrajectory",
+    "SteadyTrajectory",
+    "Trajectory",
+    "is_too_long_for_rationals",
+    "require_short",
+    "rounds_repeat",
+    "trajectory_of",
+]
+
+MOST_EXACT_STEPS = 2 * 10**4
+"""Rounds times local steps in rationals, whose numbers grow with every step."""
 
 
 def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> Trajectory:
     """The exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for.
 
     What a round does may be known already, from a run with another number of rounds.
+    Raises `InputError` where rationals would be too long.
     """
+    if problem.arithmetic.is_rigorous:
+        require_short(problem, algorithm)
     is_steady = problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm)
     return (SteadyTrajectory if is_steady else Trajectory)(problem, algorithm, recursion)
+
+
+def is_too_long_for_rationals(algorithm: Algorithm) -> bool:
+    """Whether the numbers of a run would be too long where every step makes them longer."""
+    return algorithm.rounds * max(algorithm.work.steps) > MOST_EXACT_STEPS
+
+
+def require_short(problem: Problem, algorithm: Algorithm) -> None:
+    """Raise `InputError`, with the limit and a way out, for a run that is too long for exact numbers."""
+    if is_too_long_for_rationals(algorithm):
+        numbers, steps = problem.arithmetic.numbers, algorithm.rounds * max(algorithm.work.steps)
+        limit = f"expected at most {MOST_EXACT_STEPS} rounds times local steps in {numbers}, got {steps}"
+        raise InputError("algorithm.rounds", f"{limit}: use fewer, or --arithmetic float")
 
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, product
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,20 @@ class ManyRounds:
     def __add__(self, later: ManyRounds) -> ManyRounds:
         """These rounds, and then others."""
 
-        def carried(moment: Array) -> Array:
-            result: Array = self.power @ moment @ self.power.swapaxes(-1, -2)
-            return result
-
         return ManyRounds(
             rounds=self.rounds + later.rounds,
-            power=self.power @ later.power,
-            added=carried(later.added) + self.added,
-            total=self.total + carried(later.total) + later.rounds * self.added,
+            power=product(self.power, later.power),
+            added=self._carry(later.added) + self.added,
+            total=self.total + self._carry(later.total) + later.rounds * self.added,
         )
+
+    def _carry(self, moment: Array) -> Array:
+        """What all rounds make of a second moment, without their noise."""
+        return product(product(self.power, moment), self.power.swapaxes(-1, -2))
 
     def after(self, start: Array) -> Array:
         """The second moment (..., d+1, d+1) of the server's model after all rounds."""
-        moment: Array = self.power @ start @ self.power.swapaxes(-1, -2) + self.added
+        moment: Array = self._carry(start) + self.added
         return moment
 
 

@@ -1,4 +1,4 @@
-"""Powers of local steps, many of them together: floats take K steps in log K products."""
+"""Powers of local steps, many of them together: floats and their enclosures take K steps in log K products."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of, product
+from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, product
 
 _MOST = 2**16
 """Numbers in a block."""
@@ -14,15 +14,27 @@ _MOST = 2**16
 
 def powers(steps: Array, count: int) -> Iterator[Array]:
     """``A^k``, k = 0 .. count - 1, of maps A (..., s, s), in blocks (B, ..., s, s)."""
-    block = np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape)[None]
+    arithmetic = arithmetic_of(steps)
+    block = np.broadcast_to(arithmetic.identity(steps.shape[-1]), steps.shape)[None]
     ahead = steps
     # Exact numbers get longer with every step: many products with short ones take less than few with long ones.
-    while steps.dtype != object and len(block) < count and 2 * block.size <= _MOST:
+    while arithmetic is not RATIONAL and len(block) < count and 2 * block.size <= _MOST:
         block, ahead = np.concatenate([block, ahead @ block]), ahead @ ahead
     while count > len(block):
         yield block
         block, count = product(ahead, block), count - len(block)
     yield block[:count]
+
+
+def raise_each(steps: Array, counts: Array) -> Array:
+    """``A^K`` of maps A (..., s, s) and counts K (...), in log K products."""
+    found, ahead = np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape), steps
+    bits = int(counts.max()).bit_length()
+    for bit in range(bits):
+        found = np.where(((counts >> bit) & 1 == 1)[..., None, None], product(found, ahead), found)
+        if bit + 1 < bits:
+            ahead = product(ahead, ahead)
+    return found
 
 
 def accumulated(steps: Array, fresh: Array, counts: Array) -> Array:
@@ -32,8 +44,12 @@ def accumulated(steps: Array, fresh: Array, counts: Array) -> Array:
     bits = int(counts.max()).bit_length()
     for bit in range(bits):
         takes = ((counts >> bit) & 1 == 1)[..., None, None]
-        total = np.where(takes, total + passed @ block @ passed.swapaxes(-1, -2), total)
+        total = np.where(takes, total + _carry(passed, block), total)
         if bit + 1 < bits:
-            passed = np.where(takes, passed @ ahead, passed)
-            ahead, block = ahead @ ahead, block + ahead @ block @ ahead.swapaxes(-1, -2)
+            passed = np.where(takes, product(passed, ahead), passed)
+            ahead, block = product(ahead, ahead), block + _carry(ahead, block)
     return total
+
+
+def _carry(maps: Array, covariances: Array) -> Array:
+    return product(product(maps, covariances), maps.swapaxes(-1, -2))

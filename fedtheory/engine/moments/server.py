@@ -68,6 +68,12 @@ class ServerTrajectory:
     # The last model and means over rounds, which need no list of moments where all rounds are alike.
 
     @cached_property
+    def final_mean(self) -> Array:
+        """E x^T, (d,)."""
+        mean: Array = self.server_mean[-1]
+        return mean
+
+    @cached_property
     def final_suboptimality(self) -> Any:
         """E F(x^T) - F*."""
         return self.server_suboptimality[-1]

@@ -36,6 +36,7 @@ from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.errors import NotApplicable, Unresolved
+from fedtheory.federation.problem.enclosed import EnclosedProblem
 
 LARGEST_EXACT = 16
 """Largest dimension in rationals: the exact solve costs its sixth power."""
@@ -46,6 +47,8 @@ _KRYLOV_ACCURACY = 1e-6
 """Relative residual of one Krylov solve; each restart refines the last solution."""
 _RESIDUAL = 1e-12
 """Largest residual of an accepted solution, relative to its size."""
+_MOST_OF_A_ROUND = 2 * 10**8
+"""Square of the local steps, times what each costs, up to which a round is followed in rationals."""
 _POWERS = 4
 """How often a matrix is raised to the eighth power to see whether its powers vanish."""
 _FEW_BITS = 30
@@ -239,8 +242,15 @@ class _Limit:
 
 @lru_cache(maxsize=16)
 def _limit_of(recursion: Recursion) -> _Limit:
-    """The limit of a recursion, kept: several statements ask for its parts."""
-    return _Limit(recursion)
+    """The limit of a recursion, kept: several statements ask for its parts; that of an enclosed one is rational."""
+    problem = recursion.problem
+    if not isinstance(problem, EnclosedProblem):
+        return _Limit(recursion)
+    work, size = recursion.work, problem.dimension + 1
+    if max(work.steps) ** 2 * problem.clients * size**3 > _MOST_OF_A_ROUND:
+        raise Unresolved("limits of runs with so many local steps are not found in rationals")
+    assert problem.of is not None
+    return _Limit(Recursion(problem.of, recursion.algorithm))
 
 
 def _symmetric(matrix: Array) -> Array:

@@ -11,9 +11,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, product
 
 _BLOCK = 128
+
+
+def first_rounds(round_map: Array, noise: Array, count: int) -> tuple[Array, Array]:
+    """R^j and C_j of j = 1, 2, ... rounds, (n, d+1, d+1) each, for at least `count` of them."""
+    powers, added = round_map[None], noise[None]
+    # Powers beyond the rounds that are asked for may overflow; nobody looks at them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        while len(powers) < count:
+            # After j + n rounds: R^j R^n, and R^j C_n R'^j + C_j.
+            later = product(product(powers, added[-1]), powers.transpose(0, 2, 1)) + added
+            powers, added = np.concatenate([powers, product(powers, powers[-1])]), np.concatenate([added, later])
+    return powers, added
 
 
 class SteadyRounds:
@@ -21,14 +33,7 @@ class SteadyRounds:
 
     def __init__(self, round_map: Array, noise: Array, rounds: int) -> None:
         self.rounds = rounds
-        powers, added = round_map[None], noise[None]
-        # Powers beyond the rounds that are asked for may overflow; nobody looks at them.
-        with np.errstate(over="ignore", invalid="ignore"):
-            while len(powers) < min(_BLOCK, rounds):
-                # After j + n rounds: R^j R^n, and R^j C_n R'^j + C_j.
-                later = powers @ added[-1] @ powers.transpose(0, 2, 1) + added
-                powers, added = np.concatenate([powers, powers @ powers[-1]]), np.concatenate([added, later])
-        self._powers, self._added = powers, added
+        self._powers, self._added = first_rounds(round_map, noise, min(_BLOCK, rounds))
 
     def moments(self, start: Array) -> Array:
         """Second moments (T+1, d+1, d+1) of the server's model from that of the start."""

@@ -67,6 +67,12 @@ class SteadyTrajectory(Trajectory):
     def _last(self) -> Array:
         return self._many.after(self.recursion.start)
 
+    @cached_property
+    def _before_last(self) -> Array:
+        """The second moment (d+1, d+1) that the last round starts from."""
+        start, rounds = self.recursion.start, self.algorithm.rounds - 1
+        return many_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
+
     def _completed(self, largest_noise: float) -> int:
         """How many rounds' numbers fit."""
         completed = 0
@@ -90,6 +96,18 @@ class SteadyTrajectory(Trajectory):
     def _mean_moment(self) -> Array:
         """(1/T) sum_{n<T} of the moments, (1, d+1, d+1)."""
         return self._many.total[None] / self.algorithm.rounds
+
+    @cached_property
+    def final_mean(self) -> Array:
+        """E x^T, (d,)."""
+        mean: Array = self._last[1:, 0] + self.problem.optimum
+        return mean
+
+    @cached_property
+    def last_local_suboptimality(self) -> Array:
+        """`local_suboptimality` of the last round, (K+1,)."""
+        last: Array = self._local_of(self.problem.hessian, self._before_last[None])[0] / 2
+        return last
 
     @cached_property
     def final_suboptimality(self) -> Any:

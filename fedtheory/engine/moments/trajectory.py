@@ -167,6 +167,12 @@ class Trajectory(ServerTrajectory):
         return self._local(self.problem.hessian @ self.problem.hessian)
 
     @cached_property
+    def last_local_suboptimality(self) -> Array:
+        """`local_suboptimality` of the last round, (K+1,)."""
+        last: Array = self.local_suboptimality[-1]
+        return last
+
+    @cached_property
     def mean_local_suboptimality(self) -> Array:
         """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
         return np.asarray(mean_over_rounds(self.local_suboptimality))

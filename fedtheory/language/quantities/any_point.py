@@ -104,7 +104,7 @@ total_comparator_progress = Quantity(
 
 
 def _final_distance_sq(run: Run) -> Any:
-    point, model = run.comparator.point, run.trajectory.server_mean[-1] - run.problem.optimum
+    point, model = run.comparator.point, run.trajectory.final_mean - run.problem.optimum
     return run.trajectory.final_distance_sq - 2 * (point @ model) + point @ point
 
 

@@ -47,7 +47,7 @@ discounted_suboptimality = Quantity(
 
 
 def _last_round(run: Run) -> Any:
-    return _mean(over_common_steps(run, run.trajectory.local_suboptimality)[-1, 1:])
+    return _mean(over_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
 
 
 last_round_suboptimality = Quantity(
@@ -124,7 +124,7 @@ mean_server_suboptimality = Quantity(
 
 
 def _mean_distance_sq(run: Run) -> Any:
-    away = run.trajectory.server_mean[-1] - run.problem.optimum
+    away = run.trajectory.final_mean - run.problem.optimum
     return away @ away
 
 

@@ -1,0 +1,162 @@
+"""Certified enclosures of runs whose rounds are all alike: any number of rounds by doubling, in balls of many bits.
+
+Of numbers in balls a product of matrices makes wider ones, by a factor that does not depend on how narrow they are.
+Doubling has some log T products, so that a few hundred bits leave more than those of floats after millions of rounds.
+What a round does beside that, its local steps and what is measured in them, is enclosed in floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_alike, product
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
+from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.live import LiveModels
+from fedtheory.engine.moments.local import homogeneous, step_maps
+from fedtheory.engine.moments.powers import accumulated, raise_each
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.steady import first_rounds
+from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
+from fedtheory.errors import Unresolved
+from fedtheory.federation import Algorithm
+from fedtheory.federation.clock import Update
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+_BITS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
+"""Bits of the balls, one after the other as long as they are wider than floats."""
+_NARROW = 2**50
+"""How many times larger than its radius a second moment is to be."""
+_MOST_NUMBERS = 3 * 10**7
+"""Numbers of single rounds and steps, all rounds together, that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoundInBalls:
+    """One of equal rounds ``S -> R S R' + C``, and where they start, in balls of the working precision."""
+
+    map: Array
+    """R, (d+1, d+1)."""
+    noise: Array
+    """C, (d+1, d+1)."""
+    start: Array
+    """S_0, (d+1, d+1)."""
+
+    @classmethod
+    def of(cls, problem: Problem, algorithm: Algorithm) -> RoundInBalls:
+        """A round on a rational problem; alike clients take their local steps once."""
+        centred, work = problem.centred, algorithm.work
+        steps, sizes = step_maps(centred, work), work.step_sizes[:, None, None]
+        nothing = RATIONAL.zeros(*steps[:, 1:, 1:].shape)
+        fresh = sizes * sizes * centred.oracle.covariances(steps, nothing)
+        first, kinds = group_alike(steps, fresh, np.array(work.steps))
+        counts, one_step = np.array(work.steps)[first], balls(steps[first])
+        displacements = raise_each(one_step, counts) - RATIONAL.identity(steps.shape[-1])
+        covariances = accumulated(one_step[:, 1:, 1:], balls(fresh[first]), counts)
+        server, step = algorithm.aggregation.moments(problem.weights), algorithm.aggregation.server_step_size
+        moved = step * weighted_sum(_add_alike(server.mean, kinds), displacements)
+        added = step * step * weighted_sum(_add_alike(server.squares, kinds), covariances)
+        point = np.concatenate([RATIONAL.identity(1)[0], centred.start])
+        return cls(RATIONAL.identity(len(point)) + moved, homogeneous(added), balls(np.outer(point, point)))
+
+    def repeated(self, rounds: int) -> ManyRounds:
+        """So many of these rounds, one or more."""
+        return many_rounds(self.map, self.noise, self.start, rounds)
+
+
+def _add_alike(weights: Array, kinds: list[int]) -> Array:
+    """The weight of each kind of clients, from those of the clients."""
+    total = RATIONAL.zeros(max(kinds) + 1)
+    for weight, kind in zip(weights, kinds, strict=True):
+        total[kind] += weight
+    return total
+
+
+class CertifiedSteadyTrajectory(SteadyTrajectory):
+    """Enclosures of the second moments of a run whose rounds are all alike, of which only those that are asked for."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self._exact = problem
+        self.problem, self.algorithm = EnclosedProblem.around(problem), algorithm
+        self.divergence = None
+        self.noise = ()
+
+    @cached_property
+    def recursion(self) -> Recursion:  # type: ignore[override]
+        """What happens inside a round, in floats with radii."""
+        return Recursion(self.problem, self.algorithm)
+
+    @cached_property
+    def _ends(self) -> tuple[Array, Array, Array]:
+        """The second moments before and after the last round, and the mean of those before each round."""
+        rounds = self.algorithm.rounds
+        for bits in _BITS:
+            with precise_enclosures(bits):
+                one = RoundInBalls.of(self._exact, self.algorithm)
+                many = one.repeated(rounds)
+                before = one.repeated(rounds - 1).after(one.start) if rounds > 1 else one.start
+                found = before, many.after(one.start), many.total / rounds
+                if all(map(_is_narrow, found)):
+                    break
+        before, last, mean = map(CERTIFIED.array, found)
+        return before, last, mean
+
+    @property
+    def _before_last(self) -> Array:
+        return self._ends[0]
+
+    @property
+    def _last(self) -> Array:
+        return self._ends[1]
+
+    @property
+    def _mean_moment(self) -> Array:
+        return self._ends[2][None]
+
+    @cached_property
+    def moments(self) -> Array:  # type: ignore[override]
+        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1); `Unresolved` where these are too many."""
+        self._require_few()
+        rounds, size = self.algorithm.rounds, self.problem.dimension + 1
+        with precise_enclosures(_BITS[-1]):
+            one = RoundInBalls.of(self._exact, self.algorithm)
+            # About as many blocks as there are rounds in each.
+            length = 1 << (rounds.bit_length() // 2)
+            powers, added = first_rounds(one.map, one.noise, length)
+            ahead, gained = first_rounds(powers[length - 1], added[length - 1], -(-rounds // length))
+            later = product(product(ahead, one.start), ahead.transpose(0, 2, 1)) + gained
+            starts = MidpointRadius.of(np.concatenate([one.start[None], later]))
+            maps, noises = MidpointRadius.of(powers), MidpointRadius.of(added)
+        middle, radius = np.empty((rounds + 1, size, size)), np.empty((rounds + 1, size, size))
+        middle[0], radius[0] = starts[0].middle, starts[0].radius
+        transposed = maps.transpose(0, 2, 1)
+        for block, first in enumerate(range(1, rounds + 1, length)):
+            count = min(length, rounds + 1 - first)
+            found = maps[:count] @ starts[block] @ transposed[:count] + noises[:count]
+            middle[first : first + count], radius[first : first + count] = found.middle, found.radius
+        # The constant coordinate is one, and known to be.
+        middle[:, 0, 0], radius[:, 0, 0] = 1, 0
+        return MidpointRadius(middle, radius)  # type: ignore[return-value]
+
+    def _require_few(self) -> None:
+        size, work = self.problem.dimension + 1, self.algorithm.work
+        each = size * size + (max(work.steps) + 1) * self.problem.clients
+        most = _MOST_NUMBERS // each
+        if self.algorithm.rounds > most:
+            given = f"{self.algorithm.rounds} rounds, of which at most {most} are enclosed one by one"
+            raise Unresolved(f"the claim asks for single rounds of a run of {given}")
+
+    def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
+        """None: vectors of single rounds are not enclosed."""
+        raise Unresolved("vectors of single steps are not enclosed in floats")
+
+
+def _is_narrow(moment: Array) -> bool:
+    """Whether a float says of the lengths of a second moment in balls as much as it can."""
+    return all(entry.is_exact() or _NARROW * entry.rad() < abs(entry.mid()) for entry in moment.diagonal())
