@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -32,6 +34,8 @@ _TRIES = 4
 """Changed runs that are tried for each instance that is missing."""
 _IN_VAIN = 18
 """Changed runs without an instance among them after which a kind is given up."""
+_SOME = 3
+"""Instances of a kind that are more than chance."""
 _LARGEST = 8
 """How many times as many clients and rounds a changed run may have."""
 
@@ -43,14 +47,17 @@ def made_for(
 
     Claims with the same premises share them.
     """
-    groups: dict[Hashable, list[Target]] = {}
+    groups: dict[Hashable, _Group] = {}
     for target in (target for target, known in outcomes.items() if _may_need_more(resolve(target), known)):
-        groups.setdefault(_premises(resolve(target)), []).append(target)
-    tasks = [task for targets in groups.values() for task in _tasks({t: outcomes[t] for t in targets})]
-    results = in_order(tailor, tasks, jobs)
-    for done, of_task in enumerate(results, start=1):
-        on_progress(done, len(tasks))
-        yield from of_task
+        groups.setdefault(_premises(resolve(target)), _Group()).known[target] = list(outcomes[target])
+    # The first turn shows which kinds the claims leave; the second one makes more of these.
+    for turn, kinds in enumerate((_all_kinds, _kinds_among)):
+        tasks = [(*task, turn) for group in groups.values() for task in group.tasks(kinds)]
+        for done, of_task in enumerate(in_order(tailor, tasks, jobs), start=1):
+            on_progress(done, len(tasks))
+            for outcome in of_task:
+                groups[_premises(resolve(outcome.target))].known[outcome.target].append(outcome)
+            yield from of_task
 
 
 def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
@@ -75,18 +82,39 @@ def _premises(claim: Claim) -> Hashable:
     return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
 
 
-def _tasks(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[list[Target], Kind, int, Bases]]:
-    """The kinds that claims with the same premises need, and how many instances of each."""
-    wanted: dict[Kind, int] = {}
-    for known in outcomes.values():
-        for kind, count in missing(kinds_of(known)):
-            wanted[kind] = max(count, wanted.get(kind, 0))
-    if not wanted:
-        return
-    first, known = next(iter(outcomes.items()))
-    applicable = {outcome.instance for outcome in known if outcome.applicable}
-    bases = bases_among(resolve(first), applicable.__contains__)
-    yield from ((list(outcomes), kind, count, bases) for kind, count in wanted.items())
+def _all_kinds(_found: Sequence[Kind]) -> Sequence[Kind]:
+    return KINDS
+
+
+def _kinds_among(found: Sequence[Kind]) -> Sequence[Kind]:
+    """The kinds of which instances can be made; those that were met by chance where there are no others."""
+    count = Counter(found)
+    return [kind for kind in KINDS if count[kind] >= _SOME] or [kind for kind in KINDS if count[kind]]
+
+
+@dataclass(eq=False)
+class _Group:
+    """Claims with the same premises, with what is known of them."""
+
+    known: dict[Target, list[Outcome]] = field(default_factory=dict)
+
+    def tasks(
+        self, kinds: Callable[[Sequence[Kind]], Sequence[Kind]]
+    ) -> Iterator[tuple[list[Target], Kind, int, Bases]]:
+        """The kinds that the claims need, of those that are asked for, and how many instances of each."""
+        wanted: dict[Kind, int] = {}
+        targets = [target for target, known in self.known.items() if _may_need_more(resolve(target), known)]
+        for found in (kinds_of(self.known[target]) for target in targets):
+            for kind, count in missing(found, kinds(found)):
+                wanted[kind] = max(count, wanted.get(kind, 0))
+        yield from ((targets, kind, count, self._bases) for kind, count in wanted.items())
+
+    @cached_property
+    def _bases(self) -> Bases:
+        first, known = next(iter(self.known.items()))
+        drawn = (outcome for outcome in known if not isinstance(outcome.instance, Given))
+        applicable = {outcome.instance for outcome in drawn if outcome.applicable}
+        return bases_among(resolve(first), applicable.__contains__)
 
 
 def kinds_of(outcomes: Sequence[Outcome]) -> list[Kind]:
@@ -100,31 +128,32 @@ def lacking(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {aspect: count[aspect] for aspect in ASPECTS if count[aspect] < ENOUGH}
 
 
-def missing(found: Sequence[Kind]) -> list[tuple[Kind, int]]:
-    """How many instances of which kind it takes until each aspect has enough."""
+def missing(found: Sequence[Kind], kinds: Sequence[Kind] = KINDS) -> list[tuple[Kind, int]]:
+    """How many instances of which of the kinds it takes until each of their aspects has enough."""
     have, wanted = Counter(found), []
-    for kind in KINDS:
-        share = max(ENOUGH // sum(word in other.words for other in KINDS) for word in kind.words)
+    for kind in kinds:
+        share = max(-(-ENOUGH // sum(word in other.words for other in kinds)) for word in kind.words)
         if have[kind] < share:
             wanted.append((kind, share - have[kind]))
     return wanted
 
 
-def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases) -> list[Outcome]:
+def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases, turn: int = 0) -> list[Outcome]:
     """What claims say of so many instances of a kind that are made for the first, or of as many as can be made.
 
-    Instances that satisfy its premises by chance, a draw of one client of one, may be the wrong ones to begin with.
+    Each turn makes other ones.  Instances that satisfy its premises by chance, a draw of one client of one, may be the
+    wrong ones to begin with.
     """
     with rarely_collected():
-        found = _made_of(bases, targets, kind, count)
+        found = _made_of(bases, targets, kind, count, turn)
         if len(found) < count and bases.others:
-            found += _made_of(bases.wider, targets, kind, count - len(found))
+            found += _made_of(bases.wider, targets, kind, count - len(found), turn)
     return [outcome for outcomes in found for outcome in outcomes]
 
 
-def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int) -> list[list[Outcome]]:
+def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int, turn: int) -> list[list[Outcome]]:
     """The outcomes on each instance."""
-    first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind)])
+    first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind), turn])
     found: list[list[Outcome]] = []
     for number in range(_TRIES * count):
         begin = perf_counter()

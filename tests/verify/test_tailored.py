@@ -104,6 +104,49 @@ def test_what_is_missing_makes_every_aspect_enough() -> None:
     assert lacking([]) == dict.fromkeys(ASPECTS, 0)
 
 
+def test_the_kinds_that_are_left_share_what_is_missing() -> None:
+    """Where a claim leaves four kinds, each aspect of these gets enough instances all the same."""
+    left = [kind for kind in KINDS if kind.clients == "one client" and not kind.many_steps]
+    count = Counter(word for kind, number in missing([], left) for word in [*kind.words] * number)
+    assert set(count) == {word for kind in left for word in kind.words}
+    assert min(count.values()) >= ENOUGH
+
+
+GRADIENT_DESCENT = [a.one_client, a.full_gradients, a.strongly_convex_clients, a.full_rounds, a.unit_server_step]
+BEST_STEP = Claim(
+    id="mine:best-step",
+    lhs=q.final_distance_sq,
+    rhs=((L - mu) / (L + mu)) ** (2 * T) * D**2,
+    where=CURVED,
+    conditions=[sp.Eq(tau, 1), sp.Eq(eta, 2 / (mu + L))],
+    assumptions=GRADIENT_DESCENT,
+)
+"""The classical rate of gradient descent with its best step size, which no family draws."""
+TOO_FAST = replace(BEST_STEP, id="mine:too-fast", rhs=((L - mu) / (L + mu)) ** (4 * T) * D**2)
+
+
+def test_instances_satisfy_equations_of_the_step_size() -> None:
+    """The step size is solved for: each of the runs has it exactly, and each turn makes other ones."""
+    kind = Kind("one client", noisy=False, many_steps=False, at_optimum=False)
+    first, second = (tailor([BEST_STEP], kind, 20, bases_of(BEST_STEP), turn) for turn in (0, 1))
+    assert len(first) == len(second) == 20
+    for outcome in (*first, *second):
+        run = outcome.instance.run()
+        assert run.algorithm.work.step_sizes[0] * (run.strong_convexity + run.smoothness) == 2
+        assert outcome.holds
+    assert [o.instance for o in first] != [o.instance for o in second]
+
+
+@pytest.mark.long
+def test_one_client_and_one_step_are_enough() -> None:
+    """A textbook bound has its instances though only one kind of clients is left; a false one is refuted."""
+    true, false = verify([BEST_STEP, TOO_FAST], search=0)
+    assert true.verdict == "supported"
+    assert true.instances >= ENOUGH
+    assert true.worst_ratio == 1
+    assert false.verdict == "refuted"
+
+
 def test_few_instances_support_nothing() -> None:
     """Where hardly a run satisfies the conditions the verdict is not "supported", and says so."""
     rare = Claim(id="mine:rare", lhs=q.max_drift, rhs=10**9, where=CURVED, conditions=[T >= 30])

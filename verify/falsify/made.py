@@ -20,6 +20,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.check import Check
+from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
 from verify.falsify.knobs import knobs_of
 from verify.falsify.local import factor_at_edge, factor_within, turned, with_steps_times, without
 from verify.falsify.tables import (
@@ -242,8 +243,19 @@ def _turned(table: Table, generator: np.random.Generator) -> Table | None:
 def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
     """A step size that the conditions allow, now and then the largest one."""
     run, at_edge = with_steps_times(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
-    for factor_of in (factor_within, factor_at_edge)[: (1 + at_edge) if claim.conditions else 0]:
-        # Conditions in enclosures would take longer than all the rest.
-        factor = factor_of(claim, run if run.arithmetic is RATIONAL else run.as_floats())
-        run = run if factor is None else with_steps_times(run, factor)
-    return run
+    if not claim.conditions:
+        return run
+    run = _changed_by(factor_of_equations, claim, run)
+    run = _changed_by(factor_within, claim, run)
+    return _changed_by(_largest_factor, claim, run) if at_edge else run
+
+
+def _changed_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:
+    # Conditions in enclosures would take longer than all the rest.
+    factor = factor_of(claim, run if run.arithmetic is RATIONAL else run.as_floats())
+    return run if factor is None else with_steps_times(run, factor)
+
+
+def _largest_factor(claim: Claim, run: Run) -> fmpq | None:
+    """The factor of the largest steps that the conditions allow: exactly, where they can be solved for it."""
+    return factor_of_largest_steps(claim, run) or factor_at_edge(claim, run)

@@ -1,0 +1,65 @@
+"""Step sizes at which conditions hold with equality, solved in rationals."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from flint import fmpq
+from letters import WHERE, D, L, T, eta, tau
+
+from fedtheory import Claim
+from fedtheory import quantities as q
+from verify.check.applicability import conditions_hold
+from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
+from verify.falsify.local import with_steps_times
+from verify.instances import Instance
+
+mu = sp.Symbol("mu", positive=True)
+CURVED = {**WHERE, mu: q.strong_convexity}
+RUN = Instance("small quadratics", 4).run()
+
+
+def claim(*conditions: sp.Basic) -> Claim:
+    """A claim with these conditions."""
+    return Claim(id="t:conditions", lhs=q.final_distance_sq, rhs=D**2, where=CURVED, conditions=list(conditions))
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        sp.Eq(eta, 2 / (mu + L)),
+        sp.Eq(2 / (mu + L), eta),
+        sp.Eq(4 * eta * L * tau, 1),
+        sp.Eq(1 / eta, 4 * L),
+        sp.Eq(16 * eta**2 * L**2, 1),
+        sp.Eq(1 / (9 * eta**2), L**2),
+        sp.Eq(eta * L, 1 - eta * mu / 3),
+    ],
+    ids=str,
+)
+def test_equations_are_solved_for_the_step_size(equation: sp.Basic) -> None:
+    """The condition holds exactly with the step sizes times the factor, and did not before."""
+    claimed = claim(sp.Ge(T, 1), equation)
+    for number in range(4, 8):
+        run = with_steps_times(Instance("small quadratics", number).run(), fmpq(17, 16))
+        factor = factor_of_equations(claimed, run)
+        assert factor is not None
+        assert conditions_hold(claimed, with_steps_times(run, factor))
+        assert not conditions_hold(claimed, with_steps_times(run, factor * fmpq(10**40 + 1, 10**40)))
+
+
+@pytest.mark.parametrize("equation", [sp.Eq(eta**2 * L**2, 2), sp.Eq(L, mu), sp.Ge(eta, 0)], ids=str)
+def test_no_rational_step_size(equation: sp.Basic) -> None:
+    """Irrational solutions, equations of other quantities and inequalities give none."""
+    assert factor_of_equations(claim(equation), RUN) is None
+
+
+def test_the_largest_step_size_is_exact() -> None:
+    """The edge of the tightest condition, not that of another or one nearby."""
+    claimed = claim(eta <= 2 / (mu + L), 7 * eta * L <= 3)
+    factor = factor_of_largest_steps(claimed, RUN)
+    assert factor is not None
+    at_edge = with_steps_times(RUN, factor)
+    assert 7 * at_edge.algorithm.work.step_sizes[0] * at_edge.smoothness == 3
+    assert factor_of_largest_steps(claim(sp.Ge(T, 1)), RUN) is None
+    assert factor_of_largest_steps(claim(eta * L < 2), RUN) is None

@@ -1,0 +1,74 @@
+"""Step sizes at which both sides of a condition are equal, solved exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from flint import fmpq
+
+from fedtheory.arithmetic.root_sums import exact_root
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import whole_run
+from verify.check.applicability import conditions_hold
+from verify.check.links import Link, condition_links
+from verify.falsify.local import with_steps_times
+from verify.falsify.tables import NO_RUN
+
+_POWERS = (1, -1, 2, -2)
+"""Powers of the step size in which the sides of a condition are tried to be linear."""
+
+
+def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
+    """The factor of the step sizes with which the first equation among the conditions that they decide holds."""
+    for condition, link in zip(claim.conditions, condition_links(claim), strict=True):
+        factor = factor_of_equality(link, run) if condition.rel_op == "==" else None
+        if factor is not None:
+            return factor
+    return None
+
+
+def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
+    """The factor of the largest steps for which a condition holds with equality, and all others hold."""
+    found = (factor_of_equality(link, run) for link in condition_links(claim))
+    for factor in sorted({factor for factor in found if factor is not None}, reverse=True):
+        with suppress(*NO_RUN):
+            if conditions_hold(claim, with_steps_times(run, factor)):
+                return factor
+    return None
+
+
+def factor_of_equality(link: Link, run: Run) -> fmpq | None:
+    """The positive factor of the step sizes with which both sides are equal; None where no rational is found.
+
+    Sides that are linear in a small power of the step size are: `eta == 2/(mu + L)`, `1/eta == 4*L`.
+    """
+
+    def gap(factor: fmpq) -> fmpq | None:
+        return _gap(link, with_steps_times(run, factor))
+
+    return next((factor for factor in _solutions(gap) if gap(factor) == 0), None)
+
+
+def _solutions(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
+    """Zeros of the functions ``a f^p + b`` through two values of the gap."""
+    one, two = gap(fmpq(1)), gap(fmpq(2))
+    if one is None or two is None or one == two:
+        return
+    for power in _POWERS:
+        slope = (two - one) / (fmpq(2) ** power - 1)
+        raised = 1 - one / slope
+        factor = exact_root(raised if power > 0 else 1 / raised, abs(power)) if raised > 0 else None
+        if factor is not None:
+            yield factor
+
+
+def _gap(link: Link, run: Run) -> fmpq | None:
+    """The difference of two sides that are single rationals; None where they are not, or have no value."""
+    site = whole_run(run)
+    with suppress(*NO_RUN):
+        differences = (link.left(site) - link.right(site)).ravel()
+        if len(differences) == 1 and isinstance(differences[0], fmpq):
+            return differences[0]
+    return None
