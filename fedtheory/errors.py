@@ -32,11 +32,29 @@ class Misplaced(FedtheoryError):
 
 
 class NotApplicable(FedtheoryError):
-    """A claim says nothing about a run, because one of its assumptions fails there."""
+    """A claim says nothing about a run, because one of its assumptions fails there or a quantity has no value.
+
+    `name` is that of the quantity, where it is one.
+    """
+
+    def __init__(self, reason: str = "", name: str = "") -> None:
+        super().__init__(reason, name)
+        self.reason, self.name = reason, name
+
+    def __str__(self) -> str:
+        return f"{self.name} has no value: {self.reason}" if self.name else self.reason
+
+    def about(self, name: str) -> NotApplicable:
+        """The same reason, for the quantity of that name, which depends on what has none."""
+        return type(self)(self.reason, name)
 
 
 class Unresolved(NotApplicable):
     """Floats cannot tell whether an assumption holds; rationals can."""
+
+    def about(self, _name: str) -> NotApplicable:
+        """The reason itself: rationals may find a value."""
+        return self
 
 
 class Diverging(FedtheoryError):

@@ -11,6 +11,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import published_by, repairs_of, sharper_claims, why_not_proved
+from fedtheory.language.setting import setting_line, supposed_in_words
 from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
@@ -47,6 +48,8 @@ class ClaimPage:
     printed: Sequence[Markup]
     encoded: Sequence[Markup]
     assumptions: Sequence[Markup]
+    setting: Markup
+    """What is supposed where none of these is about the setting; else empty."""
     conditions: Sequence[Markup]
     symbols: Sequence[tuple[Markup, str]]
     families: Sequence[str]
@@ -123,6 +126,7 @@ def claim_page(
             printed=[displayed(claim.printed)] if claim.printed else [],
             encoded=[displayed(link) for link in claim.links],
             assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
+            setting=_setting(claim),
             conditions=[formula(latex(condition)) for condition in claim.conditions],
             symbols=[(formula(latex(symbol)), notion.meaning) for symbol, notion in claim.notation.items()],
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
@@ -148,6 +152,14 @@ def _origin(claim: Claim, called: str) -> Markup:
         return Markup("from <code>{}</code>").format(called.rpartition(":")[0])
     source = paper.source
     return Markup("{}, <em>{}</em>, {}").format(source.authors, source.title, claim.locator)
+
+
+def _setting(claim: Claim) -> Markup:
+    """What is supposed where a claim names no setting; nothing where it names one."""
+    if not claim.supposed:
+        return Markup("")
+    said = Markup("No assumption names a setting, so {} is supposed; <code>{}</code> states it.")
+    return said.format(supposed_in_words(claim), setting_line(claim))
 
 
 def _summary(verdict: ClaimVerdict) -> str:

@@ -12,6 +12,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import published_by
+from fedtheory.language.setting import setting_facts
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, run_toml
@@ -77,6 +78,7 @@ class ClaimVerdict(Shown):
         facts = {"violations": str(self.violations), "largest ratio": number(self.worst_ratio)}
         if worst is not None:
             facts |= {"left side there": number(worst.lhs), "right side there": number(worst.rhs)}
+        facts |= setting_facts(self.claim)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property

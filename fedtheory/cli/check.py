@@ -19,6 +19,7 @@ from fedtheory.cli.output import (
     progress,
     short,
 )
+from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -99,6 +100,8 @@ def document(found: Check) -> dict[str, Any]:
         "arithmetic": found.arithmetic.kind,
         "settled_by": settled_by,
         "bits": found.bits,
+        **document_of_setting(found.claim),
+        "excluded": [{"name": one.name, "reason": one.reason} for one in found.excluded],
     }
 
 
@@ -169,6 +172,8 @@ def for_people(found: Check) -> None:
         *(escape(f"condition {found.claim.in_words(c.expression)}: slack {short(c.slack)}") for c in found.conditions),
         *(f"{name}: on {escape(region)}" for name, region in found.regions.items()),
     )
+    if found.applicable:
+        print_setting([(found.claim.id, found.claim)])
 
 
 def _print_where_to_look(target: str) -> None:

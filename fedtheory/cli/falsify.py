@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import Json, Target, print_json, print_lines, progress, short, styled
+from fedtheory.cli.setting import document_of_setting, print_setting
 from fedtheory.cli.witness import Save, print_witness, save_witness
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "tried": finding.looked,
         "applicable": finding.applicable,
         "seconds": round(finding.seconds, 3),
+        **document_of_setting(finding.claim),
     }
 
 
@@ -61,5 +63,6 @@ def for_people(target: str, finding: Finding) -> None:
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
     print_lines(f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}", tried + largest)
+    print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:
         print_witness(finding.found, finding.run, "a counterexample" if finding.verdict == "refuted" else None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from fedtheory.cli.output import Json, about, print_json, print_lines, print_table, styled
+from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -129,6 +130,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "printed_proof": as_printed,
         "first_failing": None if failing is None else failing.claim.id,
         "why_not_proved": why_not_proved(proof.claim),
+        **document_of_setting(proof.claim),
     }
 
 
@@ -143,6 +145,7 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
         f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
         *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
     )
+    print_setting([(proof.claim.id, proof.claim)])
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
         print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")
@@ -181,6 +184,7 @@ def _print_table(proofs: list[Proof]) -> None:
     print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("claim", "certificate"))
     counts = Counter(proof.verdict for proof in proofs)
     print_lines(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
+    print_setting((proof.claim.id, proof.claim) for proof in proofs)
 
 
 def _print_printed(printed: list[PrintedStep]) -> None:

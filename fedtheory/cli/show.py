@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.claims import summary
 from fedtheory.cli.output import Json, Target, print_json, print_lines, styled
+from fedtheory.cli.setting import document_of_setting, setting_lines
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -34,6 +35,7 @@ def details(claim: Claim) -> dict[str, Any]:
     return summary(claim) | {
         "encoded": claim.encoded,
         "assumptions": [{"name": a.name, "statement": a.statement} for a in claim.assumptions],
+        **document_of_setting(claim),
         "conditions": conditions,
         "symbols": [
             {"symbol": latex(symbol), "quantity": notion.name, "meaning": notion.meaning}
@@ -73,6 +75,7 @@ def for_people(claim: Claim) -> None:
     encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
     lines += _section("as encoded", encoded)
     lines += _section("assumptions", [f"{a.name}: {unicode_prose(a.statement)}" for a in claim.assumptions])
+    lines += _section("setting", setting_lines([(claim.id, claim)]))
     lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
     lines += _section(
         "symbols", [f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()]

@@ -19,6 +19,7 @@ from fedtheory.cli.output import (
     short,
     styled,
 )
+from fedtheory.cli.setting import document_of_setting, print_setting
 from fedtheory.cli.witness import Save, print_witness, save_witness
 from fedtheory.errors import InputError
 
@@ -108,6 +109,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "violations": verdict.violations,
         "undecided": verdict.undecided,
         "searched": verdict.searched,
+        **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
         "worst_ratio": verdict.worst_ratio,
@@ -131,6 +133,7 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     else:
         for refuted in (verdict for verdict in verdicts if verdict.is_own and verdict.verdict == "refuted"):
             _print_witness(refuted, f"fedtheory verify {refuted.target} ")
+    print_setting((verdict.target, verdict.claim) for verdict in verdicts)
     for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
         _print_what_is_missing(thin)
     searched = [verdict for verdict in verdicts if verdict.searched]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import Json, Target, print_json, print_lines, print_table, progress, short
+from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
     from verify.worst_case import Case, WorstCase
@@ -48,6 +49,7 @@ def document(found: WorstCase) -> dict[str, Any]:
         **(nothing if decisive is None else _entry(decisive)),
         "status": found.status,
         "cases": [_entry(case) for case in found.cases],
+        **document_of_setting(found.claim),
     }
 
 
@@ -79,6 +81,7 @@ def for_people(found: WorstCase) -> None:
         f"one round without noise, clients: {found.clients}, local steps: {found.local_steps}, "
         f"all functions that are {found.functions}, L = 1",
     )
+    print_setting([(found.claim.id, found.claim)])
     rows = [[_varied(case), _value(case), short(case.bound), _ratio(case)] for case in found.cases]
     columns = ["constants", "worst case", "bound", "ratio"]
     print_table("the largest left side", columns, rows, whole=tuple(columns[1:]))

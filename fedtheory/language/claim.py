@@ -199,6 +199,8 @@ class Claim(Shown):
     """Id of the printed claim whose bound this one improves, under its assumptions or others that are stated."""
     verdict: Verdict | None = None
     """The recorded verdict; `fedtheory verify` compares."""
+    supposed: tuple[Assumption, ...] = ()
+    """Those of the assumptions that it does not name itself: the setting of a claim of your own that names none."""
     is_published: bool = False
     """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
 
@@ -210,6 +212,7 @@ class Claim(Shown):
         """The typeset statement with what it asks for, and what its symbols stand for."""
         facts = {"conditions": ", ".join(inline(latex(condition)) for condition in self.conditions)}
         facts["assumptions"] = ", ".join(assumption.name for assumption in self.assumptions)
+        facts["supposed setting"] = ", ".join(assumption.name for assumption in self.supposed)
         facts["recorded verdict"] = self.verdict or ""
         symbols = [[inline(latex(symbol)), notion.name, notion.meaning] for symbol, notion in self.notation.items()]
         title = f"{self.id} \u00b7 {self.title}" if self.title else self.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions import Assumption, OfAlgorithm, update_rule
@@ -15,7 +16,20 @@ def premises(claim: Claim) -> tuple[Assumption, ...]:
     return tuple(claim.assumptions) if names_one or not claim.is_published else (update_rule, *claim.assumptions)
 
 
-def failed_premises(claim: Claim, run: Run) -> list[str]:
+@dataclass(frozen=True)
+class Exclusion:
+    """Why a claim says nothing of a run: an assumption that fails, a condition, or a quantity without a value."""
+
+    name: str
+    """That of the assumption or of the quantity, or the condition in words."""
+    reason: str
+    is_assumption: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}" if self.is_assumption else self.reason
+
+
+def failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
     """Each assumption that fails on a run, with its reason; `Unresolved` where floats cannot tell.
 
     Where the run is one of another algorithm nothing else is asked.
@@ -23,13 +37,13 @@ def failed_premises(claim: Claim, run: Run) -> list[str]:
     return failures_among(premises(claim), run)
 
 
-def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[str]:
+def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[Exclusion]:
     """The same of the assumptions of a claim."""
     failures = []
     for assumption in assumptions:
         reason = assumption.settled_failure(run)
         if reason is not None:
-            failures.append(f"{assumption.name}: {reason}")
+            failures.append(Exclusion(assumption.name, reason, is_assumption=True))
             if isinstance(assumption, OfAlgorithm):
                 break
     return failures

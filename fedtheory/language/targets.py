@@ -17,6 +17,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.folder import open_paper
 from fedtheory.language.registry import claims_like, claims_of, find, is_registered, paper_with, published_by
+from fedtheory.language.setting import with_setting
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.runfile.loading import load_file
 
@@ -31,8 +32,10 @@ def resolve(target: Target) -> Claim:
     A file or folder is executed as Python, with all its rights: only name what you trust.
     """
     if isinstance(target, Claim):
+        if is_registered(target):
+            return target
         require_wellformed(target)
-        return target if is_registered(target) else _own(target)
+        return _own(target)
     if target.endswith(".py"):
         raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
     home, _, name = target.rpartition(":")
@@ -105,8 +108,8 @@ def _from_file(path: Path, name: str) -> Claim:
 
 
 def _own(claim: Claim) -> Claim:
-    """A claim of one's own; what is made of a published one is no longer what its source states."""
-    return replace(claim, is_published=False) if claim.is_published else claim
+    """A claim of one's own, in its setting; a changed copy of a published one is no longer what its source states."""
+    return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
 
 
 def _require_own_id(claim: Claim, path: Path) -> None:

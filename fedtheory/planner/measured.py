@@ -35,7 +35,7 @@ def bounded_error(claim: Claim) -> Quantity:
 def failures_on(claim: Claim, run: Run) -> list[str]:
     """The assumptions that fail on a run, with the reasons."""
     try:
-        return failed_premises(claim, run)
+        return [str(failed) for failed in failed_premises(claim, run)]
     except (Diverging, Unresolved) as reason:
         return [str(reason)]
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fedtheory.kernel import Step
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
+from fedtheory.language.setting import setting_facts
 from fedtheory.language.typesetting import latex
 from fedtheory.shown import Card, Shown, inline
 
@@ -52,7 +53,7 @@ class Told(Shown):
 
     def card(self) -> Card:
         """The statement, the certificate's name, and what the kernel says of each step."""
-        facts = {"certificate": self.digest or "none"}
+        facts = {"certificate": self.digest or "none"} | setting_facts(self.claim)
         if self.relaxed is not None:
             facts["conditions that suffice"] = ", ".join(inline(latex(weaker)) for weaker in self.relaxed) or "none"
         steps = [["holds" if step.holds else "fails", step.text] for step in self.steps]

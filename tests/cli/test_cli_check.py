@@ -203,6 +203,9 @@ TINY = (
 )
 
 
+ANY_CLOCK = "assumptions=[a.finite_answering_time]"
+
+
 def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) -> None:
     """Floats see a violation by far, and enclosures of the expectations are far narrower."""
     path = tmp_path / "tiny.py"
@@ -225,7 +228,7 @@ def test_long_runs_on_data_are_enclosed_where_rationals_are_asked_for(command, t
 def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_path: Path, write_run) -> None:
     """With stale models floats alone see it on data; rationals confirm one on a smaller run."""
     path = tmp_path / "tiny.py"
-    path.write_text(TINY)
+    path.write_text(TINY.replace("Claim, ", "Claim, assumptions as a, ").replace("where=", f"{ANY_CLOCK}, where="))
     stale = {"algorithm.rounds": "5", "algorithm.clock.policy": '"async"', "algorithm.clock.times": str([1, 2] * 5)}
     outcome = command("check", f"{path}:tiny", write_run(TENTH | stale, DIGITS))
     assert outcome.code == 0

@@ -11,6 +11,7 @@ from conftest import Command
 from fedtheory.language.targets import resolve
 
 KEYS = {"id", "verdict", "relaxed_conditions", "digest", "steps", "printed_proof", "first_failing", "why_not_proved"}
+KEYS |= {"assumed", "assumed_line"}
 
 
 def test_a_certificate_is_checked_step_by_step(command: Command) -> None:

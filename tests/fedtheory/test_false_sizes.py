@@ -73,4 +73,4 @@ def test_steps_that_change_have_no_size() -> None:
     run = parse_run({"problem": problem, "algorithm": keys}, RATIONAL)
     assert a.decreasing_steps.failure(run) is None
     assert Fraction(str(q.final_distance_sq.on(run))) > Fraction(3, 4) ** 60
-    assert check(shrinking, run).reason == "the step sizes change from step to step"
+    assert check(shrinking, run).reason == "client_step_size has no value: the step sizes change from step to step"

@@ -160,7 +160,7 @@ def test_claims_that_are_given_themselves() -> None:
     """A list of claims, or one of them; anything else is answered with what is expected."""
     wrong = replace(ONE_STEP, rhs=D**2, conditions=[])
     assert [(found.target, found.verdict) for found in verify([wrong])] == [("mine:one-step", "refuted")]
-    assert verify(wrong)[0].claim is wrong
+    assert verify(wrong)[0].given is wrong
     with pytest.raises(InputError, match=r"expected ids, file\.py:NAME or claims, got 3"):
         verify([3])
     with pytest.raises(InputError, match="rhs"):

@@ -11,7 +11,9 @@ from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
-from fedtheory.language.premises import failed_premises
+from fedtheory.language.premises import Exclusion, failed_premises
+from fedtheory.language.quantities.notion import ScalarNotion, VectorNotion
+from fedtheory.language.setting import setting_line, supposed_in_words
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare
 from verify.check.ladders import ladders_of
@@ -38,7 +40,7 @@ class ConditionCheck:
 class Applicability:
     """Whether a claim applies to a run, and why not."""
 
-    failures: tuple[str, ...]
+    failures: tuple[Exclusion, ...]
     """Each assumption that fails, with its reason, and each condition that does not hold or has no value."""
     conditions: tuple[ConditionCheck, ...]
     is_steady: bool
@@ -54,9 +56,31 @@ def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicabilit
     except Unresolved:
         raise
     except NotApplicable as reason:
-        return Applicability((*failures, str(reason)), (), agree)
-    failed = [f"the condition {claim.in_words(c.expression)} does not hold" for c in conditions if c.holds is False]
+        return Applicability((*failures, exclusion_of(claim, reason)), (), agree)
+    failed = [_failed(claim.in_words(c.expression)) for c in conditions if c.holds is False]
     return Applicability((*failures, *failed), conditions, agree or bool(failed))
+
+
+def _failed(condition: str) -> Exclusion:
+    return Exclusion(condition, f"the condition {condition} does not hold")
+
+
+def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
+    """What has no value on a run, where nothing else is known to fail: a quantity, or the claim's first vector."""
+    vectors = (notion.name for notion in claim.notation.values() if isinstance(notion, VectorNotion | ScalarNotion))
+    name = reason.name or next(vectors, "")
+    return Exclusion(name or reason.reason, str(reason.about(name)))
+
+
+def reason_of(claim: Claim, excluded: Sequence[Exclusion]) -> str:
+    """Why a claim says nothing of a run, in words; what only goes without saying is told apart."""
+    names = {assumption.name for assumption in claim.supposed}
+    unsaid = [one.reason for one in excluded if one.is_assumption and one.name in names]
+    reasons = [str(one) for one in excluded if not (one.is_assumption and one.name in names)]
+    if unsaid:
+        told = f"the claim names no setting, so {supposed_in_words(claim)} is supposed, and on this run "
+        reasons.insert(0, f"{told}{'; '.join(dict.fromkeys(unsaid))}; write {setting_line(claim)} for another setting")
+    return "; ".join(reasons)
 
 
 def conditions_hold(claim: Claim, run: Run) -> bool:

@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import stacked_sites
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.quantities.measuring.expectations import measure_together
-from verify.check.applicability import applicability
+from verify.check.applicability import applicability, exclusion_of, reason_of
 from verify.check.asked import in_relations
 from verify.check.comparison import compare
 from verify.check.links import links_of
@@ -67,7 +67,8 @@ def _guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
         return Check(claim, run.arithmetic, False, str(reason), diverges=diverges, is_steady=False)
     except NotApplicable as reason:
         if not nearby:
-            return Check(claim, run.arithmetic, False, str(reason))
+            excluded = (exclusion_of(claim, reason),)
+            return Check(claim, run.arithmetic, False, reason_of(claim, excluded), excluded=excluded)
     # The reason may be that of a nearby run.
     found = _guarded(claim, run)
     return replace(found, is_steady=all(_guarded(claim, near).applicable == found.applicable for near in nearby))
@@ -79,7 +80,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     asked = applicability(claim, run, nearby)
     given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
     if asked.failures:
-        return given(False, "; ".join(asked.failures))
+        return given(False, reason_of(claim, asked.failures), excluded=asked.failures)
     found = given(True, None, regions=regions(claim, run))
     if not found.is_steady:
         return found

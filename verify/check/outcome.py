@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fedtheory.arithmetic import Arithmetic, plain_float
 from fedtheory.engine.region import Everywhere
 from fedtheory.language.claim import Claim
+from fedtheory.language.premises import Exclusion
+from fedtheory.language.setting import setting_facts
 from fedtheory.shown import Card, Shown, inline, number
 from verify.check.applicability import ConditionCheck
 from verify.check.comparison import Comparison
@@ -50,6 +52,8 @@ class Check(Shown):
     applicable: bool
     reason: str | None
     """Why the claim does not apply, or why nothing could be decided."""
+    excluded: tuple[Exclusion, ...] = ()
+    """The assumptions and conditions that fail on the run, or the quantity that has no value there."""
     conditions: tuple[ConditionCheck, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     rate: RateCheck | None = None
@@ -72,7 +76,7 @@ class Check(Shown):
     def card(self) -> Card:
         """The statement, its conditions with their slack, both sides and the terms of the right one."""
         told = {"reason": self.reason, "decided": self.decided_in}
-        facts = {name: words for name, words in told.items() if words is not None}
+        facts = {name: words for name, words in told.items() if words is not None} | setting_facts(self.claim)
         rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
         if self.worst is not None:
             sides = {"left side": self.worst.lhs, "right side": self.worst.rhs, "ratio": self.worst.ratio}

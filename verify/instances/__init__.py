@@ -15,11 +15,11 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.federation.losses.problem import LossProblem
 from fedtheory.language import assumptions as a
-from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import is_of_the_package
+from fedtheory.language.setting import lifted_by
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
     algorithms,
@@ -85,17 +85,21 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
 
 
-_SPEAKS_OF: Mapping[q.Notion, tuple[Assumption, ...]] = {
-    q.participants: (a.uniform_sampling, a.same_step_size),
-    q.largest_staleness: (a.asynchronous, a.fixed_intervals),
+_BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {
+    a.every_client: (a.uniform_sampling, a.same_step_size),
+    a.importance_weights: (a.aggregation_scheme,),
+    a.synchronous: (a.asynchronous, a.fixed_intervals, a.aggregation_scheme),
+    a.uniform_shares: (a.full_rounds,),
+    a.same_local_work: (a.uniform_sampling, a.same_step_size),
+    a.server_step_of_one: (a.two_sided_steps,),
 }
-"""What the families are meant for on which a quantity is not the same for all runs."""
+"""For each part of plain FedAvg what the families are meant for whose runs go beyond it."""
 
 
 def _spoken_of(claim: Claim) -> Iterator[Assumption]:
-    """What a claim speaks of without assuming it: who counts participants means that they are drawn."""
-    for notion in claim.notation.values():
-        yield from _SPEAKS_OF.get(notion, ())
+    """What a claim speaks of without assuming it: one that counts participants means that they are sampled."""
+    for default in lifted_by(claim):
+        yield from _BEYOND.get(default, ())
 
 
 def _names_another_algorithm(claim: Claim) -> bool:

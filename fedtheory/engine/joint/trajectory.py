@@ -310,7 +310,7 @@ class JointTrajectory(Trajectory):
     @property
     def recursion(self) -> Recursion:  # type: ignore[override]
         """What the one update rule has, and a definition has not."""
-        raise self.algorithm.beyond_update_rule("this is known for the update rule")
+        raise self.algorithm.beyond_update_rule("it is known for the update rule")
 
     def _local(self, form: Array) -> Array:
         return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])

@@ -7,6 +7,7 @@ package: ``from fedtheory.language import assumptions as a``, then ``a.smooth``.
 from fedtheory.language.assumptions.algorithms import *
 from fedtheory.language.assumptions.assumption import Assumption as Assumption
 from fedtheory.language.assumptions.assumption import Boundedness as Boundedness
+from fedtheory.language.assumptions.assumption import Setting as Setting
 from fedtheory.language.assumptions.clients import *
 from fedtheory.language.assumptions.clocks import *
 from fedtheory.language.assumptions.gradients import *

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
-from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.assumption import Assumption, Setting, expect
 from fedtheory.runfile.definitions import definition_named, is_own
 
 _ROUNDING = 1e-9
@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class OfAlgorithm(Assumption):
+class OfAlgorithm(Setting):
     """That the run is one of an algorithm, by its name in run files."""
 
     names: tuple[str, ...] = ()

@@ -53,6 +53,14 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Setting(Assumption):
+    """An assumption about the setting: algorithm, participation, weights, local work, server step or clock.
+
+    A claim that makes none of these is about plain FedAvg; assumptions about objectives and gradients are no setting.
+    """
+
+
+@dataclass(frozen=True)
 class Boundedness(Assumption):
     """That a constant is finite: `require` gives the smallest one for which the assumption holds, and where it does."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fedtheory.engine.run import Run
 from fedtheory.federation.clock import Asynchronous, FedFix
-from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _fixed_times(run: Run) -> None:
@@ -53,19 +53,19 @@ def _half_of_one_time(run: Run) -> None:
     expect(whole, "the run does not end at a whole multiple of the clients' update time")
 
 
-synchronous = Assumption("synchronous FedAvg", r"the server waits for all participants", _synchronous)
-asynchronous = Assumption("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
-fixed_intervals = Assumption("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _fixed_intervals)
-identical_times = Assumption("identical update times", r"$\tau_i=\tau_1$ for all clients", _identical_times)
-half_of_one_time = Assumption(
+synchronous = Setting("synchronous FedAvg", r"the server waits for all participants", _synchronous)
+asynchronous = Setting("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
+fixed_intervals = Setting("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _fixed_intervals)
+identical_times = Setting("identical update times", r"$\tau_i=\tau_1$ for all clients", _identical_times)
+half_of_one_time = Setting(
     "FedFix-0.5 under F0",
     r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",
     _half_of_one_time,
 )
-finite_answering_time = Assumption(
+finite_answering_time = Setting(
     "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
 )
-whole_times = Assumption("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
-whole_cycles = Assumption(
+whole_times = Setting("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
+whole_cycles = Setting(
     "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
 )

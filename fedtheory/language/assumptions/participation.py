@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.engine.run import Run
 from fedtheory.federation.participation import Full, Multinomial, Uniform
 from fedtheory.language.assumptions import clocks, weights
-from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _full_participation(run: Run) -> None:
@@ -13,6 +13,10 @@ def _full_participation(run: Run) -> None:
     run.algorithm.require_synchronous("every client takes part in every round")
     everyone = moments.is_fixed and (moments.mean == run.problem.weights).all()
     expect(everyone, "not every client takes part in every round with its own weight")
+
+
+def _every_client(run: Run) -> None:
+    expect(isinstance(run.algorithm.aggregation.participation, Full), "some clients are left out of a round")
 
 
 def _full_rounds(run: Run) -> None:
@@ -52,24 +56,25 @@ def _somebody_reports(run: Run) -> None:
     expect((run.surrogate.totals > 0).all(), "nobody reports in some update")
 
 
-full_participation = Assumption("full participation", r"every client takes part in every round", _full_participation)
-full_rounds = Assumption(
+full_participation = Setting("full participation", r"every client takes part in every round", _full_participation)
+every_client = Setting("every client", r"no clients are sampled: each reports whenever it is done", _every_client)
+full_rounds = Setting(
     "full rounds", r"the server waits for everybody, and everybody counts with its importance", _full_rounds
 )
-uniform_sampling = Assumption(
+uniform_sampling = Setting(
     "uniform sampling",
     r"each round selects $L$ of the $K$ clients, uniformly and without replacement",
     _uniform_sampling,
 )
-averaged_participants = Assumption(
+averaged_participants = Setting(
     "averaged participants",
     r"the weights of a round add up to one, and in the mean they are the importances $p_i$",
     _averaged_participants,
 )
-multinomial_sampling = Assumption(
+multinomial_sampling = Setting(
     "multinomial sampling", r"m clients are drawn with replacement, with the chances $p_i$", _multinomial_sampling
 )
-one_at_a_time = Assumption(
+one_at_a_time = Setting(
     "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time
 )
-somebody_reports = Assumption("no empty update", r"$q(n)>0$ in every update", _somebody_reports)
+somebody_reports = Setting("no empty update", r"$q(n)>0$ in every update", _somebody_reports)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _common_local_steps(run: Run) -> None:
@@ -28,7 +28,7 @@ def _server_step_of_one(run: Run) -> None:
 
 def _unit_server_step(run: Run) -> None:
     _server_step_of_one(run)
-    run.algorithm.require_update_rule("the server adds the averaged change as it is")
+    run.algorithm.require_update_rule("the server step is that of the update rule")
 
 
 def _aggregation_scheme(run: Run) -> None:
@@ -68,30 +68,30 @@ def _theorem_step_size(run: Run) -> None:
         raise NotApplicable("the local step size is larger than (98) allows")
 
 
-same_local_work = Assumption(
+same_local_work = Setting(
     "same local work",
     r"every client takes the same number of local steps per round, all with the same constant step size",
     _same_local_work,
 )
-aggregation_scheme = Assumption(
+aggregation_scheme = Setting(
     "aggregation scheme",
     r"the server aggregates with scheme (6), all clients take $K$ local steps of the same size $\eta_l$",
     _aggregation_scheme,
 )
-two_sided_steps = Assumption(
+two_sided_steps = Setting(
     "two-sided step sizes",
     r"the clients use a common step size $s_L$, and the server a step size of its own",
     _same_local_work,
 )
-same_step_size = Assumption("same step size", r"all clients use the same local step size", _same_step_size)
-normalised_steps = Assumption(
+same_step_size = Setting("same step size", r"all clients use the same local step size", _same_step_size)
+normalised_steps = Setting(
     "normalised step sizes", r"$\mu_k=\mu/E_k$: step size times local steps is the same for all", _normalised_steps
 )
-server_step_of_one = Assumption("server step size one", r"$\eta_g=1$", _server_step_of_one)
-unit_server_step = Assumption("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
-speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
-plain_speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)
-theorem_step_size = Assumption(
+server_step_of_one = Setting("server step size one", r"$\eta_g=1$", _server_step_of_one)
+unit_server_step = Setting("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
+speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
+plain_speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)
+theorem_step_size = Setting(
     "step size of Theorem 1",
     r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
     _theorem_step_size,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.engine.run import Run
-from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _in_turn(run: Run, clients: int) -> None:
@@ -25,13 +25,13 @@ def _pairs(run: Run) -> None:
     expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")
 
 
-turns_of_pairs = Assumption(
+turns_of_pairs = Setting(
     "pairs in turn",
     r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, four clients of two types, of which two, one of each "
     r"type, report in every update, the others in the next; $p_i=1/4$, $d_i=1/2$, $\eta_g=1$",
     _pairs,
 )
-turns_of_clients = Assumption(
+turns_of_clients = Setting(
     "clients in turn",
     r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, two clients that report in turn, $p_i=1/2$, $\eta_g=1$",
     lambda run: _in_turn(run, 2),

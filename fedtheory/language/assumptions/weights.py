@@ -6,7 +6,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _importance_weights(run: Run) -> None:
@@ -47,18 +47,18 @@ def _fair_types(run: Run) -> None:
     expect((apart <= rounding).all(), "some type of clients does not have its share in some update")
 
 
-positive_weights = Assumption("positive weights", r"$d_i>0$: everybody counts when it reports", _positive_weights)
-importance_weights = Assumption("importances as weights", r"$d_i=p_i$", _importance_weights)
-time_based = Assumption(
+positive_weights = Setting("positive weights", r"$d_i>0$: everybody counts when it reports", _positive_weights)
+importance_weights = Setting("importances as weights", r"$d_i=p_i$", _importance_weights)
+time_based = Setting(
     "time-based weights",
     r"$d_i=[\sum_j1/\tau_j]\tau_ip_i$ (asynchronous), $\lceil\tau_i/\Delta t\rceil p_i$ (FedFix), $p_i$ (synchronous)",
     _time_based,
 )
-given_weights = Assumption("given weights", r"nobody is drawn at random: $\omega_i(n)=q_i(n)$", _given_weights)
-weight_covariance = Assumption(
+given_weights = Setting("given weights", r"nobody is drawn at random: $\omega_i(n)=q_i(n)$", _given_weights)
+weight_covariance = Setting(
     "covariance of the weights",
     r"$\mathbb E[\omega_i(n)\omega_j(n)]=\alpha q_i(n)q_j(n)$ for $i\ne j$",
     lambda run: run.algorithm.schedule,
 )
-unbiased_updates = Assumption("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
-fair_types = Assumption("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _fair_types)
+unbiased_updates = Setting("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
+fair_types = Setting("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _fair_types)

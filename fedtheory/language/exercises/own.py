@@ -28,6 +28,7 @@ from fedtheory.language.exercises.questions import (
     NumberQuestion,
     Question,
 )
+from fedtheory.language.targets import resolve
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.runfile.loading import load_file, one_line
 
@@ -68,9 +69,14 @@ def _checked(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]
             drawn = draw(of)
             _require_drawn(drawn)
             introduction, worked, questions = drawn
-            return introduction, worked, tuple(questions)
+            return introduction, worked, tuple(map(_in_its_setting, questions))
 
     return checked
+
+
+def _in_its_setting(question: Question) -> Question:
+    """A question about a bound, with the setting that its claim supposes where it names none."""
+    return replace(question, claim=resolve(question.claim)) if isinstance(question, BoundQuestion) else question
 
 
 def _require_drawn(drawn: Any) -> None:

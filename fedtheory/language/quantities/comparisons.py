@@ -13,6 +13,7 @@ from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.restarted import as_printed, largest_deviation_sq, loop_moments, restarting_first
 from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
@@ -105,6 +106,8 @@ doubled_server_gap = Quantity(
 
 
 def _mean(values: Array) -> Any:
+    if len(values) == 0:
+        raise NotApplicable("the run has fewer than two updates")
     return values.sum() / len(values)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from fedtheory.arithmetic import MidpointRadius
+from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_clients
 
 if TYPE_CHECKING:
@@ -65,10 +66,17 @@ class Quantity:
     def on(self, run: Run) -> Any:
         """The quantity of a run, measured once."""
         if self._key not in run.known:
-            measured = self.measure(run)
+            measured = self._ask(self.measure, run)
             # Midpoints and radii end here: sides are compared number by number.
             run.known[self._key] = measured.enclosures() if isinstance(measured, MidpointRadius) else measured
         return run.known[self._key]
+
+    def _ask(self, question: Callable[[Run], Any], run: Run) -> Any:
+        """What a run answers; where it has no answer the reason names the quantity."""
+        try:
+            return question(run)
+        except NotApplicable as reason:
+            raise reason.about(self.name) from None
 
     def is_known_of(self, run: Run) -> bool:
         """Whether the quantity of a run has been measured."""
@@ -76,6 +84,12 @@ class Quantity:
 
     def region_on(self, run: Run) -> Region | None:
         """Where the constant of an assumption holds on a run, found once; None for what holds wherever it is."""
+        if self.region is None:
+            return None
+        found: Region = self._ask(self._region_once, run)
+        return found
+
+    def _region_once(self, run: Run) -> Any:
         return None if self.region is None else run.once(self.region)
 
     @cached_property

@@ -16,6 +16,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, StackedFrame, Vector, common_steps, stacks_at
 from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.notion import Quantity
 
 _Built = TypeVar("_Built")
@@ -127,8 +128,14 @@ def _find_values(run: Run, values: Sequence[Value]) -> None:
 
 def measure_together(quantities: Iterable[Quantity], run: Run) -> None:
     """Find what several quantities are made of at local steps; `FedtheoryError` where one of them has no value."""
-    measures = (quantity.measure for quantity in quantities if not quantity.is_known_of(run))
-    _find_values(run, [measure.value for measure in measures if isinstance(measure, AtSteps)])
+    unknown = [quantity for quantity in quantities if not quantity.is_known_of(run)]
+    try:
+        _find_values(run, [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)])
+    except NotApplicable:
+        # Asked alone, the quantity that has no value says so by its name.
+        for quantity in unknown:
+            quantity.on(run)
+        raise
 
 
 def _at_all_places(frame: Frame, values: Array) -> Array:

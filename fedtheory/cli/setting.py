@@ -1,0 +1,38 @@
+"""The setting that is supposed of claims that name none, for a terminal and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import print_lines
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+
+
+def document_of_setting(claim: Claim) -> dict[str, Any]:
+    """The JSON keys: names of the assumptions that are supposed, and the line that states all of a claim's."""
+    from fedtheory.language.setting import setting_line
+
+    names = [assumption.name for assumption in claim.supposed]
+    return {"assumed": names, "assumed_line": setting_line(claim) if names else None}
+
+
+def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
+    """What is supposed of claims, by what people call them; one line for all of which it is the same."""
+    from fedtheory.language.setting import setting_line, supposed_in_words
+
+    alike: dict[str, list[str]] = {}
+    for called, claim in claims:
+        if claim.supposed:
+            told = f"so {supposed_in_words(claim)} is supposed: {setting_line(claim)} states it"
+            alike.setdefault(told, []).append(called)
+    return [f"no setting is named by {', '.join(names)}, {told}" for told, names in alike.items()]
+
+
+def print_setting(claims: Iterable[tuple[str, Claim]]) -> None:
+    """Print these lines for a terminal."""
+    from rich.markup import escape
+
+    print_lines(*map(escape, setting_lines(claims)))

@@ -1,0 +1,178 @@
+"""The setting of a claim of one's own that names none: plain FedAvg, but for what its quantities are about.
+
+A quantity that has a meaning only beyond a default lifts it: a claim that counts participants is about sampled
+clients, one that speaks of staleness about any clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption, Setting
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities.notion import PointNotion
+
+PLAIN: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
+"""Plain FedAvg: synchronous rounds of all clients, equal weights, the same local work, and a server step of one."""
+
+_OF_CLOCKS = (
+    *(q.staleness, q.largest_staleness, q.reports, q.report_count, q.window, q.buffer, q.common_period),
+    *(q.reports_in_a_period, q.most_other_reports, q.update_rate, q.speed_ratio_below, q.speed_ratio_above),
+    *(q.remaining_time, q.largest_remaining_time, q.least_remaining_time, q.received_distance_sq, q.received_model),
+    *(q.past_step_lengths_sq, q.doubled_server_gap, q.whole_time_suboptimality),
+    *(q.doubled_synchronous_suboptimality, q.doubled_asynchronous_suboptimality),
+)
+_OF_INTERVALS = (
+    *(q.interval, q.report_interval, q.common_report_interval, q.longest_report_interval),
+    *(q.report_chance, q.exponential_share),
+)
+_OF_TURNS = (q.cycle_residual, q.even_cycle_distance_sq, q.odd_cycle_distance_sq, q.mean_cycle_distance_sq)
+_OF_SAMPLING = (
+    *(q.sampling_variance, q.weight_pairing, q.weight_excess, q.reporting_excess, q.expected_square_weight),
+    *(q.spread_factor, q.fastest_pairing, q.fastest_excess, q.fastest_gap, q.fastest_gradient),
+)
+_OF_CLIENT_WEIGHTS = (q.importance, q.largest_importance, q.type_importance, q.first_importance)
+_OF_AGGREGATION = (
+    *(q.aggregation_weight, q.largest_aggregation_weight, q.first_weight, q.second_weight, q.weight_sum),
+    *(q.expected_weight, q.largest_expected_weight, q.mean_weight, q.mean_weight_sum, q.largest_weight_sum),
+    *(q.smallest_weight_sum, q.weight_share, q.mean_weight_share, q.mean_of_shares, q.largest_share),
+    *(q.largest_share_of_all, q.exponential_share, q.weight_pairing, q.weight_excess, q.reporting_excess),
+    *(q.expected_square_weight, q.spread_factor, q.distance_from_shares_sq),
+)
+_OF_UPDATES = (
+    *(q.type_weight, q.type_share, q.mean_type_weight, q.unrepresented_importance, q.chi_sq, q.mean_chi_sq),
+    *(q.largest_chi_sq, q.misfit, q.absences, q.misrepresentation, q.mean_misrepresentation, q.unrepresented_gap),
+    *(q.mean_unrepresented_gap, q.window_loss, q.window_round_loss, q.window_surrogate_loss, q.window_weight),
+    *(q.surrogate_optimum, q.surrogate_objective, q.surrogate_noise, q.surrogate_initial_distance),
+    *(q.surrogate_optimum_distance, q.client_gap_at_surrogate_optimum, q.surrogate_at_start),
+    *(q.surrogate_optimum_slope_sq, q.surrogate_gap, q.mean_surrogate_gap, q.surrogate_suboptimality),
+    *(q.mean_surrogate_suboptimality, q.surrogate_suboptimality_at_step, q.final_surrogate_distance_sq),
+    *(q.second_moment_at_surrogate_optimum, q.change_between_optima, q.gradient_deviation_sq),
+    *(q.round_optimum, q.mean_round_objective, q.round_optimum_noise, q.round_optimum_mixed_noise),
+    *(q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, q.residual, q.round_optimum_gap),
+    *(q.round_objective_at_start, q.mean_round_objective_at_start, q.round_optimum_slope_sq, q.round_gap),
+    *(q.mean_round_gap, q.round_gap_at_step, q.round_objective_at_virtual, q.change_from_round_optimum),
+    *(q.second_moment_at_round_optimum, q.surrogate_comparator, q.surrogate_comparator_distance),
+    *(q.final_surrogate_comparator_distance_sq, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
+)
+"""What depends on the weights q_i(n) of each update: the problem that the run solves instead of the federated one."""
+
+
+def _any(notions: tuple[Notion, ...]) -> dict[Notion, Assumption | None]:
+    return dict.fromkeys(notions)
+
+
+def _each(notions: tuple[Notion, ...], instead: Assumption) -> dict[Notion, Assumption | None]:
+    return dict.fromkeys(notions, instead)
+
+
+_DEFAULTS: Mapping[Assumption, Mapping[Notion, Assumption | None]] = {
+    a.every_client: {q.participants: a.uniform_sampling, q.participates: a.uniform_sampling, **_any(_OF_SAMPLING)},
+    a.importance_weights: _any(_OF_AGGREGATION) | _any(_OF_UPDATES) | _any(_OF_TURNS),
+    a.synchronous: {
+        **_each(_OF_TURNS, a.turns_of_clients),
+        **_each(_OF_INTERVALS, a.fixed_intervals),
+        **_any(_OF_CLOCKS),
+        **_any(_OF_UPDATES),
+    },
+    a.uniform_shares: _any(_OF_CLIENT_WEIGHTS) | _any(_OF_AGGREGATION) | _any(_OF_UPDATES),
+    a.same_local_work: {
+        q.effective_step_size: a.normalised_steps,
+        q.step_shift: a.decreasing_steps,
+        **_any((q.client_step_size, q.small_step_bias)),
+        q.client_local_steps: a.same_step_size,
+    },
+    a.server_step_of_one: {q.server_step_size: None},
+    a.update_rule: {
+        q.communication_probability: a.scaffnew,
+        q.momentum: a.server_momentum,
+        q.proximal_weight: a.fedprox,
+        q.compression_variance: a.compressed,
+        q.step_shift: None,
+        **_each((q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq), a.dsgd),
+    },
+}
+"""What plain FedAvg consists of; for each part the quantities that lift it, and what is supposed instead, if anything.
+
+The first quantity of a claim that is listed decides."""
+_FULL = (a.every_client, a.importance_weights, a.synchronous)
+_UNIT = (a.server_step_of_one, a.update_rule)
+
+
+def with_setting(claim: Claim) -> Claim:
+    """The claim with the setting that is supposed where it names none."""
+    found = supposed(claim)
+    return replace(claim, assumptions=(*found, *claim.assumptions), supposed=found) if found else claim
+
+
+def supposed(claim: Claim) -> tuple[Assumption, ...]:
+    """The setting of a claim of one's own that names none; nothing where it names one, and for published claims.
+
+    A statement about points depends on no more of the setting than the weights of the objective.
+    """
+    if claim.is_published or not claim.is_testable or any(isinstance(one, Setting) for one in claim.assumptions):
+        return ()
+    if claim.place != "points":
+        return _condensed([one for one in _parts(claim).values() if one is not None])
+    speaks_of_runs = any(not isinstance(notion, PointNotion) for notion in claim.notation.values())
+    is_lifted = a.uniform_shares in lifted_by(claim)
+    return (a.uniform_shares,) if speaks_of_runs and not is_lifted else ()
+
+
+def lifted_by(claim: Claim) -> tuple[Assumption, ...]:
+    """The parts of plain FedAvg beyond which alone a quantity of a claim has a meaning."""
+    return tuple(default for default, instead in _parts(claim).items() if instead is not default)
+
+
+def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
+    """For each part of plain FedAvg what a claim leaves of it, or has instead."""
+    notions = set(claim.notation.values())
+    return {
+        default: next((instead for notion, instead in beyond.items() if notion in notions), default)
+        for default, beyond in _DEFAULTS.items()
+    }
+
+
+def _condensed(parts: list[Assumption]) -> tuple[Assumption, ...]:
+    """The same in the words of most claims: full participation, unit server step; what follows from another is left."""
+    if a.uniform_sampling in parts:
+        # It asks for rounds that wait and for importances as weights, which a quantity may have lifted.
+        is_plain = all(one in parts for one in (a.importance_weights, a.synchronous))
+        left = (a.importance_weights, a.synchronous) if is_plain else (a.uniform_sampling,)
+        parts = [one for one in parts if one not in left]
+    for together, one in ((_FULL, a.full_participation), (_UNIT, a.unit_server_step)):
+        if all(part in parts for part in together):
+            parts = [one if part is together[0] else part for part in parts if part not in together[1:]]
+    return tuple(dict.fromkeys(parts))
+
+
+def setting_line(claim: Claim) -> str:
+    """The argument with which a claim states its assumptions itself, as in ``assumptions=[a.full_participation]``."""
+    return f"assumptions=[{', '.join(_names(claim))}]"
+
+
+def supposed_in_words(claim: Claim) -> str:
+    """What is supposed, in words: plain FedAvg, or what the claim's quantities leave of it."""
+    parts = ", ".join(assumption.name for assumption in claim.supposed)
+    return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg beyond its quantities ({parts})"
+
+
+def setting_facts(claim: Claim) -> dict[str, str]:
+    """What cards say of the setting: the line that states it, where it goes without saying."""
+    return {"supposed setting": f"{supposed_in_words(claim)}; {setting_line(claim)}"} if claim.supposed else {}
+
+
+def _names(claim: Claim) -> Iterator[str]:
+    names = _python_names()
+    for assumption in claim.assumptions:
+        yield f"a.{names[assumption]}" if assumption in names else f"<{assumption.name}>"
+
+
+@cache
+def _python_names() -> dict[Assumption, str]:
+    return {getattr(a, name): name for name in a.__all__}

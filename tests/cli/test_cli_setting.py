@@ -1,0 +1,94 @@
+"""What is printed of the setting that is supposed of a claim of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_claims import CONTRACT
+
+LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
+NAMES = ["full participation", "uniform shares", "same local work", "unit server step"]
+SAID = f"so plain FedAvg is supposed: {LINE} states it"
+PARTICIPANTS = """
+sampled = Claim(id="mine:sampled", lhs=0, rhs=q.participants)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    """A file with the claim of the contract, and one about participants."""
+    file = tmp_path / "mine.py"
+    file.write_text(CONTRACT + PARTICIPANTS)
+    return str(file)
+
+
+@pytest.mark.parametrize("name", ["check", "prove", "show", "falsify", "verify"])
+@pytest.mark.long
+def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> None:
+    """For people with the line that states it, in JSON by the names of the assumptions."""
+    target = f"{own}:drift"
+    given = {"check": [write_run({})], "falsify": ["--budget", "0.1"], "verify": ["--search", "0"]}.get(name, [])
+    told = " ".join(command(name, target, *given).out.split())
+    assert f"no setting is named by {'mine:drift' if name in ('check', 'prove', 'show') else target}, {SAID}" in told
+    document = command(name, target, *given, "--json").document
+    found = document["claims"][0] if name == "verify" else document
+    assert (found["assumed"], found["assumed_line"]) == (NAMES, LINE)
+
+
+def test_nothing_is_supposed_of_published_claims(command) -> None:
+    """Their assumptions are what the source says."""
+    found = command("prove", "renard2022:lemma-2.3", "--json").document
+    assert (found["assumed"], found["assumed_line"]) == ([], None)
+    assert "no setting" not in command("prove", "renard2022:lemma-2.3").out
+
+
+def test_what_a_quantity_lifts_is_said(command, own: str) -> None:
+    """A claim that counts participants is about sampled clients."""
+    found = command("show", f"{own}:sampled", "--json").document
+    assert found["assumed"] == ["uniform sampling", *NAMES[1:]]
+    told = " ".join(command("show", f"{own}:sampled").out.split())
+    assert "plain FedAvg beyond its quantities (uniform sampling, " in told
+
+
+@pytest.mark.long
+def test_the_page_of_a_claim_says_what_is_supposed(command, own: str, tmp_path: Path) -> None:
+    """Beside its assumptions."""
+    assert command("report", f"{own}:sampled", "-o", tmp_path / "pages").code == 0
+    page = (tmp_path / "pages" / "mine-sampled.html").read_text()
+    assert "No assumption names a setting, so plain FedAvg beyond its quantities (uniform sampling, " in page
+    assert f"<code>{LINE.replace('full_participation', 'uniform_sampling')}</code>" in page
+
+
+DSGD = """\
+import sympy as sp
+from fedtheory import Claim, assumptions as a, quantities as q
+
+G = q.visited_second_moment
+kept = dict(lhs=q.final_consensus_distance_sq, where={G.symbol: G})
+consensus = Claim(id="kol:consensus", rhs=G.symbol, assumptions=[a.dsgd, a.full_gradients], **kept)
+"""
+RUN = """\
+[problem]
+kind = "quadratic"
+hessians = [[["1"]], [["1/5"]], [["2"]]]
+linear = [["1"], ["-1/2"], ["3"]]
+start = ["3"]
+[algorithm]
+name = "dsgd"
+mixing = [["1/3", "1/3", "1/3"], ["1/3", "1/3", "1/3"], ["1/3", "1/3", "1/3"]]
+local_step_size = "1/10"
+rounds = 5
+"""
+
+
+def test_a_quantity_without_a_value_is_named(command, tmp_path: Path) -> None:
+    """Once, with the reason."""
+    (tmp_path / "dsgd.py").write_text(DSGD)
+    (tmp_path / "dsgd.toml").write_text(RUN)
+    outcome = command("check", f"{tmp_path / 'dsgd.py'}:consensus", tmp_path / "dsgd.toml")
+    reason = "it is known for the update rule, and dsgd is not a setting of it"
+    assert f"not applicable: visited_second_moment has no value: {reason}" in " ".join(outcome.out.split())
+    found = json.loads(command("check", f"{tmp_path / 'dsgd.py'}:consensus", tmp_path / "dsgd.toml", "--json").out)
+    assert [one["name"] for one in found["excluded"]] == ["visited_second_moment"]

@@ -1,0 +1,130 @@
+"""The setting that is supposed of a claim of one's own that names none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption, Setting
+from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.quantities import Notion
+from fedtheory.language.registry import all_claims
+from fedtheory.language.setting import PLAIN, setting_line, supposed, supposed_in_words, with_setting
+from fedtheory.language.targets import resolve
+from fedtheory.language.vocabulary import assumed
+
+PLAIN_LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
+
+
+def claim_about(*notions: Notion, assumptions: tuple[Assumption, ...] = ()) -> Claim:
+    """A claim that speaks of some quantities."""
+    symbols = {sp.Symbol(f"s{n}", positive=True): notion for n, notion in enumerate(notions)}
+    return Claim(id="mine:claim", lhs=0, rhs=sp.Add(*symbols), where=symbols, assumptions=assumptions)
+
+
+def test_a_claim_without_a_setting_is_about_plain_fedavg() -> None:
+    """All four parts, before what it names itself, with the line that states them."""
+    claim = with_setting(claim_about(q.max_drift, q.local_steps, q.clients))
+    assert claim.supposed == PLAIN
+    assert tuple(claim.assumptions) == PLAIN
+    assert setting_line(claim) == PLAIN_LINE
+    assert supposed_in_words(claim) == "plain FedAvg"
+
+
+OBJECTIVES = (a.full_gradients, a.convex_and_smooth, a.strongly_convex_clients, a.one_type, a.unbiased_bounded_variance)
+
+
+@pytest.mark.parametrize("assumption", OBJECTIVES, ids=lambda one: str(one.name))
+def test_objectives_and_gradients_are_no_setting(assumption: Assumption) -> None:
+    """A claim about full gradients is one about plain FedAvg with full gradients."""
+    claim = with_setting(claim_about(q.max_drift, assumptions=(assumption,)))
+    assert claim.supposed == PLAIN
+    assert tuple(claim.assumptions) == (*PLAIN, assumption)
+
+
+@pytest.mark.parametrize("chapter", ["algorithms", "clocks", "participation", "steps", "turns", "weights"])
+def test_every_assumption_of_a_chapter_on_settings_is_one(chapter: str) -> None:
+    """With any of them a claim is about what it names, and what it leaves out is free."""
+    found = [one for one in assumed() if one.module.__name__.endswith(f".{chapter}")]
+    assert found
+    for one in found:
+        assert isinstance(one.assumption, Setting), one.name
+        claim = claim_about(q.max_drift, assumptions=(one.assumption,))
+        assert supposed(claim) == ()
+        assert with_setting(claim) is claim
+
+
+LIFTED = {
+    q.participants: (a.uniform_sampling, a.uniform_shares, a.same_local_work, a.unit_server_step),
+    q.server_step_size: (a.full_participation, a.uniform_shares, a.same_local_work, a.update_rule),
+    q.largest_staleness: (
+        *(a.every_client, a.importance_weights, a.uniform_shares),
+        *(a.same_local_work, a.unit_server_step),
+    ),
+    q.largest_importance: (a.full_participation, a.same_local_work, a.unit_server_step),
+    q.largest_aggregation_weight: (a.every_client, a.synchronous, a.same_local_work, a.unit_server_step),
+    q.client_local_steps: (a.full_participation, a.uniform_shares, a.same_step_size, a.unit_server_step),
+    q.client_step_size: (a.full_participation, a.uniform_shares, a.unit_server_step),
+    q.effective_step_size: (a.full_participation, a.uniform_shares, a.normalised_steps, a.unit_server_step),
+    q.step_shift: (a.full_participation, a.uniform_shares, a.decreasing_steps, a.server_step_of_one),
+    q.mixing_contraction: (
+        *(a.full_participation, a.uniform_shares, a.same_local_work),
+        *(a.server_step_of_one, a.dsgd),
+    ),
+}
+
+
+@pytest.mark.parametrize("notion", LIFTED, ids=lambda one: str(one.name))
+def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(notion: Notion) -> None:
+    """The others stay, also beside other quantities."""
+    claim = with_setting(claim_about(q.final_suboptimality, notion))
+    assert claim.supposed == LIFTED[notion]
+    assert supposed_in_words(claim).startswith("plain FedAvg beyond its quantities (")
+
+
+def test_quantities_lift_together() -> None:
+    """What one lifts does not come back with another."""
+    claim = with_setting(claim_about(q.participants, q.largest_importance, q.server_step_size))
+    assert claim.supposed == (a.uniform_sampling, a.same_local_work, a.update_rule)
+    both = with_setting(claim_about(q.client_local_steps, q.client_step_size))
+    assert a.same_step_size not in both.supposed
+
+
+def test_published_claims_keep_what_they_say() -> None:
+    """Their sources say what they are about."""
+    assert all(supposed(claim) == () and resolve(claim) is claim for claim in all_claims().values())
+
+
+def test_points_depend_on_the_weights_alone() -> None:
+    """Of the objective, where the statement has one; an inequality between vectors depends on nothing."""
+    x, y, f = sp.symbols("x y F", real=True)
+    bare = Claim(id="mine:points", place="points", lhs=x, rhs=y, where={x: q.point, y: q.second_point})
+    assert supposed(bare) == ()
+    smooth = replace(bare, rhs=f, where={x: q.point, f: q.objective})
+    assert supposed(smooth) == (a.uniform_shares,)
+
+
+def test_rates_have_a_setting_and_definitions_none() -> None:
+    """Nothing is tried of a bare definition."""
+    rate = Claim(id="mine:rate", rate=Rate(q.average_suboptimality, 1 / q.rounds.symbol, q.rounds))
+    assert supposed(rate) == PLAIN
+    assert supposed(Claim(id="mine:definition", kind="definition")) == ()
+
+
+def test_the_setting_is_supposed_once() -> None:
+    """A claim that has it names it."""
+    claim = with_setting(claim_about(q.max_drift))
+    assert with_setting(claim) is claim
+    assert resolve(claim) is claim
+    named = claim_about(q.max_drift, assumptions=PLAIN)
+    assert resolve(named) is named
+
+
+def test_the_line_names_an_assumption_of_ones_own() -> None:
+    """By what it is called: it has no name in the vocabulary."""
+    small = Assumption("small", "the problem is small", lambda run: run.problem)
+    assert setting_line(with_setting(claim_about(q.max_drift, assumptions=(small,)))) == PLAIN_LINE[:-1] + ", <small>]"

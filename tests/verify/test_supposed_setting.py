@@ -1,0 +1,109 @@
+"""Claims of one's own that name no setting, wherever something is said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+import fedtheory as ft
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.premises import failed_premises
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.targets import resolve
+from fedtheory.language.vocabulary import vocabulary
+from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.instances import FAMILIES, families_for
+from verify.verdict import verify
+
+PROBLEM = {"kind": "quadratic", "hessians": [[["1"]], [["1/4"]]], "linear": [["1"], ["-1"]], "start": ["3"]}
+STEPS = {"local_step_size": "1/4", "local_steps": 2, "rounds": 3}
+BEYOND = {
+    "some": ({"participation": {"kind": "uniform", "clients": 1}}, {}),
+    "weights": ({}, {"weights": ["1/4", "3/4"]}),
+    "local steps": ({"local_steps": [1, 2]}, {}),
+    "step sizes": ({"local_step_size": ["1/4", "1/8"]}, {}),
+    "decreasing": ({"local_step_size": "1/(4 + n)"}, {}),
+    "server step": ({"server_step_size": 2}, {}),
+    "clock": ({"clock": {"policy": "async", "times": [1, 2]}}, {}),
+    "algorithm": ({"name": "fedavgm", "momentum": "1/2"}, {}),
+}
+POSITIVE = Claim(id="mine:positive", lhs=0, relation="<", rhs=q.rounds)
+
+
+def run_with(algorithm: dict[str, object] | None = None, problem: dict[str, object] | None = None) -> Run:
+    """A plain run, but for some keys."""
+    return parse_run({"problem": PROBLEM | (problem or {}), "algorithm": STEPS | (algorithm or {})}, RATIONAL)
+
+
+def test_a_plain_run_is_checked() -> None:
+    """It is in the setting."""
+    assert check(resolve(POSITIVE), run_with()).holds is True
+
+
+@pytest.mark.parametrize("beyond", BEYOND)
+def test_a_run_beyond_the_setting_is_not_applicable(beyond: str) -> None:
+    """The answer says what goes without saying, how the run is beyond it, and the line that states it."""
+    found = ft.check(POSITIVE, run_with(*BEYOND[beyond]))
+    assert not found.applicable
+    assert found.reason is not None
+    assert found.reason.startswith("the claim names no setting, so plain FedAvg is supposed, and on this run ")
+    line = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
+    assert found.reason.endswith(f"; write {line} for another setting")
+    assert {one.name for one in found.excluded} <= {one.name for one in resolve(POSITIVE).supposed}
+
+
+@pytest.mark.parametrize("beyond", BEYOND)
+def test_what_a_claim_leaves_out_is_free(beyond: str) -> None:
+    """One that names any part of the setting is about exactly what it names."""
+    named = a.finite_answering_time if beyond not in ("algorithm", "decreasing") else a.server_step_of_one
+    free = replace(POSITIVE, assumptions=(named,))
+    assert ft.check(free, run_with(*BEYOND[beyond])).holds is True
+
+
+@pytest.mark.long
+def test_every_quantity_has_a_value_in_the_setting_that_is_supposed_for_it() -> None:
+    """What a new quantity is about beyond plain FedAvg has to lift it."""
+    missing = []
+    for entry in vocabulary():
+        notion = entry.notion
+        if isinstance(notion, Quantity) and not _has_a_value(notion):
+            missing.append(notion.name)
+    assert missing == []
+
+
+def _has_a_value(notion: Quantity) -> bool:
+    claim = resolve(Claim(id=f"mine:{notion.name}", lhs=0, rhs=notion))
+    names = [name for name in families_for(claim) if not (FAMILIES[name].in_enclosures or FAMILIES[name].in_floats)]
+    for instance in (instance for name in names for instance in FAMILIES[name].instances):
+        run = instance.run()
+        if failed_premises(claim, run):
+            continue
+        try:
+            notion.on(run)
+        except FedtheoryError:
+            continue
+        return True
+    return False
+
+
+@pytest.mark.long
+def test_counterexamples_are_in_the_setting() -> None:
+    """What instances and a search find is plain FedAvg."""
+    gap = sp.Symbol("D", positive=True)
+    false = Claim(id="mine:false", lhs=q.final_distance_sq, rhs=gap**2 / 2, where={gap: q.initial_distance})
+    (found,) = verify(false)
+    assert found.verdict == "refuted"
+    assert found.witness is not None
+    assert all(assumption.failure(found.witness) is None for assumption in found.claim.supposed)
+    searched = ft.falsify(false, budget=5)
+    assert searched.run is not None
+    assert searched.claim.supposed == found.claim.supposed
+    assert failed_premises(searched.claim, parse_run(searched.run, RATIONAL)) == []
