@@ -22,6 +22,7 @@ from verify.check import Check
 from verify.check.climbs import RateCheck, Rung
 from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
+from verify.shown_place import is_about_vectors_alone, name_of_point, shown_place
 from verify.verdict import ClaimVerdict
 from verify.witness import Sides, beyond_pencil
 
@@ -65,7 +66,7 @@ def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
     check, witness, run_file = verdict.evidence, verdict.witness, verdict.run_file
     if check is None or witness is None or run_file is None:
         return None
-    worst = check.worst
+    worst = shown_place(check)
     return Evidence(
         title=_title(verdict),
         remark=prose(_remark(check)),
@@ -88,25 +89,28 @@ def _remark(check: Check) -> str:
     """Where in the run, and how its numbers are to be read."""
     if check.rate is not None:
         return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
-    worst = check.worst
-    if worst is None or not worst.index:
+    worst = shown_place(check)
+    if is_about_vectors_alone(check.claim):
+        return "For statements about free vectors the run does not matter."
+    if worst is None or not (worst.index or worst.points):
         return ""
     place = ", ".join(
         f"{axis} = {value}" if worst.points.keys() & {axis} else f"{axis} {value}"
         for axis, value in worst.index.items()
     )
-    measured = " Points are measured from $x^*$." if worst.points else ""
-    return f"At {place} of this run.{measured}"
+    measured = ["Points are measured from $x^*$."] if worst.points else []
+    return " ".join([*([f"At {place} of this run."] if place else []), *measured])
 
 
 def _rows(check: Check) -> list[Row]:
     if check.rate is not None:
         return _rate_rows(check.claim, check.rate)
-    return [] if check.worst is None else _side_rows(check.worst)
+    worst = shown_place(check)
+    return [] if worst is None else _side_rows(check.claim, worst)
 
 
-def _side_rows(worst: Comparison) -> list[Row]:
-    rows = [_vector_row(name, point) for name, point in worst.points.items()]
+def _side_rows(claim: Claim, worst: Comparison) -> list[Row]:
+    rows = [_vector_row(name_of_point(claim, name), point) for name, point in worst.points.items()]
     for side, value, terms in (("left", worst.lhs, worst.left_terms), ("right", worst.rhs, worst.terms)):
         rows.append(_row(f"{side} side", value))
         if len(terms) > 1:
@@ -160,4 +164,6 @@ def _row(name: str, value: Number) -> Row:
 
 
 def _vector_row(name: str, point: Array) -> Row:
-    return Row(prose(f"${name}-x^*$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point))
+    return Row(
+        prose(f"${name.replace('*', '^*')}$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point)
+    )

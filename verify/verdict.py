@@ -28,6 +28,7 @@ from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
+from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
 from verify.tailored import are_enough, enough_for, lacking, made_for
 from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
@@ -74,10 +75,11 @@ class ClaimVerdict(Shown):
 
     def card(self) -> Card:
         """The statement, the evidence, and the run that decides."""
-        worst = None if self.evidence is None else self.evidence.worst
+        shown = None if self.evidence is None else shown_place(self.evidence)
         facts = {"violations": str(self.violations), "largest ratio": number(self.worst_ratio)}
-        if worst is not None:
-            facts |= {"left side there": number(worst.lhs), "right side there": number(worst.rhs)}
+        if shown is not None:
+            facts |= {"left side there": number(shown.lhs), "right side there": number(shown.rhs)}
+            facts["at"] = points_in_words(self.claim, shown.points)
         facts |= setting_facts(self.claim)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +14,7 @@ from fedtheory.engine.run import Run
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check
 from verify.check.settle import decidable
+from verify.shown_place import shown_place
 
 
 def exact_run(table: dict[str, Any]) -> Run:
@@ -61,14 +63,17 @@ class Sides:
     lhs: str
     rhs: str
     ratio: str | None
+    points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Free points there, measured from the optimum."""
 
     @classmethod
     def of(cls, evidence: Check) -> Sides | None:
-        """Those of the worst comparison; None where nothing is compared."""
-        worst = evidence.worst
-        if worst is None:
+        """Those of the comparison that people are shown; None where nothing is compared."""
+        shown = shown_place(evidence)
+        if shown is None:
             return None
-        return cls(str(worst.lhs), str(worst.rhs), None if worst.ratio is None else str(worst.ratio))
+        points = {name: tuple(map(str, point)) for name, point in shown.points.items()}
+        return cls(str(shown.lhs), str(shown.rhs), None if shown.ratio is None else str(shown.ratio), points)
 
 
 @dataclass(frozen=True, eq=False)

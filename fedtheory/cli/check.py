@@ -72,7 +72,9 @@ def bound_figure_of(claim: Claim, given: Run) -> Figure:
 
 def document(found: Check) -> dict[str, Any]:
     """The JSON document of a check."""
-    text, worst = found.arithmetic.text, found.worst
+    from verify.shown_place import shown_place
+
+    text, worst = found.arithmetic.text, shown_place(found)
     settled_by = None if found.settlement is None else found.settlement.reason
     is_open = found.applicable and found.holds is None
     return {
@@ -163,9 +165,12 @@ def for_people(found: Check) -> None:
     """Print a check for a terminal: the answer in three lines, one table, then conditions and regions."""
     from rich.markup import escape
 
+    from verify.shown_place import shown_place
+
     print_lines(f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", *_answer(found), "")
-    if found.worst is not None:
-        _print_sides(found, found.worst)
+    shown = shown_place(found)
+    if shown is not None:
+        _print_sides(found, shown)
     if found.rate is not None:
         _print_ladder(found, found.rate)
     print_lines(
@@ -188,7 +193,9 @@ def _answer(found: Check) -> list[str]:
     """Whether it holds, by what margin its conditions do, and which term limits the bound."""
     from rich.markup import escape
 
-    worst = found.worst if found.applicable else None
+    from verify.shown_place import shown_place
+
+    worst = shown_place(found) if found.applicable else None
     sides = "" if worst is None else f": {_compared(worst)}"
     lines = [_outcome(found) + sides]
     if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):
@@ -259,9 +266,11 @@ def _by(found: Check) -> str | None:
 def _print_sides(found: Check, worst: Comparison) -> None:
     from rich.markup import escape
 
+    from verify.shown_place import name_of_point
+
     place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
     rows = [[short(worst.lhs), "left side"], [short(worst.rhs), "right side"], [short(worst.ratio), "ratio"]]
     rows += [[short(term.value), f"term {escape(found.claim.in_words(term.expression))}"] for term in worst.terms]
     for name, point in worst.points.items():
-        rows.append([", ".join(short(value) for value in point), f"{name} - x*"])
+        rows.append([", ".join(short(value) for value in point), name_of_point(found.claim, name)])
     print_table(f"worst place: {place or 'the run'}", ["value", "of"], rows, whole=())

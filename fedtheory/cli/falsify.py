@@ -27,7 +27,7 @@ def run(target: Target, budget: Budget = 20, seed: Seed = 0, save: Save = None, 
     claim = resolve(target)
     with progress("seconds of search") as report:
         finding = falsify(claim, budget, seed, report)
-    save_witness(finding.run_file, save)
+    save_witness(finding.run_file, finding.found, save)
     if as_json:
         print_json(document(target, finding))
     else:
@@ -38,7 +38,9 @@ def run(target: Target, budget: Budget = 20, seed: Seed = 0, save: Save = None, 
 
 def document(target: str, finding: Finding) -> dict[str, Any]:
     """The JSON document of a search; `run` is the run file of the counterexample, or of the largest ratio."""
-    worst = finding.found.worst if finding.found else None
+    from verify.shown_place import shown_place
+
+    worst = shown_place(finding.found) if finding.found else None
     text = None if finding.found is None else finding.found.arithmetic.text
     return {
         "id": finding.claim.id,
@@ -48,6 +50,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "best_ratio": finding.best_ratio,
         "lhs": None if worst is None or text is None else text(worst.lhs),
         "rhs": None if worst is None or text is None else text(worst.rhs),
+        "points": {} if worst is None or text is None else {n: list(map(text, x)) for n, x in worst.points.items()},
         "run": finding.run,
         "arithmetic": None if finding.found is None else finding.found.arithmetic.kind,
         "tried": finding.looked,

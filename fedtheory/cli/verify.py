@@ -68,7 +68,8 @@ def run(
     seconds = perf_counter() - begin
     if save is not None and len(verdicts) != 1:
         raise InputError("--save", f"expected one claim, got {len(verdicts)}")
-    save_witness(verdicts[0].run_file if verdicts else None, save)
+    if save is not None:
+        save_witness(verdicts[0].run_file, verdicts[0].evidence, save)
     if as_json:
         faulty = [{"target": target, "error": str(error)} for target, error in faults.items()]
         claims = [document(verdict) for verdict in verdicts]
@@ -116,6 +117,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "lhs": None if sides is None else sides.lhs,
         "rhs": None if sides is None else sides.rhs,
         "ratio": None if sides is None else sides.ratio,
+        "points": {} if sides is None else {name: list(point) for name, point in sides.points.items()},
         "run": verdict.run,
         "seconds": round(verdict.seconds, 3),
     }

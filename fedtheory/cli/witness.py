@@ -25,33 +25,41 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     `to_save` is the command that writes it, without its option; as was typed if empty.
     """
     from fedtheory.cli.run_in_words import in_words
+    from verify.shown_place import is_about_vectors_alone, points_in_words, shown_place
 
     confirmed = f"{counterexample}, confirmed in {found.arithmetic.numbers}"
     title = "the simplest run with nearly the largest ratio" if counterexample is None else confirmed
     in_floats = "" if found.arithmetic.is_rigorous else ", in floats"
-    worst = found.worst
-    sides = "" if worst is None else f": left side {_exact(worst.lhs)}, right side {_exact(worst.rhs)}"
+    shown = shown_place(found)
+    sides = "" if shown is None else f": left side {_exact(shown.lhs)}, right side {_exact(shown.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
+    points = points_in_words(found.claim, shown.points) if shown is not None else ""
+    of_run = [_ANY_RUN] if is_about_vectors_alone(found.claim) else in_words(table)
     # Not through Rich: who copies a line wants it whole.
-    for line in [*_ladder(found), *in_words(table)]:
+    for line in [*([f"at {points}"] if points else []), *_ladder(found), *of_run]:
         print(f"  {line}")
     print(f"  `{to_save}--save run.toml` writes it as a run file")
 
 
-def save_witness(text: str | None, file: str | None) -> None:
-    """Write a run file where one is asked for; `InputError` where there is none, or nowhere to write it."""
+def save_witness(text: str | None, found: Check | None, file: str | None) -> None:
+    """Write a run file where one is asked for; `InputError` where there is none, or nowhere to write it.
+
+    A comment in it says at which points a claim that leaves points free is evaluated.
+    """
     from fedtheory.errors import InputError
+    from verify.shown_place import points_as_comment
 
     if file is None:
         return
     if text is None:
         raise InputError("--save", "there is no run to write: the claim applied to none")
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        Path(file).write_text(text if found is None else points_as_comment(found) + text, encoding="utf-8")
     except OSError as error:
         raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
 
 
+_ANY_RUN = "for statements about free vectors the run does not matter"
 _LONGEST = 44
 """Letters of a fraction that is shown as it is."""
 

@@ -248,3 +248,32 @@ def test_few_instances_are_told(command, tmp_path: Path) -> None:
 def test_seconds_that_are_no_number(command, mine: Path) -> None:
     """An option of its own sort: the smallest value alone does not refuse it."""
     assert "search" in command("verify", f"{mine}:steps_are_huge", "--search", "nan").complaint()
+
+
+POINTS = """
+import sympy as sp
+from fedtheory import Claim, norm_sq, quantities as q
+
+x, y = sp.symbols("x y", real=True)
+where = {x: q.point, y: q.second_point}
+young = Claim(id="mine:young", place="points", lhs=norm_sq(x + y), rhs=sp.Rational(3, 2) * norm_sq(x) + 2 * norm_sq(y), where=where)
+"""  # noqa: E501
+
+
+def test_points_of_a_counterexample(command, tmp_path: Path) -> None:
+    """They are printed, in JSON, and in the saved run file, which is read as before; `check` and `falsify` agree."""
+    file, saved = tmp_path / "points.py", tmp_path / "run.toml"
+    file.write_text(POINTS)
+    target = f"{file}:young"
+    shown = command("verify", target, "--jobs", "1", "--search", "1", "--save", saved).out
+    assert "left side 4, right side 7/2\n  at x = 1, y = 1\n" in shown
+    assert "the run does not matter" in shown
+    assert "client 1" not in shown
+    (claim,) = command("verify", target, "--jobs", "1", "--search", "1", "--json").document["claims"]
+    assert (claim["lhs"], claim["rhs"], claim["points"]) == ("4", "7/2", {"x": ["1"], "y": ["1"]})
+    assert saved.read_text().startswith("# mine:young at x = 1, y = 1; ")
+    checked = command("check", target, saved, "--arithmetic", "rational", "--json").document
+    assert (checked["holds"], checked["lhs"], checked["points"]) == (False, "4", claim["points"])
+    assert "at x = 1, y = 1" in command("falsify", target, "--budget", "1").out
+    found = command("falsify", target, "--budget", "1", "--json").document
+    assert (found["lhs"], found["rhs"], found["points"]) == ("4", "7/2", claim["points"])

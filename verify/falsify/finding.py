@@ -19,6 +19,7 @@ from verify.falsify.hunt import Hunt
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
+from verify.shown_place import points_in_words, shown_place
 
 _SEARCHING, _HALF = 0.85, 0.5
 """Part of the budget for the search, and of a small one; the rest makes a simpler run of what is found."""
@@ -53,10 +54,11 @@ class Finding(Shown):
 
     def card(self) -> Card:
         """The statement, both sides, and the run."""
-        worst = None if self.found is None else self.found.worst
+        shown = None if self.found is None else shown_place(self.found)
         facts = {"largest ratio": number(self.best_ratio)}
-        if worst is not None:
-            facts |= {"left side": number(worst.lhs), "right side": number(worst.rhs)}
+        if shown is not None:
+            facts |= {"left side": number(shown.lhs), "right side": number(shown.rhs)}
+            facts["at"] = points_in_words(self.claim, shown.points)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property

@@ -1,0 +1,110 @@
+"""Where a violation is shown: at points that a reader can check by hand, where a claim leaves its points free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import islice, product
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Average, ClientSum
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Site, points_of
+from fedtheory.shown import number
+from verify.check import Check
+from verify.check.comparison import Comparison, compare
+from verify.check.outcome import unclearness
+
+_MULTIPLES = (1, 2, -1, 0, 3, -2)
+"""Of the first unit vector, the simplest first; other points are sums of two unit vectors and their differences."""
+_MOST_DIMENSIONS, _MOST = 3, 500
+"""Dimensions in which vectors are read at a glance, and choices of points that are tried."""
+
+
+def shown_place(found: Check) -> Comparison | None:
+    """The comparison that people are shown: a violation at simple points, where there is one, else the worst one.
+
+    Simple points are tried for claims of one's own that exact numbers refute, with constants that hold on all of space.
+    Published counterexamples stay as they are on their pages.
+    """
+    worst = found.worst
+    if worst is None or not worst.points or worst.holds is not False:
+        return worst
+    if found.claim.is_published or not found.arithmetic.is_rigorous or not found.everywhere:
+        return worst
+    simplest = None
+    for other in islice(_at_simple_points(found.claim, worst), _MOST):
+        if other.holds is False:
+            simplest = simplest or other
+            if unclearness(None if other.ratio is None else float(other.ratio)) == 0:
+                return other
+    return simplest or worst
+
+
+def is_about_vectors_alone(claim: Claim) -> bool:
+    """Whether a claim is about free vectors, so that the run does not matter."""
+    sides = [side for relation in claim.relations for side in relation.sides]
+    used = set().union(*(side.free_symbols for side in sides)) if sides else set()
+    is_free = bool(points_of(claim)) and used <= {*points_of(claim), *claim.for_all}
+    asks_nothing = not (claim.assumptions or claim.conditions)
+    return is_free and asks_nothing and not any(side.has(Average, ClientSum) for side in sides)
+
+
+def points_in_words(claim: Claim, points: Mapping[str, Array]) -> str:
+    """Points such as ``x = 1, y = (1, 0)``; empty without any."""
+    return ", ".join(f"{name_of_point(claim, name)} = {_vector(point)}" for name, point in points.items())
+
+
+def name_of_point(claim: Claim, name: str) -> str:
+    """What the numbers of a free point are: a vector, or how far the point is from x*."""
+    return name if is_about_vectors_alone(claim) else f"{name} - x*"
+
+
+def points_as_comment(found: Check) -> str:
+    """A line of a run file that says at which points the claim is evaluated; empty where none are free."""
+    shown = shown_place(found)
+    if shown is None or not shown.points:
+        return ""
+    why = "; for statements about free vectors the run does not matter" if is_about_vectors_alone(found.claim) else ""
+    return f"# {found.claim.id} at {points_in_words(found.claim, shown.points)}{why}\n"
+
+
+def _vector(point: Array) -> str:
+    entries = [number(entry) for entry in point]
+    return entries[0] if len(entries) == 1 else f"({', '.join(entries)})"
+
+
+def _at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Comparison]:
+    """The same comparison at the simplest points first."""
+    site = worst.place.site
+    vectors, symbols = list(_simple_vectors(site.run)), points_of(claim)
+    places = sorted(product(range(len(vectors)), repeat=len(symbols)), key=lambda place: (sum(place), place))
+    for place in places:
+        points = {symbol: vectors[at] for symbol, at in zip(symbols, place, strict=True)}
+        yield from compare([worst.link], partial(_only, _at(site, points)), site.run)
+
+
+def _only(site: Site, _run: Run) -> list[Site]:
+    return [site]
+
+
+def _at(site: Site, points: Mapping[sp.Symbol, Array]) -> Site:
+    names = {symbol.name for symbol in points}
+    index = {axis: value for axis, value in site.index.items() if axis not in names}
+    return replace(site, index=index, points=points, choices=())
+
+
+def _simple_vectors(run: Run) -> Iterator[Array]:
+    dimension = run.problem.dimension
+    if dimension > _MOST_DIMENSIONS:
+        return
+    units = run.arithmetic.identity(dimension)
+    first, *others = np.asarray(units)
+    yield from (multiple * first for multiple in _MULTIPLES)
+    for other in others:
+        yield from (other, first + other, first - other)
