@@ -28,6 +28,7 @@ suite: $(READY)
 test-long: $(READY)
 	$(PYTEST) -m "long and not slow and not rocq"
 
+# The rest; it prints how many of the planted errors are refuted.
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks
 	FUZZ=8 $(ONE_THREAD) $(BIN)/python -m pytest -n auto $(wildcard tests/cli/test_cli_fuzz_*.py)

@@ -11,11 +11,12 @@ from dataclasses import replace
 from functools import cache
 
 import sympy as sp
-from planted import Mutant
+from planted import OF_THE_PREMISES, Mutant
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import FedtheoryError
 from fedtheory.kernel import Term, assumption, one
+from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -23,13 +24,29 @@ from fedtheory.language.registry import claims_of, paper_with
 from fedtheory.proofs import Certificate, Combination, Part, certificate_of, examine
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.numbers import numbers_of
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 
 
+def follows(mutant: Mutant, origin: Claim) -> bool:
+    """Whether a mutant is true by the proof of the claim in which it was planted, or by those of others."""
+    return _is_weaker(mutant.claim, origin) or is_proved(mutant)
+
+
+def _is_weaker(claim: Claim, origin: Claim) -> bool:
+    """Whether the slack of a claim is that of a relation of a proved one, and what is not negative by its signs."""
+    if origin.verdict != "proved" or len(claim.relations) != 1:
+        return False
+    numbers, slack = numbers_of(claim), claim.relations[0].slack
+    gained = [sp.expand(slack - relation.slack) for relation in origin.relations if relation.operator != "=="]
+    shapes = [shape for rest in gained for shape in (sp.factor(rest), rest)]
+    return any(is_nonnegative(shape, numbers, tuple(claim.conditions)) for shape in shapes)
+
+
 def is_proved(mutant: Mutant) -> bool:
     """Whether a certificate shows that a mutant is true."""
-    if len(mutant.claim.relations) != 1 or mutant.kind == "a wider condition":
+    if len(mutant.claim.relations) != 1 or mutant.kind in OF_THE_PREMISES:
         certificate = certificate_of(mutant.claim.id)
         return certificate is not None and examine(mutant.claim, certificate).verdict == "proved"
     if mutant.claim.relation not in ("<=", ">="):

@@ -9,7 +9,8 @@ import sympy as sp
 
 from fedtheory.arithmetic import simplest_near
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language import quantities
+from fedtheory.language import assumptions, quantities
+from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.quantities.notion import Quantity
 from fedtheory.language.registry import claims_of
@@ -19,14 +20,29 @@ from verify.instances import FAMILIES, Instance, families_for
 MEASURES = (
     "local_step_size",
     "effective_step_size",
+    "client_step_size",
     "server_step_size",
     "noise_deviation",
+    "noise_at_optimum",
+    "comparator_noise",
     "gradient_dissimilarity",
+    "dissimilarity_at_optimum",
+    "comparator_dissimilarity",
+    "gradient_bound",
+    "second_moment",
+    "initial_distance",
+    "initial_gap",
     "smoothness",
+    "sample_smoothness",
+    "strong_convexity",
 )
-WIDER = sp.Rational(11, 10)
-COUNTS = ("local_steps", "clients", "rounds", "iterations")
+COUNTS = ("local_steps", "clients", "participants", "rounds", "iterations", "largest_staleness")
 """Quantities whose exponent is easily off by one; counts are at least one, so that only fewer of them weaken."""
+WIDER = sp.Rational(11, 10)
+PARTS = (sp.Rational(1, 2), sp.Rational(1, 10))
+"""Constants that a term loses."""
+GENEROUS = sp.Integer(40)
+"""A constant in which no wrong exponent should hide."""
 
 
 SWAPS = {
@@ -36,8 +52,29 @@ SWAPS = {
         ("average_suboptimality", "final_suboptimality"),
     ),
     "rounds for iterations": (("rounds", "iterations"),),
+    "a constant at the optimum": (
+        ("noise_deviation", "noise_at_optimum"),
+        ("gradient_dissimilarity", "dissimilarity_at_optimum"),
+    ),
+    "the smoothness of the mean": (("smoothness", "objective_smoothness"),),
 }
 """Quantities that are taken for others; where the exchange weakens a claim, it stays true."""
+SETTINGS = (
+    assumptions.unit_server_step,
+    assumptions.server_step_of_one,
+    assumptions.same_local_work,
+    assumptions.full_participation,
+    assumptions.uniform_sampling,
+    assumptions.averaged_participants,
+    assumptions.uniform_shares,
+    assumptions.importance_weights,
+    assumptions.full_gradients,
+    assumptions.several_clients,
+    assumptions.same_step_size,
+)
+"""Assumptions that a quotation forgets."""
+OF_THE_PREMISES = ("a wider condition", "a missing condition", "a missing assumption", "convexity left out")
+"""Kinds of errors that leave the relations as they are."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +98,10 @@ def mutants(claim: Claim) -> Iterator[Mutant]:
         if relation.operator != "==":
             for kind, larger in (
                 *_without_terms(relation),
+                *_smaller_terms(relation),
                 *_other_exponents(claim, relation),
+                *_multiplied(claim, relation),
+                *_fresh(claim, relation),
                 *_gaps(claim, relation),
                 *_swapped(claim, relation.ordered[1]),
             ):
@@ -69,6 +109,8 @@ def mutants(claim: Claim) -> Iterator[Mutant]:
             for kind, smaller in _swapped(claim, relation.ordered[0]):
                 yield Mutant(_with(claim, replace_smaller(relation, smaller), relation.ordered[1]), kind, str(smaller))
     yield from _wider(claim)
+    yield from _unconditional(claim)
+    yield from _forgetful(claim)
 
 
 def _without_terms(relation: Relation) -> Iterator[tuple[str, Expr]]:
@@ -76,6 +118,14 @@ def _without_terms(relation: Relation) -> Iterator[tuple[str, Expr]]:
     for term in terms if len(terms) > 1 else ():
         if not term.could_extract_minus_sign():
             yield "a lost term", _larger(relation) - term
+
+
+def _smaller_terms(relation: Relation) -> Iterator[tuple[str, Expr]]:
+    larger = _larger(relation)
+    for term in sp.Add.make_args(larger):
+        for part in PARTS:
+            if not term.could_extract_minus_sign():
+                yield "a smaller constant of a term", larger - (1 - part) * term
 
 
 def _other_exponents(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
@@ -86,6 +136,26 @@ def _other_exponents(claim: Claim, relation: Relation) -> Iterator[tuple[str, Ex
             for change in changes:
                 kind = "a lost number of clients" if name == "clients" else "a wrong exponent"
                 yield kind, larger - term + term * change
+                yield f"{kind}, generous", larger - term + term * change * GENEROUS
+
+
+def _multiplied(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
+    """The number of clients as a factor where it divides: there is at least one, so that the claim stays true."""
+    larger = _larger(relation)
+    for term in sp.Add.make_args(larger):
+        for symbol, name in _named(claim, term):
+            if name == "clients" and sp.denom(term).has(symbol) and not sp.numer(term).has(symbol):
+                yield "clients as a factor", larger - term + term * symbol**2
+
+
+def _fresh(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
+    """As if no model were stale."""
+    larger = _larger(relation)
+    for symbol, name in _named(claim, larger):
+        if name == "largest_staleness":
+            without = larger.subs(symbol, 0)
+            if without.is_finite is not False and without != larger:
+                yield "staleness left out", without
 
 
 def _named(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
@@ -98,18 +168,21 @@ def _gaps(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     """The initial gap, by smoothness at most L/2 times the squared distance, in place of the latter."""
     for symbol, name in _named(claim, _larger(relation)):
         if name == "initial_distance":
-            gap = sp.sqrt(2 * _letter("initial_gap") / _letter("smoothness"))
+            gap = sp.sqrt(2 * _letter_of(claim, "initial_gap") / _letter_of(claim, "smoothness"))
             yield "the initial gap for the distance", _larger(relation).subs(symbol, gap)
 
 
-def _letter(name: str) -> sp.Symbol:
-    """A letter for a quantity that a claim did not speak of."""
-    return sp.Symbol(name, positive=True)
+def _letter_of(claim: Claim, name: str) -> sp.Symbol:
+    """The letter of a claim for a quantity, or a new one."""
+    return next((symbol for symbol, notion in claim.where.items() if notion is _NAMED[name]), sp.Symbol(name, **_SIGN))
 
 
-_NEW = {_letter(name): getattr(quantities, name) for name in ("initial_gap", "smoothness")} | {
-    _letter(other): getattr(quantities, other) for pairs in SWAPS.values() for _, other in pairs
+_SIGN: dict[str, bool] = {"positive": True}
+_NAMED = {
+    name: getattr(quantities, name)
+    for name in ("initial_gap", "smoothness", *(other for pairs in SWAPS.values() for _, other in pairs))
 }
+_NEW = {sp.Symbol(name, **_SIGN): notion for name, notion in _NAMED.items()}
 
 
 def _swapped(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
@@ -117,7 +190,7 @@ def _swapped(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
         for symbol, name in _named(claim, side):
             for given, other in pairs:
                 if name == given:
-                    yield kind, side.subs(symbol, _letter(other))
+                    yield kind, side.subs(symbol, _letter_of(claim, other))
 
 
 def _wider(claim: Claim) -> Iterator[Mutant]:
@@ -130,6 +203,28 @@ def _wider(claim: Claim) -> Iterator[Mutant]:
             conditions = [wider if n == place else other for n, other in enumerate(claim.conditions)]
             weakened = replace(claim, conditions=conditions, verdict=None)
             yield Mutant(weakened, "a wider condition", str(wider))
+
+
+def _unconditional(claim: Claim) -> Iterator[Mutant]:
+    """Each condition left out."""
+    for place, condition in enumerate(claim.conditions):
+        conditions = [other for n, other in enumerate(claim.conditions) if n != place]
+        yield Mutant(replace(claim, conditions=conditions, verdict=None), "a missing condition", str(condition))
+
+
+def _forgetful(claim: Claim) -> Iterator[Mutant]:
+    """Each assumption about the setting left out, and smooth losses that are not said to be convex."""
+    for assumption in claim.assumptions:
+        if assumption in SETTINGS:
+            yield _assuming(claim, assumption, ())
+        if assumption is assumptions.convex_and_smooth:
+            yield _assuming(claim, assumption, (assumptions.smooth,))
+
+
+def _assuming(claim: Claim, forgotten: Assumption, instead: tuple[Assumption, ...]) -> Mutant:
+    left = [other for other in claim.assumptions if other is not forgotten]
+    kind = "convexity left out" if instead else "a missing assumption"
+    return Mutant(replace(claim, assumptions=[*left, *instead], verdict=None), kind, forgotten.name)
 
 
 def replace_smaller(relation: Relation, smaller: Expr) -> Relation:
@@ -173,13 +268,6 @@ def _with(claim: Claim, relation: Relation, larger: Expr) -> Claim:
     """The claim with this relation only, and another larger side."""
     smaller, _ = relation.ordered
     operator: Operator = "<" if relation.operator in ("<", ">") else "<="
-    return replace(
-        claim,
-        lhs=smaller,
-        relation=operator,
-        rhs=larger,
-        chain=(),
-        also=(),
-        where={**_NEW, **claim.where, **claim.notation},
-        verdict=None,
-    )
+    letters = {symbol: notion for symbol, notion in _NEW.items() if (smaller - larger).has(symbol)}
+    where = {**letters, **claim.where, **claim.notation}
+    return replace(claim, lhs=smaller, relation=operator, rhs=larger, chain=(), also=(), where=where, verdict=None)

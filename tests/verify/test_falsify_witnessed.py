@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import islice
 
 import pytest
 from labels import is_proved
-from planted import Mutant, mutants, sound_inequalities
-from witnesses import false_ones, far_points, is_violated, plain_problems, witnessed
+from planted import mutants
+from witnesses import far_points, is_violated, plain_problems, witnessed
 
 from fedtheory.language.registry import find
 from verify.falsify import falsify
@@ -17,8 +16,8 @@ from verify.falsify.tables import Table, all_steps, clients
 
 pytestmark = pytest.mark.long
 
-COUNT, SHARE, BUDGET, LONG_BUDGET = 300, 0.97, 10.0, 60.0
-"""Errors, how many of them are found at least, in so many seconds each; and seconds where each one is."""
+BUDGET = 60.0
+"""Seconds in which each error is found."""
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:property-2.5", "vlaski2023:eq-5.51.fixed"])
@@ -29,7 +28,7 @@ def test_what_a_far_run_refutes_is_found(claim_id: str) -> None:
     for mutant, table in found:
         assert is_violated(mutant.claim, table)
         assert not is_proved(mutant)
-        assert falsify(mutant.claim, LONG_BUDGET).verdict == "refuted"
+        assert falsify(mutant.claim, BUDGET).verdict == "refuted"
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:thm-2.1.proof.telescope", "lecture27:lemma-3"])
@@ -46,16 +45,3 @@ def test_a_half_takes_half_the_steps(table: Table) -> None:
     for run in (table, *far_points(table)):
         work = all_steps(run) * clients(run)
         assert all(all_steps(half) * clients(half) <= work * 2 / 3 for half in halves(run))
-
-
-@pytest.mark.slow
-def test_planted_errors_of_known_truth_are_found() -> None:
-    """Nearly all of three hundred, by the search that a user waits for."""
-    false = list(islice(false_ones(sound_inequalities(), seed=24), COUNT))
-    assert len(false) == COUNT
-    missed = [mutant for mutant in false if falsify(mutant.claim, BUDGET).verdict != "refuted"]
-    assert len(missed) <= (1 - SHARE) * COUNT, _told(missed)
-
-
-def _told(missed: list[Mutant]) -> str:
-    return f"{Counter(mutant.kind for mutant in missed)}: {[(mutant.claim.id, mutant.change) for mutant in missed]}"

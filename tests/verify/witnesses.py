@@ -8,13 +8,12 @@ exact check of the run is the proof that a mutant is false; nothing here looks a
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
 from flint import fmpq
-from planted import Mutant, mutants
+from planted import Mutant
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import FedtheoryError
@@ -164,23 +163,3 @@ def is_violated(claim: Claim, table: Table) -> bool:
         return check(claim, parse_run(table, RATIONAL)).holds is False
     except (FedtheoryError, ArithmeticError, LookupError, ValueError):
         return False
-
-
-_EACH = {"a wrong exponent": 8, "a lost term": 4, WIDER: 3}
-_OF_OTHERS = 5
-"""Mutants of a claim that are tried, by kind, and of all other kinds."""
-
-
-def false_ones(claims: Sequence[Claim], seed: int) -> Iterator[Mutant]:
-    """Mutants that are certainly false, of all claims in an order that depends on the seed."""
-    generator = random.Random(seed)
-    for claim in generator.sample(claims, len(claims)):
-        for mutant, _ in witnessed(_some(list(mutants(claim)), generator)):
-            yield mutant
-
-
-def _some(everyone: Sequence[Mutant], generator: random.Random) -> list[Mutant]:
-    of_kind: dict[str, list[Mutant]] = {}
-    for mutant in generator.sample(everyone, len(everyone)):
-        of_kind.setdefault(mutant.kind, []).append(mutant)
-    return [mutant for kind, found in of_kind.items() for mutant in found[: _EACH.get(kind, _OF_OTHERS)]]

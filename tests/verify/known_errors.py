@@ -1,0 +1,94 @@
+"""What is known of the planted errors, and how: `planted_errors.json` has an entry for each, with a violating run.
+
+An entry names the claim, the kind of error and its number among those, and says whether what is left is true, false, or
+of unknown truth.  `how` is one of
+
+"run"       false: a run violates it, given as a table in which equal neighbours are written once
+"proved"    true: it follows from the proof of its claim, or from proved claims
+"unknown"   neither, after long searches
+
+`python tests/verify/label_errors.py` writes the file again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from planted_errors import PlantedError, errors_in
+
+from fedtheory.language.registry import find
+
+FILE = Path(__file__).with_name("planted_errors.json")
+TIMES = "times"
+"""The key of how often a value is repeated in a list."""
+
+
+@dataclass(frozen=True)
+class KnownError:
+    """A planted error with what is known of it."""
+
+    id: str
+    origin: str
+    how: Literal["run", "proved", "unknown"]
+    run: dict[str, Any] | None
+
+    @property
+    def truth(self) -> Literal["true", "false", "unknown"]:
+        """Whether the claim with the error is true."""
+        return "false" if self.how == "run" else "unknown" if self.how == "unknown" else "true"
+
+    @property
+    def error(self) -> PlantedError:
+        """The claim itself, planted again."""
+        return next(error for error in _errors_in(self.origin) if error.claim.id == self.id)
+
+
+@cache
+def _errors_in(origin: str) -> tuple[PlantedError, ...]:
+    return tuple(errors_in(find(origin)))
+
+
+@cache
+def known_errors() -> tuple[KnownError, ...]:
+    """All of them, in the order of the file."""
+    entries = json.loads(FILE.read_text())
+    return tuple(KnownError(**{**entry, "run": unfold(entry["run"])}) for entry in entries)
+
+
+def write(known: Iterable[KnownError]) -> None:
+    """The file again, with an entry in each line."""
+    entries = [json.dumps({**vars(each), "run": fold(each.run)}) for each in known]
+    FILE.write_text("[\n" + ",\n".join(entries) + "\n]\n")
+
+
+def fold(value: Any) -> Any:
+    """A table with equal neighbours of a list written once."""
+    if isinstance(value, Mapping):
+        return {key: fold(each) for key, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    folded: list[Any] = []
+    for each in map(fold, value):
+        if folded and folded[-1][0] == each:
+            folded[-1][1] += 1
+        else:
+            folded.append([each, 1])
+    return [each if times == 1 else {"value": each, TIMES: times} for each, times in folded]
+
+
+def unfold(value: Any) -> Any:
+    """The table that was folded."""
+    if isinstance(value, Mapping):
+        return {key: unfold(each) for key, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    unfolded: list[Any] = []
+    for each in value:
+        is_repeated = isinstance(each, Mapping) and TIMES in each
+        unfolded += [unfold(each["value"])] * each[TIMES] if is_repeated else [unfold(each)]
+    return unfolded
