@@ -13,6 +13,7 @@ from fedtheory import Claim, InputError
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from verify.check import check
+from verify.falsify.counts import allowed_counts
 from verify.falsify.made import ASPECTS, KINDS, Kind, bases_of, kind_of
 from verify.tailored import ENOUGH, lacking, missing, tailor
 from verify.verdict import verify
@@ -135,6 +136,38 @@ def test_instances_satisfy_equations_of_the_step_size() -> None:
         assert run.algorithm.work.step_sizes[0] * (run.strong_convexity + run.smoothness) == 2
         assert outcome.holds
     assert [o.instance for o in first] != [o.instance for o in second]
+
+
+@pytest.mark.parametrize(
+    ("condition", "count_of", "allowed"),
+    [
+        (sp.Eq(T, 10), lambda run: run.algorithm.rounds, {10}),
+        (sp.Eq(tau, 5), lambda run: max(run.algorithm.work.steps), {5}),
+        (sp.Ge(tau, 7), lambda run: max(run.algorithm.work.steps), {7, 8, 9, 10}),
+        (sp.Eq(M, 5), lambda run: run.problem.clients, {5}),
+        (sp.Gt(M**2, 30), lambda run: run.problem.clients, {6, 7, 8, 9}),
+    ],
+    ids=str,
+)
+def test_instances_have_the_counts_that_conditions_ask_for(condition, count_of, allowed) -> None:
+    """Rounds, local steps and clients are those that a condition on them alone allows, the smallest ones."""
+    claim = Claim(id="mine:counts", lhs=q.final_distance_sq, rhs=2 * D**2 + 10**6, where=CURVED, conditions=[condition])
+    kind = Kind("pulls that differ", noisy=True, many_steps=True, at_optimum=False)
+    made = tailor([claim], kind, 12, bases_of(claim))
+    assert len(made) == 12
+    assert {count_of(outcome.instance.run()) for outcome in made} <= allowed
+
+
+def test_counts_that_conditions_exclude_are_not_made() -> None:
+    """A claim about five clients has no instance with one; one about many rounds keeps the runs that are drawn."""
+    one = Kind("one client", noisy=False, many_steps=False, at_optimum=False)
+    five = replace(ONE_STEP, id="mine:five", conditions=[*ONE_STEP.conditions, sp.Eq(M, 5)])
+    assert tailor([five], one, 5, bases_of(five)) == []
+    assert allowed_counts(five, q.clients) == (5,)
+    assert allowed_counts(five, q.local_steps) == (1,)
+    assert allowed_counts(five, q.rounds) == ()
+    long = replace(ONE_STEP, id="mine:long", conditions=[sp.Ge(T, 10**6), sp.Ge(T, M)])
+    assert allowed_counts(long, q.rounds) == ()
 
 
 @pytest.mark.long

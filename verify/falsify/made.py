@@ -17,9 +17,11 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.check import Check
+from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
 from verify.falsify.knobs import knobs_of
 from verify.falsify.local import factor_at_edge, factor_within, turned, with_steps_times, without
@@ -154,7 +156,7 @@ def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
 def made(claim: Claim, bases: Bases, kind: Kind, size: int, generator: np.random.Generator) -> tuple[Run, Check] | None:
     """One of the bases, changed, if it is of the kind then and the claim applies to it."""
     fitting = bases.for_kind(kind)
-    table = _of_kind(_pick(generator, fitting), kind, size, generator) if fitting else None
+    table = _of_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
         table = None if table is None else _turned(table, generator)
     table = without(table, ("start",)) if table is not None and kind.at_optimum else table
@@ -173,16 +175,26 @@ def _is_small(table: Table) -> bool:
     return clients(table) * longest * int(table["algorithm"].get("rounds", 1)) <= _MOST_STEPS
 
 
-def _of_kind(table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table | None:
-    """The table, changed towards a kind; None where its structure does not allow it."""
-    if isinstance(get(table, "algorithm.local_steps"), list) and not kind.many_steps:
+def _of_kind(claim: Claim, table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table | None:
+    """The table, changed towards a kind and to counts that the claim asks for; None where it cannot be."""
+    steps = [n for n in allowed_counts(claim, q.local_steps) or _LOCAL_STEPS if (n > 1) == kind.many_steps]
+    many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
+    if not steps or not many:
         return None
-    if not isinstance(get(table, "algorithm.local_steps"), list):
-        steps = 2 + int(generator.integers(3)) if kind.many_steps else 1
-        table = changed(table, {"algorithm.local_steps": steps})
-    if size > 1 and get(table, "algorithm.clock") is None:
+    if not allowed_counts(claim, q.local_steps) and isinstance(get(table, "algorithm.local_steps"), list):
+        if not kind.many_steps:
+            return None
+    else:
+        table = changed(table, {"algorithm.local_steps": _pick(generator, steps)})
+    rounds = allowed_counts(claim, q.rounds)
+    if rounds:
+        table = changed(table, {"algorithm.rounds": _pick(generator, rounds)})
+    elif size > 1 and get(table, "algorithm.clock") is None:
         table = changed(table, {"algorithm.rounds": int(generator.integers(1, 4)) * size})
-    table = _with_clients_of(table, kind, size, generator)
+    wanted = _pick(generator, many)
+    if not allowed_counts(claim, q.clients):
+        wanted = max(wanted * size, clients(table) if kind.clients == "curvatures that differ" else 1)
+    table = _with_clients_of(table, kind, wanted, generator)
     if kind.clients in ("pulls that differ", "curvatures that differ"):
         table = _pulled_apart(table, kind, generator)
     if "hessians" in table["problem"]:
@@ -191,22 +203,23 @@ def _of_kind(table: Table, kind: Kind, size: int, generator: np.random.Generator
     return table
 
 
-def _with_clients_of(table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table:
+def _with_clients_of(table: Table, kind: Kind, wanted: int, generator: np.random.Generator) -> Table:
     count = clients(table)
     if kind.clients == "one client":
         return with_clients(table, [int(generator.integers(count))])
-    wanted = (2 + int(generator.integers(3))) * size
     if kind.clients in ("clients that are alike", "pulls that differ"):
         return with_clients(table, [int(generator.integers(count))] * wanted)
-    return with_clients(table, [place % count for place in range(max(wanted, count))])
+    return with_clients(table, [place % count for place in range(wanted)])
 
 
+_LOCAL_STEPS, _CLIENTS = (1, 2, 3, 4), (1, 2, 3, 4)
+"""Counts where a claim asks for none."""
 _NOISES, _PULLS = (fmpq(1), fmpq(1, 4), fmpq(4)), (fmpq(0), fmpq(1), fmpq(-1), fmpq(2), fmpq(1, 2))
 _FACTORS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(2))
 
 
 def _pick(generator: np.random.Generator, options: Sequence[Any]) -> Any:
-    return options[int(generator.integers(len(options)))]
+    return options[int(generator.integers(len(options)))] if len(options) > 1 else options[0]
 
 
 def _curvature(table: Table) -> fmpq:
