@@ -177,20 +177,11 @@ def _is_small(table: Table) -> bool:
 
 def _of_kind(claim: Claim, table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table | None:
     """The table, changed towards a kind and to counts that the claim asks for; None where it cannot be."""
-    steps = [n for n in allowed_counts(claim, q.local_steps) or _LOCAL_STEPS if (n > 1) == kind.many_steps]
     many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
-    if not steps or not many:
+    stepped = _with_local_steps_of(claim, table, kind, generator)
+    if stepped is None or not many:
         return None
-    if not allowed_counts(claim, q.local_steps) and isinstance(get(table, "algorithm.local_steps"), list):
-        if not kind.many_steps:
-            return None
-    else:
-        table = changed(table, {"algorithm.local_steps": _pick(generator, steps)})
-    rounds = allowed_counts(claim, q.rounds)
-    if rounds:
-        table = changed(table, {"algorithm.rounds": _pick(generator, rounds)})
-    elif size > 1 and get(table, "algorithm.clock") is None:
-        table = changed(table, {"algorithm.rounds": int(generator.integers(1, 4)) * size})
+    table = _with_rounds_of(claim, stepped, size, generator)
     wanted = _pick(generator, many)
     if not allowed_counts(claim, q.clients):
         wanted = max(wanted * size, clients(table) if kind.clients == "curvatures that differ" else 1)
@@ -200,6 +191,24 @@ def _of_kind(claim: Claim, table: Table, kind: Kind, size: int, generator: np.ra
     if "hessians" in table["problem"]:
         noise = [_pick(generator, _NOISES) * _curvature(table) ** 2] * clients(table) if kind.noisy else None
         table = changed(table, {"problem.noise": noise})
+    return table
+
+
+def _with_local_steps_of(claim: Claim, table: Table, kind: Kind, generator: np.random.Generator) -> Table | None:
+    """One local step or several; steps of each client's own stay, unless a condition asks for others."""
+    asked = allowed_counts(claim, q.local_steps)
+    if not asked and isinstance(get(table, "algorithm.local_steps"), list):
+        return table if kind.many_steps else None
+    fitting = [n for n in asked or _LOCAL_STEPS if (n > 1) == kind.many_steps]
+    return changed(table, {"algorithm.local_steps": _pick(generator, fitting)}) if fitting else None
+
+
+def _with_rounds_of(claim: Claim, table: Table, size: int, generator: np.random.Generator) -> Table:
+    asked = allowed_counts(claim, q.rounds)
+    if asked:
+        return changed(table, {"algorithm.rounds": _pick(generator, asked)})
+    if size > 1 and get(table, "algorithm.clock") is None:
+        return changed(table, {"algorithm.rounds": int(generator.integers(1, 4)) * size})
     return table
 
 
