@@ -128,7 +128,7 @@ def _sides(erratum: Erratum) -> list[tuple[str, str, str]]:
         return []
     names = ("left side", "right side")
     if erratum.check.rate is not None:
-        names = ("limit", "promised") if erratum.check.rate.limit is not None else ("measured", "promised")
+        names = ("limit", "promised") if erratum.check.rate.growth is not None else ("measured", "promised")
     return [(name, *_number(value)) for name, value in zip(names, erratum.sides, strict=True)]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from flint import fmpq
 from markupsafe import Markup
 
@@ -133,7 +134,13 @@ def _rate_rows(claim: Claim, rate: RateCheck) -> list[Row]:
         for climb in rate.climbs:
             along = ", ".join(f"${latex(variable)}$" for variable in climb.variables)
             rows += [] if climb.slope is None else [_row(f"fitted slope along {along}", climb.slope)]
-    return rows if rate.limit is None else [*rows, _row(rf"limit for ${symbols[0]}\to\infty$", rate.limit)]
+    rows += [] if rate.limit is None else [_row(rf"limit for ${symbols[0]}\to\infty$", rate.limit)]
+    growth = rate.growth
+    if growth is None or not growth.exceeds or not growth.power or growth.coefficient is None:
+        return rows
+    scaled = latex(growth.variable ** -sp.Rational(growth.power.numerator, growth.power.denominator))
+    end = r"\infty" if growth.goes_to_infinity else "0"
+    return [*rows, _row(rf"limit of ${scaled}$ times it for ${latex(growth.variable)}\to{end}$", growth.coefficient)]
 
 
 def _values(symbols: Sequence[str], rung: Rung) -> str:

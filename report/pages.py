@@ -222,9 +222,12 @@ def _tried(verdict: ClaimVerdict) -> str:
 def _refutation(verdict: ClaimVerdict) -> str:
     """What kind of counterexample there is."""
     check = verdict.evidence
-    if check is not None and check.rate is not None and check.rate.limit is not None:
-        limit = decimal(check.rate.limit)
+    growth = None if check is None or check.rate is None else check.rate.growth
+    if check is not None and growth is not None and growth.power == 0 and growth.coefficient is not None:
+        limit = decimal(growth.coefficient)
         return f"On the simplest one known, below, the exact limit is {limit}, while the claimed order vanishes."
+    if check is not None and growth is not None:
+        return f"On the simplest one known, below, {growth.words(check.claim.in_words)}."
     where = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
     how = (
         "in exact rational arithmetic"

@@ -77,8 +77,9 @@ def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:
     """The two sides where the claim fails; a rate fails in the limit, or on the first rung above its constant."""
     if found.rate is None:
         return None if found.worst is None else (found.worst.lhs, found.worst.rhs)
-    if found.rate.limit is not None:
-        return found.rate.limit, 0
+    growth = found.rate.growth
+    if growth is not None and growth.coefficient is not None:
+        return growth.coefficient, 0
     assert found.claim.rate is not None
     stated = compile_side(found.claim, sp.sympify(found.claim.rate.constant), "run")(whole_run(run)).item()
     promised = ((rung.measured, stated * rung.order) for rung in found.rate.all_rungs)

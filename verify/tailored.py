@@ -24,12 +24,11 @@ from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
 from verify.falsify.tables import examined
 from verify.instances import Given, complexity, families_for
 from verify.processes import in_order, rarely_collected
+from verify.rate_instances import LADDERS, ladders_for
 from verify.trials import Outcome
 
 ENOUGH = 200
 """Instances of each kind, and of all kinds together, without which a claim of one's own is not supported."""
-_LADDERS = 100
-"""Instances of a rate that are enough: each is a ladder of several runs."""
 _TRIES = 4
 """Changed runs that are tried for each instance that is missing."""
 _IN_VAIN = 18
@@ -58,6 +57,7 @@ def made_for(
             for outcome in of_task:
                 groups[_premises(resolve(outcome.target))].known[outcome.target].append(outcome)
             yield from of_task
+    yield from ladders_for(outcomes, jobs, on_progress)
 
 
 def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
@@ -67,7 +67,7 @@ def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
 
 def enough_for(claim: Claim) -> int:
     """How many instances of all kinds together say much about a claim that nothing else decides."""
-    return ENOUGH if claim.rate is None else _LADDERS
+    return ENOUGH if claim.rate is None else LADDERS
 
 
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
@@ -126,6 +126,11 @@ def lacking(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """The aspects of which there are not enough instances, and how many there are."""
     count = Counter(word for kind in kinds_of(outcomes) for word in kind.words)
     return {aspect: count[aspect] for aspect in ASPECTS if count[aspect] < ENOUGH}
+
+
+def excluded(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """The aspects of which there is no instance at all, each with its zero."""
+    return {aspect: count for aspect, count in lacking(outcomes).items() if count == 0}
 
 
 def missing(found: Sequence[Kind], kinds: Sequence[Kind] = KINDS) -> list[tuple[Kind, int]]:

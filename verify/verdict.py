@@ -30,7 +30,7 @@ from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
-from verify.tailored import are_enough, enough_for, lacking, made_for
+from verify.tailored import are_enough, enough_for, excluded, lacking, made_for
 from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
 from verify.witness import Sides, Witness
 
@@ -68,6 +68,8 @@ class ClaimVerdict(Shown):
     """Runs that a search for a violation tried, beside the instances."""
     lacking: Mapping[str, int] = field(default_factory=dict)
     """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
+    reason: str | None = None
+    """Of a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
 
     def summary(self) -> str:
         """The claim, the verdict, and on how many instances."""
@@ -260,8 +262,7 @@ def _concluded(
         return _simpler(verdict, search, seen)
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
         return verdict
-    if verdict.claim.rate is None:
-        verdict = _weighed(verdict, outcomes)
+    verdict = _weighed(verdict, outcomes)
     return _after(verdict, seen or glance(verdict.claim, search)) if search > 0 else verdict
 
 
@@ -281,9 +282,11 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> Clai
 
 
 def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
-    """A verdict that says what few instances had, and is not "supported" where there are few."""
-    is_few = verdict.verdict == "supported" and verdict.is_thin
-    return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=lacking(outcomes))
+    """A verdict that says what few instances had; "undecided" takes the place of what few instances do not show."""
+    is_few = verdict.verdict in ("supported", "asymptotic") and verdict.is_thin
+    # Ladders need not be of every kind.
+    missing = lacking(outcomes) if verdict.claim.rate is None else excluded(outcomes) if verdict.is_thin else {}
+    return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=missing)
 
 
 def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
@@ -325,6 +328,7 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         None if witness is None else witness.table,
         None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
+        reason=None if witness is None else witness.reason,
     )
 
 
@@ -377,12 +381,15 @@ def _counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decis
 
 
 def _tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None) -> Witness | None:
-    """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last."""
+    """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last.
+
+    Of a rate, which has no ratio, those come first that are evidence against it.
+    """
     largest = _largest_ratio(applicable)
     attaining = [outcome for outcome in applicable if _is_nearly(outcome.ratio, largest)]
     if not attaining:
         return None
-    chosen = min(attaining, key=lambda outcome: (outcome.is_trivial, outcome.complexity))
+    chosen = min(attaining, key=lambda o: (o.holds is not None and claim.rate is not None, o.is_trivial, o.complexity))
     if stored is not None and chosen is stored.outcome:
         return stored.witness
     run = chosen.instance.run()

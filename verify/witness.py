@@ -84,9 +84,12 @@ class Witness:
     sides: Sides | None
     ratio: float | None = None
     """Ratio of the worst comparison, in floats."""
+    reason: str | None = None
+    """Of a rate: the exact limit that refutes it, or how the ratio to its order rises."""
 
     @classmethod
     def of(cls, run: Run, evidence: Check) -> Witness:
         """That of a run and its exact check."""
         ratio = evidence.ratio
-        return cls(run_table(run), Sides.of(evidence), None if ratio is None else plain_float(ratio))
+        reason = None if evidence.rate is None else evidence.rate.reason(evidence.claim.in_words)
+        return cls(run_table(run), Sides.of(evidence), None if ratio is None else plain_float(ratio), reason)

@@ -11,6 +11,7 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
+from fedtheory.arithmetic.germs import Germ
 from fedtheory.arithmetic.near import round_up
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product
@@ -31,7 +32,7 @@ class RationalArithmetic(Arithmetic):
     is_rigorous = True
 
     def number(self, value: object, key: str) -> Number:
-        if isinstance(value, fmpq | Enclosure):
+        if isinstance(value, fmpq | Enclosure | Germ):
             return value
         if type(value) is int or isinstance(value, np.integer):
             return fmpq(int(value))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from verify.check import Check
     from verify.check.climbs import Climb, RateCheck, Rung
     from verify.check.comparison import Comparison
+    from verify.check.growth import Growth
 
 NAME = "check"
 
@@ -80,7 +81,7 @@ def document(found: Check) -> dict[str, Any]:
     return {
         "id": found.claim.id,
         "applicable": found.applicable,
-        "reason": _by(found) if is_open else found.reason,
+        "reason": _by(found) if is_open else found.reason or _of_rate(found),
         "conditions": [
             {
                 "condition": c.latex,
@@ -107,8 +108,15 @@ def document(found: Check) -> dict[str, Any]:
     }
 
 
+def _of_rate(found: Check) -> str | None:
+    """Why a rate does not stand: an exact limit, or how the ratio rises."""
+    return None if found.rate is None else found.rate.reason(found.claim.in_words)
+
+
 def _open(found: Check) -> str:
     """Why an arithmetic decides nothing."""
+    if found.claim.rate is not None and found.claim.rate.constant is None:
+        return "rounding decides: runs next to this one say otherwise"
     if found.arithmetic.kind == "float":
         return "both sides agree up to rounding: exact arithmetic decides (--arithmetic rational)"
     return "the enclosures of both sides overlap: no number of digits tells equal values from close ones"
@@ -122,11 +130,27 @@ def _rate(found: Check) -> dict[str, Any] | None:
         "rungs": _rungs(found, rate.climbs[0]),
         "slope": rate.slope,
         "ladders": [
-            {"variables": _names(found, climb.variables), "rungs": _rungs(found, climb), "slope": climb.slope}
+            {
+                "variables": _names(found, climb.variables),
+                "rungs": _rungs(found, climb),
+                "slope": climb.slope,
+                "rise": climb.rise,
+            }
             for climb in rate.climbs
         ],
         "constant": rate.constant,
         "limit": None if rate.limit is None else text(rate.limit),
+        "refuted_by": None if rate.growth is None or not rate.growth.exceeds else _growth(found, rate.growth),
+    }
+
+
+def _growth(found: Check, growth: Growth) -> dict[str, Any]:
+    """The exact limit that refutes a rate: measured / variable^power tends to the coefficient, order / it to zero."""
+    return {
+        "variable": found.claim.notation[growth.variable].name,
+        "limit": "infinity" if growth.goes_to_infinity else "0",
+        "power": str(growth.power),
+        "coefficient": None if growth.coefficient is None else str(growth.coefficient),
     }
 
 
@@ -232,6 +256,8 @@ def _print_ladder(found: Check, rate: RateCheck) -> None:
 
 def _print_climb(found: Check, climb: Climb) -> None:
     """The values of all variables at each rung of a ladder, and its slope."""
+    from rich.markup import escape
+
     rows = [
         [*map(str, _values(found, rung).values()), short(rung.measured), short(rung.measured / rung.order)]
         for rung in climb.rungs
@@ -240,7 +266,10 @@ def _print_climb(found: Check, climb: Climb) -> None:
     changing = " and ".join(name.replace("_", " ") for name in _names(found, climb.variables))
     columns = [*names, "measured", "measured / order"]
     print_table(f"ladder of {changing} (instead of the run's own)", columns, rows, whole=tuple(columns))
-    print_lines(f"slope {short(climb.slope)}")
+    rises = (
+        f"; {escape(climb.rise_in_words(found.claim.in_words))}" if climb.is_rising and found.holds is not True else ""
+    )
+    print_lines(f"slope {short(climb.slope)}{rises}")
 
 
 def _outcome(found: Check) -> str:
@@ -256,11 +285,12 @@ def _outcome(found: Check) -> str:
 
 def _by(found: Check) -> str | None:
     """What decided, or why nothing did."""
+    of_rate = _of_rate(found) if found.applicable else None
     if found.settlement is not None:
-        return found.settlement.reason
+        return "; ".join(filter(None, (of_rate, found.settlement.reason)))
     if found.applicable and found.holds is None:
-        return found.reason or _open(found)
-    return found.decided_in or found.reason
+        return found.reason or of_rate or _open(found)
+    return of_rate or found.decided_in or found.reason
 
 
 def _print_sides(found: Check, worst: Comparison) -> None:

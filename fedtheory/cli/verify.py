@@ -113,6 +113,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
+        "reason": verdict.reason,
         "worst_ratio": verdict.worst_ratio,
         "lhs": None if sides is None else sides.lhs,
         "rhs": None if sides is None else sides.rhs,
@@ -156,8 +157,9 @@ def _print_what_is_missing(verdict: ClaimVerdict) -> None:
     none = ", ".join(kind for kind, count in verdict.lacking.items() if count == 0)
     few = ", ".join(f"{kind} ({count})" for kind, count in verdict.lacking.items() if count > 0)
     if verdict.is_thin:
+        what = "runs" if verdict.claim.rate is None else "ladders"
         print_lines(
-            f"[yellow]few instances:[/yellow] {verdict.instances} runs satisfy the assumptions and conditions of "
+            f"[yellow]few instances:[/yellow] {verdict.instances} {what} satisfy the assumptions and conditions of "
             f"{target}; fewer than {verdict.enough} show little. Try `fedtheory falsify {target}`"
         )
     if none:

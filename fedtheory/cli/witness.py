@@ -79,8 +79,10 @@ def _ladder(found: Check) -> list[str]:
         return []
     words = [found.claim.in_words(variable) for variable in ladders_of(found.claim)]
     lines = [f"{_place(words, rung)}: {_measured(rung)}" for climb in rate.climbs for rung in climb.rungs]
-    if rate.limit is not None and rate.limit != 0:
-        lines.append(f"it tends to {short(rate.limit)}, and the order to 0")
+    reason = rate.reason(found.claim.in_words)
+    if reason is not None:
+        lines.append(reason)
+    if rate.growth is not None and rate.growth.exceeds and rate.growth.power == 0:
         return lines
     slopes = [
         f"slope of the left side {climb.slope:.2f} in {', '.join(map(found.claim.in_words, climb.variables))}"

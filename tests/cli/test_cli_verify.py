@@ -168,7 +168,8 @@ def test_a_rate_shows_its_numbers(command, tmp_path: Path) -> None:
     outcome = command("verify", f"{path}:rate", "--jobs", "1")
     assert outcome.code == 0
     assert "T = 256: left side" in outcome.out
-    assert "it tends to" in outcome.out
+    assert "measured tends to" in outcome.out
+    assert "as T grows, and order to 0" in outcome.out
     assert "Traceback" not in outcome.err
 
 

@@ -16,6 +16,7 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import check
+from verify.check.settle import check_settled
 from verify.decided import Decision
 from verify.instances import Instance
 from verify.trials import Outcome
@@ -100,6 +101,10 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
     assert rounded.holds is None
     outcome = Outcome(drift, instance, True, True, None, False, None, (False, False, 0, 0, 0), 0.0)
     assert _verdict(drift, [outcome], Decision()).verdict == "asymptotic"
+    settled = check_settled(drift, instance.run(), instance.run().as_floats())
+    assert settled.holds is True
+    assert settled.rate is not None
+    assert settled.rate.is_zero
 
 
 def test_what_floats_do_not_tell_from_zero_rises_over_no_order() -> None:
@@ -131,7 +136,7 @@ def test_an_order_that_does_not_vanish_is_not_refuted_by_a_limit() -> None:
     assert check(Claim(id="t:bounded", rate=Rate(error, sp.Integer(1), T), where=WHERE), NOISY).holds is True
 
 
-def test_a_quantity_without_a_known_limit_is_not_refuted() -> None:
+def test_a_quantity_that_vanishes_is_not_refuted() -> None:
     """The last error of a quiet run vanishes; nothing takes its value at the run's own horizon for a limit."""
     last = q.final_suboptimality.symbol
     claim = Claim(id="t:last", rate=Rate(last, 1 / T, T), where={T: q.rounds, last: q.final_suboptimality})
@@ -141,10 +146,18 @@ def test_a_quantity_without_a_known_limit_is_not_refuted() -> None:
     assert found.rate.limit is None
 
 
-def test_too_fast_a_rate_is_not_supported() -> None:
-    """The error of a quiet run is not O(1/T^2) on the ladder."""
-    rate = Rate(error, 1 / T**2, T)
-    assert check(Claim(id="t:fast", rate=rate, where=WHERE), QUIET).holds is None
+def test_too_fast_a_rate_is_refuted() -> None:
+    """The error of a quiet run is not O(1/T^2): in rationals by its limit, in floats the ladder is evidence against."""
+    claim = Claim(id="t:fast", rate=Rate(error, 1 / T**2, T), where=WHERE)
+    found = check(claim, QUIET)
+    assert found.holds is False
+    assert found.rate is not None
+    assert found.rate.growth is not None
+    assert found.rate.growth.power == -1
+    in_floats = check(claim, QUIET.as_floats())
+    assert in_floats.holds is None
+    assert in_floats.rate is not None
+    assert in_floats.rate.reason(claim.in_words) == "the ratio rises like T^1.00: evidence against"
 
 
 @pytest.mark.parametrize("measured", [sp.Symbol("rho") / T, sp.sin(T), norm_sq(sp.Symbol("rho"))])

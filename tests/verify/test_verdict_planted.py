@@ -79,10 +79,11 @@ def test_a_differing_record_is_noticed(planted: dict[str, ClaimVerdict]) -> None
     assert planted["start"].agrees
 
 
-def test_a_rate_that_no_ladder_supports_is_undecided(planted: dict[str, ClaimVerdict]) -> None:
-    """O(1/T^3) where 1/T is true gets no positive verdict."""
-    assert planted["fast"].verdict == "undecided"
-    assert planted["fast"].undecided > 0
+def test_a_rate_that_is_too_fast_is_refuted(planted: dict[str, ClaimVerdict]) -> None:
+    """O(1/T^3) where 1/T is true: T times what is measured tends to a positive number."""
+    assert planted["fast"].verdict == "refuted"
+    assert planted["fast"].reason is not None
+    assert planted["fast"].reason.startswith("measured * T tends to ")
 
 
 def test_refutations_prefer_constants_that_hold_everywhere(planted: dict[str, ClaimVerdict]) -> None:

@@ -89,7 +89,7 @@ def conditions_hold(claim: Claim, run: Run) -> bool:
 
 
 def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
-    return tuple(found for found in _asked(claim, run, nearby) if not _is_of_rungs(claim, found.expression))
+    return tuple(found for found in _asked(claim, run, nearby) if not is_of_rungs(claim, found.expression))
 
 
 def _asked(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
@@ -116,6 +116,6 @@ def _as_a_whole(run: Run) -> list[Site]:
     return [whole_run(run)]
 
 
-def _is_of_rungs(claim: Claim, condition: Expr) -> bool:
+def is_of_rungs(claim: Claim, condition: Expr) -> bool:
     """Whether a condition restricts a variable of a rate: it is asked on each rung, not on the run."""
     return claim.rate is not None and not condition.free_symbols.isdisjoint(ladders_of(claim))

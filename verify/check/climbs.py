@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,10 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Number, plain_float
+from verify.check.growth import Growth
+
+RISING = 0.1
+"""Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,19 @@ class Climb:
     """At each rung the variable; on a joint ladder the factor by which each variable is closer to its limit."""
     grows: bool
     """Whether positions grow towards the limit; step sizes shrink."""
+    rise: float | None = None
+    """Fitted slope of the ratio to the order over the last half of the rungs that are clear of rounding, towards the
+    limit: above zero the quantity is of a larger order.  None where a stated constant decides."""
 
     @property
     def is_joint(self) -> bool:
         """Whether several variables change together."""
         return len(self.variables) > 1
+
+    @property
+    def is_rising(self) -> bool:
+        """Whether the ratio to the order rises, which is evidence against a rate."""
+        return self.rise is not None and self.rise > RISING
 
     @cached_property
     def scale(self) -> float:
@@ -62,10 +74,20 @@ class Climb:
         values = [abs(plain_float(rung.measured)) for rung in self.rungs]
         return _fit(self.positions, values) if min(values) > 0 else None
 
-    def rise(self, places: Sequence[int]) -> float:
+    def rise_over(self, places: Sequence[int]) -> float:
         """Fitted slope, towards the limit, of the ratio to the order over the last half of some of the rungs."""
         fitted = _fit([self.positions[place] for place in places], [self.ratios[place] for place in places])
         return fitted if self.grows else -fitted
+
+    def rise_in_words(self, in_words: Callable[[sp.Expr], str]) -> str:
+        """How the ratio to the order rises; asked of ladders on which it does."""
+        assert self.rise is not None
+        names = [in_words(variable) for variable in self.variables]
+        if self.is_joint:
+            return (
+                f"the ratio rises like c^{self.rise:.2f} as {' and '.join(names)} come c times closer to their limits"
+            )
+        return f"the ratio rises like {names[0]}^{self.rise if self.grows else -self.rise:.2f}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +103,8 @@ class RateCheck:
     """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
     climbs: tuple[Climb, ...] = ()
     """One for each variable; with several variables another one of all together, where the conditions hold on it."""
+    growth: Growth | None = None
+    """The exact limit that decides about the rate, where there is one."""
 
     @cached_property
     def slope(self) -> float | None:
@@ -95,6 +119,20 @@ class RateCheck:
         for rung in rungs:
             found.setdefault(tuple(map(plain_float, rung.values)), rung)
         return tuple(found.values())
+
+    def reason(self, in_words: Callable[[sp.Expr], str]) -> str | None:
+        """What decides about the rate or speaks against it, with the names that a claim has for its variables.
+
+        An exact limit decides; a ratio to the order that rises is evidence against it.
+        """
+        if self.growth is not None:
+            return self.growth.words(in_words)
+        if self.holds is False:
+            return "a rung is above the stated constant times the order"
+        rising = [climb for climb in self.climbs if climb.is_rising]
+        if self.holds is True or not rising:
+            return None
+        return f"{'; '.join(climb.rise_in_words(in_words) for climb in rising)}: evidence against"
 
     @property
     def is_zero(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from fedtheory.engine.limiting_runs import with_endless_rounds, with_infinitesimal_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Rate
@@ -44,6 +45,8 @@ class Ladder:
     """Place among the ladders in the order in which a run is changed."""
     climbs_jointly: bool = True
     """Whether the variable also climbs together with others."""
+    at_limit: Callable[[Run], Run] | None = None
+    """The run at the limit, where that is known: its quantities are rational functions of an infinitesimal."""
 
     @property
     def is_count(self) -> bool:
@@ -84,9 +87,12 @@ def _longer_rounds(run: Run, factor: int) -> Run:
 
 
 _CLIENTS = Ladder(sp.oo, (1, 4, 16, 64), (256,), _copies)
-_STEP_SIZES = Ladder(sp.S.Zero, (1, 4, 16, 64, 256), (1024, 4096), _smaller_steps, place=1)
-_ROUNDS = Ladder(sp.oo, (1, 4, 16, 64, 256), (1024, 4096), Run.with_rounds, held=256, place=2)
-_ITERATIONS = Ladder(sp.oo, (16, 64, 256, 1024), (4096, 16384, 65536), Run.with_rounds, held=1024, place=2)
+_STEP_SIZES = Ladder(
+    sp.S.Zero, (1, 4, 16, 64, 256), (1024, 4096), _smaller_steps, place=1, at_limit=with_infinitesimal_steps
+)
+_OF_ROUNDS: Any = {"at": Run.with_rounds, "place": 2, "at_limit": with_endless_rounds}
+_ROUNDS = Ladder(sp.oo, (1, 4, 16, 64, 256), (1024, 4096), held=256, **_OF_ROUNDS)
+_ITERATIONS = Ladder(sp.oo, (16, 64, 256, 1024), (4096, 16384, 65536), held=1024, **_OF_ROUNDS)
 # Orders such as K/N compare local steps with the horizon: they have no limit where both grow alike.
 _OF_STEPS: Any = {
     "beside": (1, 4, 16, 64),

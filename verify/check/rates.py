@@ -1,22 +1,33 @@
 """O(.) statements: exact runs over a geometric ladder of each variable, and the exact limit.
 
-A quantity that tends to a positive limit is not O of an order that vanishes:
-that refutes.  Otherwise the ratio of quantity to order is fitted over the last
+A quantity that is of a larger order than the rate says, in an exact limit,
+refutes it.  Otherwise the ratio of quantity to order is fitted over the last
 half of each ladder; slopes that do not rise support the rate, with the largest
-ratio of all ladders as its one constant.
+ratio of all ladders as its one constant, and slopes that do are evidence against it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 
 import numpy as np
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near, unanswered
+from fedtheory.arithmetic import (
+    FLOAT,
+    NEAR_TIE,
+    RATIONAL,
+    Array,
+    Number,
+    plain_float,
+    plain_floats,
+    simplest_near,
+    unanswered,
+)
 from fedtheory.arithmetic.enclosures import is_enclosed
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import Ball
@@ -28,13 +39,12 @@ from fedtheory.language.evaluation import Compiled, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion, Quantity
 from verify.check.applicability import conditions_hold
 from verify.check.climbs import Climb, RateCheck, Rung
+from verify.check.growth import Growth, growth_of
 from verify.check.ladders import Ladder, ladders_of
 from verify.check.links import compile_side
 
-__all__ = ["RISING", "Climb", "RateCheck", "Rung", "check_rate", "require_ladder"]
+__all__ = ["Climb", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
 
-RISING = 0.1
-"""Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
 _TOLD_FROM_ZERO = 1e-26
 """Part of the largest value on all ladders below which floats do not tell squares from zero."""
 _FEWEST = 3
@@ -85,12 +95,16 @@ def require_ladder(claim: Claim) -> None:
 def _symbolic_limit(claim: Claim) -> Expr | None:
     """Limit of the measured expression for ever more rounds, where it is known and the order vanishes."""
     assert claim.rate is not None
-    rate, notation = claim.rate, claim.notation
-    rounds = next((variable for variable in ladders_of(claim) if notation[variable].name == "rounds"), None)
+    rate, notation, rounds = claim.rate, claim.notation, _rounds_of(claim)
     if rounds is None or rate.step_size is not None or not _have_limits(rate, notation, rounds):
         return None
     vanishes = sp.limit(rate.order, rounds, sp.oo) == 0
     return sp.limit(rate.measured, rounds, sp.oo) if vanishes else None
+
+
+def _rounds_of(claim: Claim) -> sp.Symbol | None:
+    """The variable that stands for the number of rounds, where there is one."""
+    return next((variable for variable in ladders_of(claim) if claim.notation[variable].name == "rounds"), None)
 
 
 def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Notion], rounds: sp.Symbol) -> bool:
@@ -101,23 +115,25 @@ def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Notion], rounds: sp.Sy
 
 def check_rate(claim: Claim, run: Run) -> RateCheck:
     """Climb the ladders from a run; the run's own horizon does not matter."""
-    limit = _limit(_compiled(claim), run)
     _require_fixed_constants(claim, run)
-    found = _climbed(claim, run, limit, is_longer=False)
+    growth, limit = growth_of(claim, run), _limit(_compiled(claim), run)
+    found = _climbed(claim, run, growth, limit, is_longer=False)
     if found.holds is not None or run.arithmetic is not FLOAT or isinstance(run, LossRun):
         return found
     # Ladders on which the asymptotic regime is not reached are made longer, once; rationals would grow too long, and
     # runs on other losses are computed step by step for every outcome.
-    return _climbed(claim, run, limit, is_longer=True)
+    return _climbed(claim, run, growth, limit, is_longer=True)
 
 
-def _climbed(claim: Claim, run: Run, limit: Number | None, *, is_longer: bool) -> RateCheck:
+def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None, *, is_longer: bool) -> RateCheck:
     compiled = _compiled(claim)
     first = _climb(claim, run, 0, is_longer)
     # Only floats have a rounding error that could pass for a limit.
     rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
-    if limit is not None and abs(limit) > rounding:
-        return RateCheck(False, first.rungs, None, limit, (first,))
+    if growth is None and limit is not None and abs(limit) > rounding:
+        growth = Growth(_rounds_of(claim), sp.oo, Fraction(0), limit)
+    if growth is not None and growth.exceeds:
+        return RateCheck(False, first.rungs, None, limit, _ladders_of(claim, run, growth, first), growth)
     climbs = (first, *_further_climbs(claim, run, is_longer))
     largest = max(ratio for climb in climbs for ratio in climb.ratios)
     if compiled.constant is not None:
@@ -125,9 +141,26 @@ def _climbed(claim: Claim, run: Run, limit: Number | None, *, is_longer: bool) -
         start = _places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
         return RateCheck(_within(climbs, stated), first.rungs, largest, limit, climbs)
-    scale = max(climb.scale for climb in climbs)
-    holds = all(_does_not_rise(climb, scale) for climb in climbs)
-    return RateCheck(True if holds else None, first.rungs, largest, limit, climbs)
+    climbs = _with_rises(climbs)
+    holds = growth is not None or not any(climb.is_rising for climb in climbs)
+    return RateCheck(True if holds else None, first.rungs, largest, limit, climbs, growth)
+
+
+def _ladders_of(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[Climb, ...]:
+    """The first ladder, and that of the variable in which a rate is refuted."""
+    number = [*ladders_of(claim)].index(growth.variable)
+    return _with_rises((first,) if number == 0 else (first, _climb(claim, run, number, is_longer=False)))
+
+
+def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
+    """What floats leave open of a rate: by an exact limit, or in rationals where the run's own value is zero.
+
+    What vanishes exactly is O of everything, and floats climb a ladder of its rounding errors.
+    """
+    if exact.arithmetic is RATIONAL and _measured(claim, exact) == 0:
+        return check_rate(claim, exact)
+    growth = growth_of(claim, exact)
+    return found if growth is None else replace(found, holds=not growth.exceeds, growth=growth)
 
 
 def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
@@ -176,12 +209,18 @@ def _rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, ...]:
     return tuple(_rung(claim, run, place) for place in places if conditions_hold(claim, _run_at(claim, run, place)))
 
 
-def _does_not_rise(climb: Climb, scale: float) -> bool:
-    """Whether the ratio to the order stays on a ladder; zero is of every order."""
+def _with_rises(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
+    """The ladders of a rate with what their ratios do."""
+    scale = max(climb.scale for climb in climbs)
+    return tuple(replace(climb, rise=_rise(climb, scale)) for climb in climbs)
+
+
+def _rise(climb: Climb, scale: float) -> float:
+    """How the ratio to the order rises on a ladder; zero is of every order."""
     if climb.scale == 0:
-        return True
+        return 0.0
     resolved = [place for place, rung in enumerate(climb.rungs) if _is_resolved(rung, scale)]
-    return climb.rise(resolved if len(resolved) >= _FEWEST else range(len(climb.rungs))) <= RISING
+    return climb.rise_over(resolved if len(resolved) >= _FEWEST else range(len(climb.rungs)))
 
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
@@ -210,11 +249,16 @@ def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
     """Values found at a rung; kept, as several ladders of a rate meet there."""
     compiled = _compiled(claim)
     at = _run_at(claim, run, place)
-    # Of a quantity with several places the largest value counts.
-    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     whole = whole_run(at)
     first, *others = (variable(whole).item() for variable in compiled.variables)
-    return Rung(first, max(measured, key=abs), compiled.order(whole).item(), tuple(others))
+    return Rung(first, _measured(claim, at), compiled.order(whole).item(), tuple(others))
+
+
+def _measured(claim: Claim, at: Run) -> Number:
+    """What a rate measures on a run: of a quantity with several places the largest value counts."""
+    compiled = _compiled(claim)
+    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
+    return max(measured, key=abs)
 
 
 def _largest(values: Array) -> float:

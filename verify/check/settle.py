@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
@@ -18,6 +19,7 @@ from verify.check.applicability import ConditionCheck, applicability
 from verify.check.nearby import nearby_runs
 from verify.check.one_run import check
 from verify.check.outcome import Check, Settlement
+from verify.check.rates import look_closer
 
 _BUDGET = 2_000_000
 """Multiplications of short rationals up to which a run is repeated exactly."""
@@ -28,6 +30,8 @@ _OF_DEFINITIONS = 10
 """Times as much that enclosing a round of a definition takes."""
 _MANY, _MOST_STEPS = 16, 50_000_000
 """Dimensions, and multiplications as in `_BUDGET`, from which rationals are not even tried."""
+_FARTHEST = 256
+"""Rounds of the last rung of ladders in rationals."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
 _LONGER = 16
 """Local steps after which rationals have become twice as long."""
@@ -37,11 +41,19 @@ def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
     """The check in floats where they decide, else in exact arithmetic; whoever relies on a violation confirms it."""
     if floats is not None:
         found = check(claim, floats)
-        # A slope that the ladder leaves open stays open in exact numbers.
-        is_slope = claim.rate is not None and claim.rate.constant is None
-        if not found.applicable or found.holds is not None or is_slope:
+        if not found.applicable or found.holds is not None:
             return found
+        # A slope that the ladder leaves open stays open in exact numbers, unless an exact limit decides.
+        if found.rate is not None and claim.rate is not None and claim.rate.constant is None:
+            return _with_closer_rate(found, exact)
     return check(claim, exact)
+
+
+def _with_closer_rate(found: Check, exact: Run) -> Check:
+    """A rate that the ladders of floats leave open, with what is known in rationals."""
+    assert found.rate is not None
+    closer = look_closer(found.claim, exact, found.rate)
+    return found if closer is found.rate else replace(found, rate=closer, arithmetic=exact.arithmetic)
 
 
 def check_and_settle(
@@ -72,8 +84,10 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
     found keep their floats; the settlement says what decided.
     `exactly` reads the same run in rationals.
     """
-    if found.arithmetic is not FLOAT or found.is_decided or found.claim.rate is not None:
+    if found.arithmetic is not FLOAT or found.is_decided:
         return found
+    if found.claim.rate is not None:
+        return _settled_rate(found, exactly)
     seen = "floats alone see a violation" if found.holds is False else "floats alone do not decide"
     try:
         run = exactly()
@@ -86,6 +100,22 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
     if enclosed is run or not _is_affordable(run):
         return _left_open(found, seen)
     return _by_proof(found, enclosed) or _settled(found, check(found.claim, enclosed), seen)
+
+
+def _settled_rate(found: Check, exactly: Callable[[], Run]) -> Check:
+    """A rate that floats leave open, or see fail, as an exact limit decides it, or the ladders in rationals."""
+    if found.rate is None or not found.is_steady:
+        return found
+    with suppress(InputError, NotApplicable, Diverging):
+        exact = exactly()
+        closer = _with_closer_rate(found, exact)
+        if closer is found and _cost(exact.with_rounds(_FARTHEST)) <= _BUDGET:
+            closer = check(found.claim, exact)
+        if closer.is_decided and closer.arithmetic.is_rigorous:
+            numbers = closer.arithmetic.numbers
+            settlement = Settlement(closer.holds, f"decided in {numbers}", f"in {numbers}")
+            return replace(closer, arithmetic=FLOAT, settlement=settlement)
+    return found
 
 
 def _by_proof(found: Check, run: Run) -> Check | None:

@@ -73,6 +73,14 @@ def stationary_moment(recursion: Recursion) -> Array:
     return _limit_of(recursion).moment
 
 
+def accumulated_excess(recursion: Recursion) -> Array:
+    """``sum_n (S_n - S)`` over all rounds n = 0, 1, ..., (d+1, d+1): S_n the moments of the run, S those they tend to.
+
+    In rationals; so T rounds sum up to ``T S`` and this, but for what vanishes faster than any power of T.
+    """
+    return _limit_of(recursion).excess
+
+
 def stationary_distance_sq(recursion: Recursion) -> Number:
     """Limit of ``E|x^n - x*|^2`` over rounds."""
     return stationary_moment(recursion)[1:, 1:].trace()
@@ -154,6 +162,29 @@ class _Limit:
             raise unanswered(self._arithmetic, _NO_LIMIT)
         moment[1:, 1:] = second
         return moment
+
+    @property
+    def excess(self) -> Array:
+        """Sum over rounds of what the moments are away from their limit, (d+1, d+1), in rationals.
+
+        The distance D from the limit goes to L(D) in a round, so that the sum X of all of them is D_0 + L(X).
+        """
+        if not self.is_exact:
+            raise Unresolved("sums of moments over all rounds are computed in rationals, not in floats")
+        limit, identity = self.moment, RATIONAL.identity(len(self.moment))
+        moving = homogeneous(self.moving)
+        moving[0, 0] = identity[0, 0]
+
+        def left(away: Array) -> Array:
+            moment = limit + moving @ away @ moving
+            moved = self.recursion.after_round(moment, self.recursion.round_noise(moment)) - limit
+            kept: Array = away - moving @ moved @ moving
+            return kept
+
+        # The corner is 1 in all moments: nothing is added up there.
+        gap = symmetric_operator(left, identity)[1:, 1:]
+        solved = fmpq_mat(gap.tolist()).solve(fmpq_mat([[entry] for entry in pack(self.recursion.start - limit)[1:]]))
+        return unpack(RATIONAL.array([identity[0, 1], *(row[0] for row in solved.tolist())]), len(identity))
 
     def _is_positive(self, witness: Array) -> bool:
         """Whether ``X = I + L(X)`` is positive, and so at least I; in floats also too small to be rounding."""

@@ -1,0 +1,47 @@
+"""The exact expectations of a run of T equal rounds as T grows: rational functions of T, and what no power of T sees.
+
+The moments of the server's model tend to a limit S faster than any power of T, so that T of them sum up to
+``T S + X``, with the sum X of what they are away from S.  With ``T = 1/h`` for an infinitesimal h, quantities of whole
+runs follow from these two matrices as those of a run follow from its moments.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.germs import INFINITESIMAL
+from fedtheory.engine.moments.doubling import ManyRounds
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.stationary import accumulated_excess, stationary_moment
+from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.problem import Problem
+
+
+class EndlessTrajectory(SteadyTrajectory):
+    """The expectations after T rounds, as T grows; the moments of single rounds are not among them."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion) -> None:
+        """Raise `NotApplicable` unless the second moments contract to a limit."""
+        self.problem, self.algorithm, self.recursion = problem, algorithm, recursion
+        self.noise, self.divergence = [], None
+
+    @cached_property
+    def _last(self) -> Array:
+        return stationary_moment(self.recursion)
+
+    @cached_property
+    def _before_last(self) -> Array:
+        return self._last
+
+    @cached_property
+    def _many(self) -> ManyRounds:
+        total = self._last * (1 / INFINITESIMAL) + accumulated_excess(self.recursion)
+        return ManyRounds(self.algorithm.rounds, self._last - self._last, self._last, total)
+
+    @property
+    def moments(self) -> Array:  # type: ignore[override]
+        """Raise `NotApplicable`: rounds without an end have no list of moments."""
+        raise NotApplicable("single rounds are not told apart where their number grows")

@@ -1,0 +1,127 @@
+"""Rates of one's own: at least a hundred ladders, or no positive verdict."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim, Rate
+from fedtheory import assumptions as a
+from fedtheory.language import quantities as q
+from verify.check import check
+from verify.rate_instances import make_ladders, premises_alone
+from verify.verdict import verify
+
+T, M, eta, L = sp.symbols("T M eta L", positive=True)
+ONE_CLIENT = (a.full_gradients, a.one_client, a.convex_and_smooth)
+RIGHT = Claim(id="t:right", rate=Rate(q.average_suboptimality, 1 / T, T), where={T: q.rounds}, assumptions=ONE_CLIENT)
+FAST = Claim(id="t:fast", rate=Rate(q.average_suboptimality, 1 / T**2, T), where={T: q.rounds}, assumptions=ONE_CLIENT)
+SPEEDUP = Claim(
+    id="t:speedup",
+    rate=Rate(q.average_suboptimality, 1 / sp.sqrt(M * T), T, step_size=sp.sqrt(M / T) / 4),
+    where={T: q.iterations, M: q.clients},
+    assumptions=(a.one_type, a.full_participation, a.unbiased_bounded_variance),
+)
+TINY = Claim(
+    id="t:tiny",
+    rate=Rate(q.final_distance_sq, sp.S.One, T),
+    where={T: q.rounds, L: q.smoothness, eta: q.local_step_size},
+    conditions=[10**6 * L <= 1],
+    assumptions=ONE_CLIENT,
+)
+FINAL = Claim(
+    id="t:final",
+    rate=Rate(q.final_distance_sq, eta**3, eta),
+    where={eta: q.local_step_size, L: q.smoothness},
+    conditions=[eta <= 1 / (4 * L)],
+    assumptions=(*ONE_CLIENT, a.strongly_convex_clients),
+)
+FLOOR = Claim(
+    id="t:floor",
+    rate=Rate(q.average_suboptimality, 1 / T, T),
+    where={T: q.rounds, L: q.smoothness, eta: q.local_step_size},
+    conditions=[eta <= 1 / (4 * L)],
+    assumptions=(a.full_participation, a.same_local_work, a.unit_server_step, a.unbiased_bounded_variance),
+)
+
+
+def test_ladders_that_are_made() -> None:
+    """Each is an instance of its own, of the claim, and not along zeros."""
+    found = make_ladders(RIGHT, 12)
+    assert len(found) == 12
+    assert all(outcome.holds for outcome in found)
+    assert len({str(outcome.instance) for outcome in found}) == 12
+    for outcome in found[:4]:
+        again = check(RIGHT, outcome.instance.run())
+        assert again.applicable
+        assert again.rate is not None
+        assert not again.rate.is_zero
+        assert outcome.instance.run().problem.clients == 1
+
+
+def test_premises_alone() -> None:
+    """Conditions on a variable are left to the rungs; what is left holds wherever it applies."""
+    assert premises_alone(FINAL).conditions == ()
+    assert premises_alone(TINY).conditions == tuple(TINY.conditions)
+    assert check(premises_alone(RIGHT), make_ladders(RIGHT, 1)[0].instance.run()).holds is True
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("claim", [RIGHT, SPEEDUP], ids=lambda claim: claim.id)
+def test_a_right_rate_has_a_hundred_ladders(claim: Claim) -> None:
+    (found,) = verify(claim)
+    assert found.verdict == "asymptotic"
+    assert found.instances >= 100
+    assert not found.is_thin
+
+
+@pytest.mark.long
+def test_few_ladders_show_little() -> None:
+    """No run of the families is as flat as the condition asks, and few are made: undecided, with what is excluded."""
+    (found,) = verify(TINY)
+    assert found.instances < 100
+    assert found.verdict in ("undecided", "not applicable")
+    assert found.is_thin
+    assert set(found.lacking.values()) <= {0}
+    assert "noise" in found.lacking
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (FAST, "measured * T tends to "),
+        (FINAL, "measured tends to "),
+        (FLOOR, "measured tends to "),
+    ],
+    ids=lambda value: getattr(value, "id", ""),
+)
+def test_a_false_rate_is_refuted(claim: Claim, words: str) -> None:
+    """By an exact limit on a rational run, which the verdict says."""
+    (found,) = verify(claim)
+    assert found.verdict == "refuted"
+    assert found.reason is not None
+    assert found.reason.startswith(words)
+    assert found.witness is not None
+    again = check(claim, found.witness)
+    assert again.applicable
+    assert again.holds is False
+    assert again.rate is not None
+    assert again.rate.growth is not None
+    assert again.rate.growth.exceeds
+
+
+@pytest.mark.long
+def test_evidence_against_is_named() -> None:
+    """More clients have no exact limit: the ratio rises, and the run that is shown is one on which it does."""
+    claim = Claim(
+        id="t:clients",
+        rate=Rate(q.average_suboptimality, 1 / (M**2 * sp.sqrt(T)), T, step_size=sp.sqrt(M / T) / 4),
+        where={T: q.iterations, M: q.clients},
+        assumptions=SPEEDUP.assumptions,
+    )
+    (found,) = verify(claim)
+    assert found.verdict == "undecided"
+    assert found.reason is not None
+    assert found.reason.startswith("the ratio rises like M^1.")
+    assert found.reason.endswith(": evidence against")

@@ -1,0 +1,148 @@
+"""Exact limits that decide about an O(.) statement, by the power of a variable that each side is like.
+
+On a rational run with infinitesimal steps, or with rounds without an end, both sides are rational functions of an
+infinitesimal, or of the order of a power of it.  Where the measured side divided by a power of the variable tends to
+a positive number, and the order so divided to zero, no constant serves for all values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Number
+from fedtheory.arithmetic.germs import Germ
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import stacked_sites
+from fedtheory.language.numbers import decimal
+from fedtheory.language.premises import failed_premises
+from verify.check.applicability import conditions_hold
+from verify.check.ladders import Ladder, ladders_of
+from verify.check.links import compile_side
+from verify.check.orders import BEYOND_GERMS, as_germ, germ_of, order_of
+
+_MOST = 10**7
+"""Products of coefficients up to which a run is looked at."""
+_SHORT = 22
+"""Characters up to which a fraction is printed whole."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The measured side divided by a power of a variable tends to a positive number, and what the order does then."""
+
+    variable: sp.Symbol
+    limit: Expr
+    """Where the variable goes: infinity or zero."""
+    power: Fraction | None
+    """None where the measured side tends to zero faster than all powers."""
+    coefficient: Number | None
+    """The positive number; None where it is not rational, or there is none."""
+    exceeds: bool = True
+    """Whether the order so divided tends to zero; else measured / order stays bounded."""
+
+    @property
+    def goes_to_infinity(self) -> bool:
+        """Whether the variable grows; step sizes tend to zero."""
+        return self.limit is sp.oo
+
+    def words(self, in_words: Callable[[Expr], str]) -> str:
+        """The statement, with the names that a claim has for its variable."""
+        name = in_words(self.variable)
+        goes = f"as {name} {'grows' if self.goes_to_infinity else 'tends to 0'}"
+        if not self.exceeds:
+            return f"measured / order stays bounded {goes}, by an exact limit"
+        number = "a positive number" if self.coefficient is None else _shown(self.coefficient)
+        times = _times(name, -(self.power or Fraction(0)))
+        return f"measured{times} tends to {number} {goes}, and order{times} to 0: no constant serves for all {name}"
+
+
+def _shown(number: Number) -> str:
+    """A rational as it is where it is short, else some of its digits."""
+    return str(number) if isinstance(number, fmpq) and len(str(number)) <= _SHORT else decimal(number, 6)
+
+
+def _times(name: str, power: Fraction) -> str:
+    """A factor, a power of a variable, in words."""
+    if power == 0:
+        return ""
+    size = abs(power)
+    raised = name if size == 1 else f"{name}^{size}" if size.denominator == 1 else f"{name}^({size})"
+    return f" * {raised}" if power > 0 else f" / {raised}"
+
+
+def growth_of(claim: Claim, run: Run) -> Growth | None:
+    """What decides about a rate on a rational run: what refutes it in one variable, or what bounds it in its only one.
+
+    The other variables keep their values; rates that set step sizes or local steps, or state a constant, are left to
+    their ladders.
+    """
+    rate = claim.rate
+    assert rate is not None
+    if run.arithmetic is not RATIONAL or not (rate.step_size is rate.local_steps is rate.constant is None):
+        return None
+    ladders = ladders_of(claim)
+    found = (_growth_in(claim, run, symbol, ladder) for symbol, ladder in ladders.items())
+    return next((growth for growth in found if growth is not None and (growth.exceeds or len(ladders) == 1)), None)
+
+
+def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Growth | None:
+    if ladder.at_limit is None or _effort(run) > _MOST:
+        return None
+    with suppress(*BEYOND_GERMS):
+        at = ladder.at_limit(run)
+        variable = germ_of(claim, symbol, at)
+        if variable.is_monomial and conditions_hold(claim, at) and _premises_hold(claim, run, at, ladder):
+            return _compared(claim, at, symbol, variable)
+    return None
+
+
+def _effort(run: Run) -> int:
+    """Products of coefficients that polynomials in the step size take."""
+    steps = run.algorithm.rounds * max(run.algorithm.work.steps)
+    return int(run.problem.clients * (run.problem.dimension + 1) ** 3 * steps**2)
+
+
+def _premises_hold(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
+    """Whether the assumptions hold at the limit; where that needs more than rational functions, on the rungs."""
+    try:
+        return not failed_premises(claim, at)
+    except BEYOND_GERMS:
+        return not any(failed_premises(claim, ladder.at(run, rung)) for rung in ladder.rungs)
+
+
+def _compared(claim: Claim, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
+    """Whether what is measured is of a larger order than the rate says; None where that is not known."""
+    assert claim.rate is not None
+    measured, order = _measured(claim, at), order_of(claim, claim.rate.order, at)
+    if measured is None or order is None:
+        return None
+    leading, power = measured
+    if not (power < order.power or order.is_exact):
+        return None
+    # The variable is v h or v / h: with h as a power of it, c h^p is c v^-sp times its power sp.
+    sign = variable.power
+    coefficient = None if leading is None else leading * variable.leading ** int(-sign * power)
+    own_power = None if power == math.inf else Fraction(sign * power)
+    return Growth(symbol, sp.oo if sign < 0 else sp.S.Zero, own_power, coefficient, power < order.power)
+
+
+def _measured(claim: Claim, at: Run) -> tuple[fmpq | None, Fraction | float] | None:
+    """c and p where the measured side is like c h^p, c > 0: of a quantity with several places the largest one."""
+    assert claim.rate is not None
+    try:
+        compiled = compile_side(claim, claim.rate.measured, claim.place)
+        values = [abs(as_germ(value)) for site in stacked_sites(claim, at) for value in compiled(site).ravel()]
+    except BEYOND_GERMS:
+        found = order_of(claim, claim.rate.measured, at) if claim.place == "run" else None
+        return (None, found.power) if found is not None and found.is_exact else None
+    largest = max(values)
+    return (largest.leading, Fraction(largest.power)) if largest else (None, math.inf)

@@ -1,0 +1,89 @@
+"""Powers of an infinitesimal h that expressions of a claim behave like, on a run at the limit of a variable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.arithmetic.germs import INFINITESIMAL, Germ
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import whole_run
+from fedtheory.language.quantities import Quantity
+from verify.check.links import compile_side
+
+BEYOND_GERMS = (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError)
+"""What computations raise that have no values in rational functions of h, such as those that need a float."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """An expression is of the order of h^power, at most; exactly of it where it `is_exact`."""
+
+    power: Fraction | float
+    """Infinite for zero."""
+    is_exact: bool = True
+
+
+def germ_of(claim: Claim, expression: Expr, run: Run) -> Germ:
+    """The value of an expression on a run at a limit; raises one of `BEYOND_GERMS` where it has none."""
+    return as_germ(compile_side(claim, expression, "run")(whole_run(run)).item())
+
+
+def as_germ(value: object) -> Germ:
+    """A rational or a germ as a germ; `TypeError` for anything else."""
+    if isinstance(value, Germ):
+        return value
+    if not isinstance(value, fmpq):
+        raise TypeError(f"expected a rational function, got {value!r}")
+    return INFINITESIMAL * 0 + value
+
+
+def order_of(claim: Claim, expression: Expr, run: Run) -> Order | None:
+    """The order of the size of an expression on a run at a limit; None where it is not known."""
+    try:
+        germ = germ_of(claim, expression, run)
+    except BEYOND_GERMS:
+        return _order_of_parts(claim, expression, run)
+    return Order(Fraction(germ.power) if germ else math.inf)
+
+
+def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
+    """The same of what has no value in rational functions: roots, and what is made of them."""
+    if expression.is_Symbol:
+        return _order_of_root(claim, expression, run)
+    parts = [order_of(claim, part, run) for part in expression.args]
+    known = [part for part in parts if part is not None]
+    if isinstance(expression, sp.Pow) and expression.exp.is_Rational and parts[0] is not None:
+        return _order_of_power(parts[0], Fraction(int(expression.exp.p), int(expression.exp.q)))
+    if len(known) < len(parts) or not isinstance(expression, sp.Mul | sp.Add):
+        return None
+    powers, are_exact = [part.power for part in known], all(part.is_exact for part in known)
+    if isinstance(expression, sp.Mul):
+        return Order(sum(powers), are_exact)
+    # Terms of one sign do not cancel, and others may.
+    return Order(min(powers), are_exact and all(part.is_nonnegative for part in expression.args))
+
+
+def _order_of_power(base: Order, exponent: Fraction) -> Order | None:
+    """That of a power; an upper bound on what is divided by bounds nothing."""
+    is_known = exponent > 0 or (base.is_exact and base.power < math.inf)
+    return Order(base.power * exponent, base.is_exact) if is_known else None
+
+
+def _order_of_root(claim: Claim, symbol: sp.Symbol, run: Run) -> Order | None:
+    """That of a quantity whose square is measured."""
+    notion = claim.notation.get(symbol)
+    if not isinstance(notion, Quantity) or not notion.root:
+        return None
+    try:
+        square = germ_of(claim, symbol**2, run)
+    except BEYOND_GERMS:
+        return None
+    return Order(Fraction(square.power, 2) if square else math.inf)

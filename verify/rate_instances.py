@@ -1,0 +1,150 @@
+"""Ladders made for a rate: from runs of all kinds that its assumptions and conditions allow, until there are enough."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.moments.stationary import stationary_moment
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import published_by
+from fedtheory.language.targets import Target, resolve
+from fedtheory.runfile import run_table, run_toml
+from verify.check import Check
+from verify.check.applicability import is_of_rungs
+from verify.check.settle import check_settled
+from verify.falsify.made import KINDS, Bases, Kind, bases_of, made
+from verify.falsify.tables import get
+from verify.instances import Given, complexity
+from verify.processes import in_order, rarely_collected
+from verify.trials import Outcome, counts
+
+LADDERS = 100
+"""Instances of a rate that are enough: each is a ladder of several runs."""
+_IN_VAIN = 12
+"""Runs of a kind, one after the other, without a new ladder, after which the kind is given up."""
+
+_CHANGING = ("algorithm.clock", "algorithm.participation", "problem.batch")
+"""Keys of runs whose expectations are found round by round."""
+
+
+def ladders_for(
+    outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
+) -> Iterator[Outcome]:
+    """Outcomes on ladders that are made for rates of no paper, which stand so far on fewer than are enough."""
+    wanted = [(target, LADDERS - len(known)) for target, known in _standing(outcomes) if len(known) < LADDERS]
+    for done, of_target in enumerate(in_order(make_ladders, wanted, jobs), start=1):
+        on_progress(done, len(wanted))
+        yield from of_target
+
+
+def _standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Target, list[Outcome]]]:
+    """Rates of no paper that hold on all instances to which they apply, with these."""
+    for target, known in outcomes.items():
+        claim, applicable = resolve(target), [outcome for outcome in known if outcome.applicable]
+        is_own_rate = claim.rate is not None and published_by(claim) is None
+        if is_own_rate and all(outcome.holds for outcome in applicable):
+            yield target, applicable
+
+
+def make_ladders(target: Target, count: int) -> list[Outcome]:
+    """What a rate comes to on so many runs that are made for it, of all kinds in turn, or on as many as can be made.
+
+    A quantity that is zero along a ladder says nothing of a rate, so such ladders do not count.
+    """
+    with rarely_collected():
+        found: list[Outcome] = []
+        for outcome in _ladders(target):
+            found.append(outcome)
+            if len(found) == count or outcome.holds is False:
+                break
+        return found
+
+
+def _ladders(target: Target) -> Iterator[Outcome]:
+    claim, seen = resolve(target), set[str]()
+    alone = premises_alone(claim)
+    for pool in _pools(bases_of(alone)):
+        generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[Kind]()
+        while kinds := [kind for kind in KINDS if in_vain[kind] < _IN_VAIN]:
+            for kind in kinds:
+                begin = perf_counter()
+                run = _new_run(alone, pool, kind, generator, seen)
+                found = None if run is None else check_settled(claim, run, run.as_floats())
+                in_vain[kind] += 1
+                if run is not None and found is not None and _says_something(found):
+                    in_vain[kind] = 0
+                    instance = Given("made for the claim", len(seen), run_table(run))
+                    yield Outcome(
+                        target,
+                        instance,
+                        True,
+                        found.everywhere,
+                        found.holds,
+                        found.arithmetic.is_rigorous,
+                        found.ratio,
+                        complexity(instance, run),
+                        perf_counter() - begin,
+                        kind=kind,
+                    )
+
+
+def _says_something(found: Check) -> bool:
+    return counts(found) and found.rate is not None and not found.rate.is_zero
+
+
+def _pools(bases: Bases) -> Iterator[Bases]:
+    """Runs to begin with, one choice after the other: those whose rounds are all alike, which long ladders take."""
+    alike = [table for table in bases.tables if not any(get(table, key) for key in _CHANGING)]
+    if alike:
+        yield Bases(alike)
+    if len(alike) < len(bases.tables):
+        yield Bases(bases.tables)
+    if bases.others:
+        yield bases.wider
+
+
+def premises_alone(claim: Claim) -> Claim:
+    """A claim with the premises of a rate that holds wherever both sides have values: ladders begin on such runs.
+
+    Conditions on a variable of the rate are left to the rungs.
+    """
+    assert claim.rate is not None
+    rate = claim.rate
+    conditions = [condition for condition in claim.conditions if not is_of_rungs(claim, condition)]
+    trivial = (Relation(rate.order, "<=", rate.order),)
+    where = {**claim.where, **claim.notation}
+    return replace(
+        claim, rate=None, lhs=rate.measured, rhs=rate.measured, also=trivial, conditions=conditions, where=where
+    )
+
+
+def _new_run(claim: Claim, bases: Bases, kind: Kind, generator: np.random.Generator, seen: set[str]) -> Run | None:
+    """A run that is made for a claim, unless it has been made before or does not settle."""
+    fitting = made(claim, bases, kind, 1, generator)
+    text = None if fitting is None else run_toml(run_table(fitting[0]))
+    if fitting is None or text is None or text in seen or not _settles(fitting[0]):
+        return None
+    seen.add(text)
+    return fitting[0]
+
+
+def _settles(run: Run) -> bool:
+    """Whether a run of equal rounds tends to a limit: at the edge of stability it neither does nor diverges.
+
+    Of other runs that is not asked; those that diverge leave the range of floats on the ladder.
+    """
+    if run.algorithm.defined is not None or not run.algorithm.rounds_are_alike or run.arithmetic is not RATIONAL:
+        return True
+    try:
+        stationary_moment(run.trajectory.recursion)
+    except NotApplicable:
+        return False
+    return True
