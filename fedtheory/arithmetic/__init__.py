@@ -13,7 +13,7 @@ Uses no other chapter.
 
 from functools import cache
 
-from fedtheory.arithmetic.alike import group_alike
+from fedtheory.arithmetic.alike import group_alike, map_alike
 from fedtheory.arithmetic.certified import CERTIFIED
 from fedtheory.arithmetic.enclosed import ENCLOSED
 from fedtheory.arithmetic.floats import FLOAT
@@ -44,6 +44,7 @@ __all__ = [
     "arithmetic_of",
     "floats_of_same_sign",
     "group_alike",
+    "map_alike",
     "named",
     "plain_float",
     "plain_floats",

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
+import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic.operations import Array
+
+Found = TypeVar("Found")
+
+
+def map_alike(function: Callable[..., Found], *parts: Array) -> list[Found]:
+    """A function of the rows of arrays (M, ...), for each row; it is called once for each kind of rows."""
+    first, kinds = group_alike(*parts)
+    found = [function(*(part[row] for part in parts)) for row in first]
+    return [found[kind] for kind in kinds]
 
 
 def group_alike(*parts: Array) -> tuple[list[int], list[int]]:
@@ -27,8 +38,13 @@ def group_alike(*parts: Array) -> tuple[list[int], list[int]]:
 
 def _keys(part: Array) -> list[Hashable]:
     """For each row what tells it from others."""
+    given: object = part
+    if not isinstance(given, np.ndarray):
+        # Nothing is known of numbers inside of intervals.
+        return list(range(len(part)))
     if part.dtype != object:
-        return [row.tobytes() for row in part]
+        # Zeros of both signs are one number.
+        return [row.tobytes() for row in part + 0]
     rows = part.reshape(len(part), -1).tolist()
     # Enclosures that look alike may stand for different numbers.
     return [tuple(entry if type(entry) is fmpq else id(entry) for entry in row) for row in rows]

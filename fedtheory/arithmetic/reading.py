@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,12 +25,20 @@ def fraction_of(value: object, key: str) -> Fraction:
     """The fraction that a whole number or a text stands for; `key` names it in errors."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
         raise _no_number(value, key)
-    if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value)):
-        raise _no_number(value, key)
     try:
+        if isinstance(value, str):
+            return _fraction_of_text(value)
         return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
         raise _no_number(value, key) from None
+
+
+@lru_cache(maxsize=1024)
+def _fraction_of_text(text: str) -> Fraction:
+    """The same of a text: files name the same few numbers for all clients."""
+    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return Fraction(text)
 
 
 def _no_number(value: object, key: str) -> InputError:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, product
+from fedtheory.arithmetic import FLOAT, Array, Number, map_alike, product
 from fedtheory.engine.multiples import noise_smoothness
 from fedtheory.engine.region import supremum_on_ball
 from fedtheory.federation.problem import Problem
@@ -81,9 +81,11 @@ class GradientForms:
     def suprema(self, forms: Array, radius: Number) -> Array:
         """The supremum of each of the forms over the points within a radius of x*, (M,), found once."""
 
+        def on_ball(form: Array) -> Number:
+            return supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)
+
         def find() -> Array:
-            each = [supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius) for form in forms]
-            return self.problem.arithmetic.array(each)
+            return self.problem.arithmetic.array(map_alike(on_ball, forms))
 
         return _once(self._known_suprema.setdefault(radius, []), forms, find)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, plain_floats, simplest_near
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, map_alike, plain_floats, simplest_near
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.problem import Problem
 
@@ -23,8 +25,8 @@ def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
     curvatures = noise_forms[:, 1:, 1:]
     if (curvatures == 0).all():
         return problem.arithmetic.number(0, "zero")
-    pairs = zip(curvatures, problem.hessians, strict=True)
-    return max(least_multiple(noise, hessian, problem.arithmetic) for noise, hessian in pairs)
+    each = map_alike(partial(least_multiple, arithmetic=problem.arithmetic), curvatures, problem.hessians)
+    return max(each)
 
 
 def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:

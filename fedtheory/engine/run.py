@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, Number
+from fedtheory.arithmetic import Arithmetic, Array, Number, map_alike
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.gradient_forms import GradientForms, values_at
@@ -201,18 +201,18 @@ class Run(Shown):
     @cached_property
     def client_smoothness(self) -> Array:
         """Largest eigenvalue of each H_i, (M,)."""
-        return self.arithmetic.array([self.arithmetic.largest_eigenvalue(h) for h in self.problem.hessians])
+        return self.arithmetic.array(map_alike(self.arithmetic.largest_eigenvalue, self.problem.hessians))
 
     @cached_property
     def client_strong_convexity(self) -> Array:
         """Smallest eigenvalue of each H_i, (M,)."""
-        return self.arithmetic.array([self.arithmetic.smallest_eigenvalue(h) for h in self.problem.hessians])
+        return self.arithmetic.array(map_alike(self.arithmetic.smallest_eigenvalue, self.problem.hessians))
 
     @cached_property
     def client_mean_square_smoothness(self) -> Array:
         """The smallest c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
         curvatures = self.problem.hessians @ self.problem.hessians + self.noise_forms[:, 1:, 1:]
-        return self.arithmetic.array([self.arithmetic.largest_eigenvalue(form) for form in curvatures])
+        return self.arithmetic.array(map_alike(self.arithmetic.largest_eigenvalue, curvatures))
 
     @cached_property
     def sample_smoothness(self) -> Number:

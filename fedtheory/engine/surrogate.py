@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.arithmetic import Array, Number, group_alike, unanswered
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
@@ -145,9 +145,8 @@ class Surrogate:
         """For each client the first one of its type, (M,)."""
         # Not the centred objectives: rounding would tell equal ones apart.
         problem = self.problem
-        parts = zip(problem.hessians, problem.linear, problem.constants, strict=True)
-        rows = [(h.tolist(), b.tolist(), c) for h, b, c in parts]
-        return np.array([rows.index(row) for row in rows])
+        first, kinds = group_alike(problem.hessians, problem.linear, problem.constants)
+        return np.array(first)[kinds]
 
     def by_type(self, values: Array) -> Array:
         """Sums of client values (..., M) over each type, at its first client; zero at the others."""

@@ -108,18 +108,30 @@ def whole_number(value: object, key: str, least: int) -> int:
 
 
 def _rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
-    return arithmetic.array(_nested(value, key, depth, arithmetic)[0])
+    return arithmetic.array(_nested(value, key, depth, arithmetic, {})[0])
 
 
-def _nested(value: object, key: str, depth: int, arithmetic: Arithmetic) -> tuple[list[Any], tuple[int, ...]]:
-    """The numbers of nested lists, and their shape."""
+_Nested = tuple[list[Any], tuple[int, ...]]
+_Known = dict[tuple[int, int], _Nested]
+
+
+def _nested(value: object, key: str, depth: int, arithmetic: Arithmetic, known: _Known) -> _Nested:
+    """The numbers of nested lists, and their shape; `known` has those of lists that have been read."""
+    # Tables that programs make often have one list for many clients.
+    place = id(value), depth
+    if place not in known:
+        known[place] = _read_nested(value, key, depth, arithmetic, known)
+    return known[place]
+
+
+def _read_nested(value: object, key: str, depth: int, arithmetic: Arithmetic, known: _Known) -> _Nested:
     if not isinstance(value, list):
         raise InputError(key, f"expected a list of {'numbers' if depth == 1 else 'lists'}, got {value!r}")
     if not value:
         raise InputError(key, "expected at least one entry, got an empty list")
     if depth == 1:
         return [arithmetic.number(entry, f"{key}[{n}]") for n, entry in enumerate(value)], (len(value),)
-    parts = [_nested(part, f"{key}[{n}]", depth - 1, arithmetic) for n, part in enumerate(value)]
+    parts = [_nested(part, f"{key}[{n}]", depth - 1, arithmetic, known) for n, part in enumerate(value)]
     for n, (_, shape) in enumerate(parts):
         if shape != parts[0][1]:
             expected, got = ("x".join(map(str, each)) for each in (parts[0][1], shape))

@@ -14,7 +14,7 @@ from random_problems import fractions, random_problem, seeds
 from test_certified import EXPECTATIONS, contains
 
 from fedtheory import Claim
-from fedtheory.arithmetic import RATIONAL, Array, MidpointRadius, group_alike
+from fedtheory.arithmetic import RATIONAL, MidpointRadius
 from fedtheory.arithmetic.enclosures import Enclosure, bare, largest
 from fedtheory.engine.certified_run import CertifiedRun
 from fedtheory.engine.moments import Trajectory
@@ -185,21 +185,3 @@ def test_a_claim_on_millions_of_rounds() -> None:
     for factor, verdict in ((sp.Rational(1, 8), False), (sp.Rational(1, 2), True)):
         claim = Claim(id="t:floor", lhs=q.average_suboptimality, rhs=factor * eta, where={eta: q.local_step_size})
         assert check(claim, CertifiedRun(run.problem, run.algorithm)).holds is verdict
-
-
-def rows(*values: object) -> Array:
-    """Rationals, one in each row."""
-    return RATIONAL.array(list(values))[:, None]
-
-
-def test_rows_that_are_alike() -> None:
-    """Rows of one kind agree in every part, in floats and in rationals."""
-    assert group_alike(rows("1/2", 1, "2/4"), np.array([0, 0, 0])) == ([0, 1], [0, 1, 0])
-    assert group_alike(np.array([[1.0], [1.0]]), rows(1, 2)) == ([0, 1], [0, 1])
-
-
-def test_enclosures_are_alike_only_if_they_are_one() -> None:
-    """Two intervals that look the same may stand for different numbers."""
-    one, other = Enclosure(arb(1, 0.5)), Enclosure(arb(1, 0.5))
-    parts = np.array([[one], [other], [one]], dtype=object)
-    assert group_alike(parts) == ([0, 1], [0, 1, 0])

@@ -6,10 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from flint import arb
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, Array
+from fedtheory.arithmetic import CERTIFIED, FLOAT, RATIONAL, Array
+from fedtheory.arithmetic.enclosures import balls
 from fedtheory.engine.moments import powers as module
-from fedtheory.engine.moments.powers import accumulated, powers
+from fedtheory.engine.moments.powers import accumulated, powers, raise_each
 
 STEPS = RATIONAL.array([[["1", "0"], ["1/3", "1/2"]], [["1", "0"], ["-2", "3/4"]], [["1", "0"], ["0", "1"]]])
 NOISES = RATIONAL.array([[["1", "1/2"], ["1/2", "2"]], [["0", "0"], ["0", "0"]], [["3", "-1"], ["-1", "1"]]])
@@ -41,3 +43,23 @@ def test_what_steps_accumulate(counts: tuple[int, int, int]) -> None:
         term = power @ NOISES @ power.transpose(0, 2, 1)
         expected = expected + np.where((number < np.array(counts))[:, None, None], term, 0 * term)
     assert (accumulated(STEPS, NOISES, np.array(counts)) == expected).all()
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7)])
+def test_each_map_raised_to_its_own_power(counts: tuple[int, int, int]) -> None:
+    """In rationals exactly, and in balls around them."""
+    expected = np.stack(
+        [power[client] for client, power in enumerate(np.concatenate(list(powers(STEPS, 8)))[[*counts]])]
+    )
+    assert (raise_each(STEPS, np.array(counts)) == expected).all()
+    found = raise_each(balls(STEPS), np.array(counts))
+    assert all((arb(ball) - value).contains(0) for ball, value in zip(found.flat, expected.flat, strict=True))
+
+
+def test_enclosed_powers_are_doubled() -> None:
+    """Those of matrices whose entries add up to more than one stay narrow: errors grow with log k, not with k."""
+    step = RATIONAL.array([[["1/2", "-1/2", "1/2"], ["-1/2", "1/2", "-1/2"], ["1/2", "-1/2", "1/2"]]]) / 2
+    blocks = list(powers(CERTIFIED.array(step - RATIONAL.identity(3) / 4), 1000))
+    assert len(blocks) == 1
+    # The largest eigenvalue in size is one half; the entries of a row add up to one.
+    assert blocks[0][-1].radius.max() < 1e-9  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_float, plain_floats
+from fedtheory.arithmetic import Array, map_alike, plain_float, plain_floats
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
@@ -158,7 +158,7 @@ class Trajectory(ServerTrajectory):
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
         moments, round_forms = self.moments[:-1], self._round_forms
-        found = [functionals(np.stack([*round_forms.of_virtual_iterate(form)]), moments) for form in forms]
+        found = map_alike(lambda form: functionals(np.stack([*round_forms.of_virtual_iterate(form)]), moments), forms)
         return np.stack(found, axis=2)
 
     @cached_property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, arithmetic_of
+from fedtheory.arithmetic import FLOAT, Array, arithmetic_of, group_alike
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
 
 
@@ -34,10 +34,10 @@ class ExactOracle(Oracle):
         return Draws(arithmetic.array([1]), arithmetic.zeros(1, size, size + 1))
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
-        arithmetic = arithmetic_of(hessians)
-        smallest = min(arithmetic.smallest_eigenvalue(hessian) for hessian in hessians)
+        arithmetic, distinct = arithmetic_of(hessians), hessians[group_alike(hessians)[0]]
+        smallest = min(map(arithmetic.smallest_eigenvalue, distinct))
         return StepBound(
-            curvature=max(arithmetic.largest_eigenvalue(hessian) for hessian in hessians),
+            curvature=max(map(arithmetic.largest_eigenvalue, distinct)),
             push=arithmetic.upper_sqrt((linear * linear).sum(axis=1).max()),
             contraction=max(arithmetic.number(0, "zero"), smallest),
         )

@@ -13,7 +13,17 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, product, unanswered
+from fedtheory.arithmetic import (
+    FLOAT,
+    Arithmetic,
+    Array,
+    Number,
+    arithmetic_of,
+    group_alike,
+    map_alike,
+    product,
+    unanswered,
+)
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
@@ -95,9 +105,9 @@ class Problem(Shown):
         """The smallest eigenvalue of all H_i."""
         return min(self.arithmetic.smallest_eigenvalue(hessian) for hessian in self._distinct_hessians)
 
-    @property
+    @cached_property
     def _distinct_hessians(self) -> Array:
-        return self.hessians[:1] if (self.hessians == self.hessians[0]).all() else self.hessians
+        return self.hessians[group_alike(self.hessians)[0]]
 
     @cached_property
     def mean_linear(self) -> Array:
@@ -170,7 +180,7 @@ class Problem(Shown):
         at = self.optimum
         pulls = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._pulls_at(at))
         try:
-            moves = [self.arithmetic.solve(h, pull) for h, pull in zip(self.hessians, pulls, strict=True)]
+            moves = map_alike(self.arithmetic.solve, self.hessians, pulls)
         except InputError:
             raise unanswered(self.arithmetic, "a client's objective has no minimiser") from None
         optima: Array = self.optimum + np.stack(moves)
