@@ -47,6 +47,8 @@ class Outcome:
     """Whether a rate holds because its quantity is zero."""
     kind: Kind | None = None
     """The kind of the instance, for a claim of no paper: it is tried on enough of every kind."""
+    excluded: str = ""
+    """What excludes an instance to which the claim does not apply, by name: an assumption, a condition, a quantity."""
 
 
 def require_processes(jobs: int) -> None:
@@ -241,6 +243,7 @@ class _Member:
             self.complexity,
             seconds,
             kind=self.kind if found.applicable and tried.is_own else None,
+            excluded=found.excluded if isinstance(found, Answer) else found.excluded_by,
         )
 
 

@@ -24,6 +24,7 @@ from verify.check.settle import decidable
 from verify.content import judged_with
 from verify.decided import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
+from verify.exclusions import exclusions
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
@@ -70,6 +71,8 @@ class ClaimVerdict(Shown):
     """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
     reason: str | None = None
     """Of a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    """How many instances an assumption, a condition or a quantity without a value excluded, by its name, most first."""
 
     def summary(self) -> str:
         """The claim, the verdict, and on how many instances."""
@@ -329,6 +332,7 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
         reason=None if witness is None else witness.reason,
+        excluded=exclusions(outcomes),
     )
 
 

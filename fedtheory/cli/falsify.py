@@ -45,7 +45,8 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
     return {
         "id": finding.claim.id,
         "target": target,
-        "verdict": finding.verdict,
+        "verdict": _verdict(finding),
+        "reason": _reason(finding),
         "recorded": finding.claim.verdict,
         "best_ratio": finding.best_ratio,
         "lhs": None if worst is None or text is None else text(worst.lhs),
@@ -55,17 +56,36 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "arithmetic": None if finding.found is None else finding.found.arithmetic.kind,
         "tried": finding.looked,
         "applicable": finding.applicable,
+        "applicable_runs": finding.applicable,
         "seconds": round(finding.seconds, 3),
         **document_of_setting(finding.claim),
     }
 
 
+def _verdict(finding: Finding) -> str:
+    """The verdict of a search; one that met no run of which the claim speaks says nothing."""
+    return finding.verdict if finding.applicable or finding.verdict == "refuted" else "not applicable"
+
+
+def _reason(finding: Finding) -> str | None:
+    """What excludes runs from a claim that applies to none of those that were tried; None for other claims."""
+    from verify.exclusions import exclusions_of, reason_for
+
+    if _verdict(finding) != "not applicable":
+        return None
+    return reason_for(finding.claim, exclusions_of(finding.claim))
+
+
 def for_people(target: str, finding: Finding) -> None:
     """Print the outcome of a search for a terminal."""
+    from rich.markup import escape
+
     recorded = f" (recorded: {finding.claim.verdict})" if finding.contradicts else ""
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
-    print_lines(f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}", tried + largest)
+    print_lines(f"[bold]{target}[/bold]  {styled(_verdict(finding))}{recorded}", tried + largest)
+    if (reason := _reason(finding)) is not None:
+        print_lines(f"not applicable: {escape(reason)}")
     print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:
         print_witness(finding.found, finding.run, "a counterexample" if finding.verdict == "refuted" else None)

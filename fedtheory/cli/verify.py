@@ -113,7 +113,8 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
-        "reason": verdict.reason,
+        "excluded": [{"name": name, "runs": count} for name, count in verdict.excluded.items()],
+        "reason": _why_not_applicable(verdict) or verdict.reason,
         "worst_ratio": verdict.worst_ratio,
         "lhs": None if sides is None else sides.lhs,
         "rhs": None if sides is None else sides.rhs,
@@ -122,6 +123,13 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "run": verdict.run,
         "seconds": round(verdict.seconds, 3),
     }
+
+
+def _why_not_applicable(verdict: ClaimVerdict) -> str | None:
+    """Why a claim is not applicable; None for other verdicts."""
+    from verify.exclusions import reason_for
+
+    return reason_for(verdict.claim, verdict.excluded) if verdict.verdict == "not applicable" else None
 
 
 def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
@@ -150,10 +158,15 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
 
 
 def _print_what_is_missing(verdict: ClaimVerdict) -> None:
-    """Of which runs there are few or none, and that few instances show little."""
+    """Of which runs there are few or none, what excludes them, and that few instances show little."""
     from rich.markup import escape
 
-    target = escape(verdict.target)
+    from verify.exclusions import reason_for
+
+    target, reason = escape(verdict.target), _why_not_applicable(verdict)
+    if reason is not None:
+        print_lines(f"{target} is not applicable: {escape(reason)}")
+        return
     none = ", ".join(kind for kind, count in verdict.lacking.items() if count == 0)
     few = ", ".join(f"{kind} ({count})" for kind, count in verdict.lacking.items() if count > 0)
     if verdict.is_thin:
@@ -162,6 +175,8 @@ def _print_what_is_missing(verdict: ClaimVerdict) -> None:
             f"[yellow]few instances:[/yellow] {verdict.instances} {what} satisfy the assumptions and conditions of "
             f"{target}; fewer than {verdict.enough} show little. Try `fedtheory falsify {target}`"
         )
+        if verdict.excluded:
+            print_lines(f"what excludes runs: {escape(reason_for(verdict.claim, verdict.excluded))}")
     if none:
         print_lines(f"{target}: no instance with {none}; its assumptions and conditions exclude these")
     if few:

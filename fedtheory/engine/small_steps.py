@@ -148,6 +148,7 @@ def _coefficient(values: Array, power: int) -> Array:
 
 def _effort(run: Run) -> Array:
     """E[w_i] eta_i K_i, (M,)."""
+    run.algorithm.require_update_rule("the limit for small steps is known for the update rule")
     work = run.algorithm.work
     mean = run.algorithm.aggregation.moments(run.problem.weights).mean
     effort: Array = mean * work.step_sizes * run.arithmetic.array(work.steps)

@@ -92,3 +92,27 @@ def test_a_quantity_without_a_value_is_named(command, tmp_path: Path) -> None:
     assert f"not applicable: visited_second_moment has no value: {reason}" in " ".join(outcome.out.split())
     found = json.loads(command("check", f"{tmp_path / 'dsgd.py'}:consensus", tmp_path / "dsgd.toml", "--json").out)
     assert [one["name"] for one in found["excluded"]] == ["visited_second_moment"]
+
+
+NOVA = """\
+from fedtheory import Claim, assumptions as a, quantities as q
+
+nova = Claim(id="odd:nova-bias", lhs=q.small_step_bias, relation="==", rhs=0, assumptions=[a.fednova])
+"""
+
+
+@pytest.mark.long
+def test_what_excludes_all_runs_is_named_with_their_number(command, tmp_path: Path) -> None:
+    """By both commands: the quantity has no value on any run of the algorithm."""
+    (tmp_path / "mine.py").write_text(NOVA)
+    target = f"{tmp_path / 'mine.py'}:nova"
+    (claim,) = command("verify", target, "--search", "0", "--json").document["claims"]
+    assert (claim["verdict"], claim["instances"]) == ("not applicable", 0)
+    (excluded,) = claim["excluded"]
+    assert excluded["name"] == "small_step_bias"
+    assert excluded["runs"] >= 200
+    assert claim["reason"] == f"small_step_bias has no value ({excluded['runs']} runs)"
+    assert f"is not applicable: {claim['reason']}" in " ".join(command("verify", target, "--search", "0").out.split())
+    found = command("falsify", target, "--budget", "1", "--json").document
+    assert (found["verdict"], found["applicable_runs"]) == ("not applicable", 0)
+    assert found["reason"].startswith("small_step_bias has no value (")

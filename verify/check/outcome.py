@@ -68,6 +68,11 @@ class Check(Shown):
     bits: int | None = None
     """Of enclosures, the precision of the answer."""
 
+    @property
+    def excluded_by(self) -> str:
+        """What excludes the run, by name: the first of several; empty where nothing does."""
+        return self.excluded[0].name if self.excluded else ""
+
     def summary(self) -> str:
         """The claim, and whether it applies and holds."""
         words = {True: "holds", False: "violated", None: "undecided"}

@@ -42,9 +42,8 @@ class Answer:
     holds: bool | None = None
     ratio: float | None = None
     """Ratio of the two sides at the worst place."""
-
-
-_NOT_APPLICABLE = Answer(False)
+    excluded: str = ""
+    """What excludes the run, by name: the first assumption or condition that fails, else a quantity without a value."""
 
 
 class RunsTogether:
@@ -90,8 +89,8 @@ class RunsTogether:
         assumed = premises(claim)
         for row, run in enumerate(self.runs):
             try:
-                if failures_among(assumed, run):
-                    yield row, _NOT_APPLICABLE
+                if failed := failures_among(assumed, run):
+                    yield row, Answer(False, excluded=failed[0].name)
             except FedtheoryError:
                 yield row, None
 
@@ -116,8 +115,10 @@ class RunsTogether:
         """Runs on which a condition fails, is left open, or has no value."""
         told: Told = dict.fromkeys(rows)
         for alike in groups:
-            worst = self._whole.conditions(claim, alike)
-            told |= {row: _NOT_APPLICABLE for row, each in zip(alike, worst, strict=True) if each == FAILS}
+            decided = self._whole.conditions(claim, alike)
+            worst, names = decided.min(axis=0), [claim.in_words(claim.conditions[n]) for n in decided.argmin(axis=0)]
+            failed = ((row, name) for row, each, name in zip(alike, worst, names, strict=True) if each == FAILS)
+            told |= {row: Answer(False, excluded=name) for row, name in failed}
             for row in (row for row, each in zip(alike, worst, strict=True) if each == HOLDS):
                 del told[row]
         return told

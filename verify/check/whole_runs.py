@@ -40,10 +40,9 @@ class WholeRuns:
         return [by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def conditions(self, claim: Claim, rows: Rows) -> Array:
-        """The worst decision on the conditions of a claim, (runs,)."""
+        """The decision on each condition of a claim, (conditions, runs)."""
         site = self._site(in_conditions(claim), rows)
-        worst: Array = np.minimum.reduce([_condition(link, site, len(rows)) for link in condition_links(claim)])
-        return worst
+        return np.stack([_condition(link, site, len(rows)) for link in condition_links(claim)])
 
     def _site(self, asked: Asked, rows: Rows) -> SiteOfRuns:
         sizes = tuple(asked.size(self._runs[row]) for row in rows)

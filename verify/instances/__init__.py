@@ -75,11 +75,12 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     if not claim.is_testable:
         return ()
     is_own = not (claim.is_published and is_of_the_package(claim.source))
-    meant = (*claim.assumptions, *(_spoken_of(claim) if is_own else ()))
+    is_on_fedavg = not _names_another_algorithm(claim)
+    meant = (*claim.assumptions, *(_spoken_of(claim) if is_own and is_on_fedavg else ()))
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in meant]
     special += own_families(claim) if claim.rate is None else []
-    if special and (not is_own or _names_another_algorithm(claim)):
+    if special and not (is_own and is_on_fedavg):
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))

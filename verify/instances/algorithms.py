@@ -125,6 +125,7 @@ def proximal_terms(number: int) -> Run:
     return small_run(small_problem(generator, number), generator, 4, keys)
 
 
+@family("unequal local work in few rounds", SIZE, meant_for=a.fednova)
 @family("unequal local work", 204, meant_for=a.fednova, for_rates=True)
 def unequal_local_work(number: int) -> Run:
     """FedNova with one to three local steps, at small step sizes."""

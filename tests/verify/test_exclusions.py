@@ -1,0 +1,53 @@
+"""What excludes runs from a claim is counted by name."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from verify.exclusions import exclusions, exclusions_of, reason_for
+from verify.instances import PARTS
+from verify.trials import try_claims
+
+eta, steps = sp.symbols("eta tau", positive=True)
+WHERE = {eta: q.local_step_size, steps: q.local_steps}
+
+
+def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
+    """Assumptions first, then conditions, then quantities without a value."""
+    where = WHERE | {q.mixing_contraction.symbol: q.mixing_contraction}
+    several = Claim(
+        id="mine:several",
+        lhs=0,
+        rhs=q.mixing_contraction,
+        where=where,
+        conditions=[steps >= 2, eta <= 1],
+        assumptions=[a.several_clients, a.update_rule],
+    )
+    outcomes = [outcome for part in PARTS for outcome in try_claims([several], part)]
+    found = exclusions(outcomes)
+    assert list(found) == sorted(found, key=lambda name: -found[name])
+    assert set(found) >= {"several clients", "tau >= 2", "mixing_contraction"}
+    assert sum(found.values()) == sum(not outcome.applicable for outcome in outcomes) == len(outcomes)
+    single = [outcome for outcome in outcomes if outcome.instance.run().problem.clients == 1]
+    assert {outcome.excluded for outcome in single} == {"several clients"}
+
+
+def test_the_reason_says_what_each_is() -> None:
+    """A quantity, an assumption, a condition."""
+    claim = Claim(id="mine:one", lhs=0, rhs=eta, where=WHERE, conditions=[steps >= 2], assumptions=[a.full_gradients])
+    told = reason_for(claim, {"full gradients": 3, "tau >= 2": 2, "local_step_size": 1})
+    assert told == (
+        "the assumption full gradients fails (3 runs); the condition tau >= 2 fails (2 runs); "
+        "local_step_size has no value (1 run)"
+    )
+    assert "no run was found" in reason_for(claim, {})
+
+
+def test_exclusions_are_found_without_outcomes() -> None:
+    """On a part of the instances, for who has none at hand."""
+    never = Claim(id="mine:never", lhs=0, rhs=eta, where=WHERE, conditions=[eta >= 10**6], assumptions=[a.update_rule])
+    (name,) = exclusions_of(never)
+    assert name == "eta >= 1000000"

@@ -1,0 +1,40 @@
+"""What excludes runs from a claim: assumptions, conditions, and quantities without a value, by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.premises import premises
+from verify.instances import PARTS
+from verify.trials import Outcome, try_claims
+
+
+def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How many instances each excluded, most first; an instance counts for the first that excludes it."""
+    counts = Counter(outcome.excluded for outcome in outcomes if not outcome.applicable and outcome.excluded)
+    return dict(counts.most_common())
+
+
+def exclusions_of(claim: Claim) -> dict[str, int]:
+    """The same on a part of the instances of a claim."""
+    return exclusions(try_claims([claim], PARTS[0]))
+
+
+def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:
+    """What excludes runs from a claim, in words, each with the number of runs that it excluded."""
+    if not excluded:
+        return "no run was found of which it says something"
+    assumptions = {assumption.name for assumption in premises(claim)}
+    conditions = {claim.in_words(condition) for condition in claim.conditions}
+    quantities = {notion.name for notion in claim.notation.values()}
+
+    def told(name: str) -> str:
+        if name in quantities:
+            return f"{name} has no value"
+        if name in assumptions | conditions:
+            return f"the {'assumption' if name in assumptions else 'condition'} {name} fails"
+        return name
+
+    return "; ".join(f"{told(name)} ({count} run{'s' * (count != 1)})" for name, count in excluded.items())
