@@ -303,4 +303,5 @@ def _print_sides(found: Check, worst: Comparison) -> None:
     rows += [[short(term.value), f"term {escape(found.claim.in_words(term.expression))}"] for term in worst.terms]
     for name, point in worst.points.items():
         rows.append([", ".join(short(value) for value in point), name_of_point(found.claim, name)])
-    print_table(f"worst place: {place or 'the run'}", ["value", "of"], rows, whole=())
+    where = "place: the points below" if worst.points and not place else f"worst place: {place or 'the run'}"
+    print_table(where, ["value", "of"], rows, whole=())

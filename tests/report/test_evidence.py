@@ -1,0 +1,32 @@
+"""The instance on the page of a claim: where a claim leaves points free, the points."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim, norm_sq
+from fedtheory import quantities as q
+from fedtheory.kernel.expressions import Value
+from report.evidence import evidence
+from verify.verdict import verify
+
+x, y, F = sp.symbols("x y F", real=True)
+WHERE = {x: q.point, y: q.second_point, F: q.client_objective}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "remark", "name"),
+    [
+        (norm_sq(x + y), norm_sq(x) + norm_sq(y), "For statements about free vectors the run does not matter.", "x"),
+        (Value(F, x), Value(F, y), "measured from", "x-x"),
+    ],
+)
+def test_points_of_a_counterexample(left: sp.Expr, right: sp.Expr, remark: str, name: str) -> None:
+    """Small integers as rows of the table; vectors alone need no run, points of objectives have an origin."""
+    (verdict,) = verify(Claim(id="t:points", place="points", lhs=left, rhs=right, where=WHERE))
+    shown = evidence(verdict, "mine.py:points")
+    assert shown is not None
+    assert remark in str(shown.remark)
+    assert shown.rows[0].value in {"1", "2", "-1"}
+    assert ("-" in str(shown.rows[0].name) or "−" in str(shown.rows[0].name)) == (name != "x")
