@@ -93,6 +93,7 @@ def test_long_runs_are_decided_in_enclosures(denominator: int, verdict: bool) ->
     where = {eta: q.local_step_size, sigma: q.noise_deviation, clients: q.clients}
     floor = Claim(id="t:floor", lhs=q.average_suboptimality, rhs=eta * sigma**2 / (denominator * clients), where=where)
     exact = parse_run(LONG, RATIONAL)
+    assert check(floor, exact).holds is verdict
     assert check(floor, decidable(exact)).holds is verdict
     asked = check_and_settle(floor, exact, lambda: exact)
     assert (asked.holds, asked.decided_in) == (verdict, "in enclosures of 53 bits")

@@ -8,8 +8,10 @@ from functools import cache, partial
 
 import numpy as np
 
-from fedtheory.arithmetic import ENCLOSED
+from fedtheory.arithmetic import ENCLOSED, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
+from fedtheory.engine.certified_run import certified
+from fedtheory.engine.moments import is_too_long_for_rationals
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
@@ -29,9 +31,12 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
 
     A failed assumption or condition makes the claim not applicable, never false.
     What the `nearby` runs of a float run disagree about is left undecided.
-    Enclosures that do not decide are repeated with more bits.
+    Enclosures that do not decide are repeated with more bits; so many rounds that rationals would be too long are
+    enclosed in floats.
     Raises `InputError` for a claim that cannot be evaluated.
     """
+    if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.algorithm):
+        run = certified(run)
     return _in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
 
 
