@@ -17,9 +17,10 @@ def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def exclusions_of(claim: Claim) -> dict[str, int]:
-    """The same on a part of the instances of a claim."""
-    return exclusions(try_claims([claim], PARTS[0]))
+def why_never_applicable(claim: Claim) -> str | None:
+    """What excludes all of a part of the instances of a claim; None where it applies to some of them."""
+    outcomes = try_claims([claim], PARTS[0])
+    return None if any(outcome.applicable for outcome in outcomes) else reason_for(claim, exclusions(outcomes))
 
 
 def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:

@@ -42,11 +42,12 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
 
     worst = shown_place(finding.found) if finding.found else None
     text = None if finding.found is None else finding.found.arithmetic.text
+    reason = _reason(finding)
     return {
         "id": finding.claim.id,
         "target": target,
-        "verdict": _verdict(finding),
-        "reason": _reason(finding),
+        "verdict": finding.verdict if reason is None else "not applicable",
+        "reason": reason,
         "recorded": finding.claim.verdict,
         "best_ratio": finding.best_ratio,
         "lhs": None if worst is None or text is None else text(worst.lhs),
@@ -62,29 +63,27 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _verdict(finding: Finding) -> str:
-    """The verdict of a search; one that met no run of which the claim speaks says nothing."""
-    return finding.verdict if finding.applicable or finding.verdict == "refuted" else "not applicable"
-
-
 def _reason(finding: Finding) -> str | None:
-    """What excludes runs from a claim that applies to none of those that were tried; None for other claims."""
-    from verify.exclusions import exclusions_of, reason_for
+    """What excludes runs from a claim that applies to none; None for a search that met one, or could have."""
+    from verify.exclusions import why_never_applicable
 
-    if _verdict(finding) != "not applicable":
-        return None
-    return reason_for(finding.claim, exclusions_of(finding.claim))
+    is_silent = not finding.applicable and finding.verdict != "refuted"
+    return why_never_applicable(finding.claim) if is_silent else None
 
 
 def for_people(target: str, finding: Finding) -> None:
     """Print the outcome of a search for a terminal."""
     from rich.markup import escape
 
+    reason = _reason(finding)
     recorded = f" (recorded: {finding.claim.verdict})" if finding.contradicts else ""
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
-    print_lines(f"[bold]{target}[/bold]  {styled(_verdict(finding))}{recorded}", tried + largest)
-    if (reason := _reason(finding)) is not None:
+    print_lines(
+        f"[bold]{target}[/bold]  {styled(finding.verdict if reason is None else 'not applicable')}{recorded}",
+        tried + largest,
+    )
+    if reason is not None:
         print_lines(f"not applicable: {escape(reason)}")
     print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:

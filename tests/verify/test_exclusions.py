@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.exclusions import exclusions, exclusions_of, reason_for
+from verify.exclusions import exclusions, reason_for, why_never_applicable
 from verify.instances import PARTS
 from verify.trials import try_claims
 
@@ -49,5 +51,7 @@ def test_the_reason_says_what_each_is() -> None:
 def test_exclusions_are_found_without_outcomes() -> None:
     """On a part of the instances, for who has none at hand."""
     never = Claim(id="mine:never", lhs=0, rhs=eta, where=WHERE, conditions=[eta >= 10**6], assumptions=[a.update_rule])
-    (name,) = exclusions_of(never)
-    assert name == "eta >= 1000000"
+    told = why_never_applicable(never)
+    assert told is not None
+    assert told.startswith("the condition eta >= 1000000 fails (")
+    assert why_never_applicable(replace(never, conditions=())) is None
