@@ -36,6 +36,8 @@ class KnownError:
     origin: str
     how: Literal["run", "proved", "unknown"]
     run: dict[str, Any] | None
+    is_quick: bool
+    """Whether it belongs to the sample of `make test-long`."""
 
     @property
     def truth(self) -> Literal["true", "false", "unknown"]:

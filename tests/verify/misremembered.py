@@ -277,4 +277,7 @@ TRUE = [
         (a.dsgd, *CONVEX, *NOISY, a.same_step_size, a.uniform_shares, *ALIKE),
     ),
     _bound("value-from-distance", q.final_suboptimality, L / 2 * last, (), CONVEX),
+    _bound("mean-of-dissimilarities", q.mean_dissimilarity, zeta, (), ALIKE),
+    _bound("noise-at-the-optimum", q.noise_at_optimum, sigma, (), NOISY),
+    _bound("dissimilarity-at-the-optimum", q.dissimilarity_at_optimum, zeta, (), ALIKE),
 ]

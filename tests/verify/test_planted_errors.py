@@ -28,9 +28,9 @@ def test_folded_runs_are_the_same() -> None:
     assert fold(table)["b"]["d"] == [{"value": "0", "times": 3}]
 
 
-def of_truth(truth: str) -> list[KnownError]:
-    """The errors of this truth."""
-    return [known for known in known_errors() if known.truth == truth]
+def of_truth(truth: str, *, quick: bool = False) -> list[KnownError]:
+    """The errors of this truth; perhaps those of the sample alone."""
+    return [known for known in known_errors() if known.truth == truth and known.is_quick >= quick]
 
 
 @pytest.mark.slow
@@ -56,6 +56,20 @@ def test_false_ones_are_violated(source: str) -> None:
 def test_true_ones_follow() -> None:
     """From what is proved."""
     assert [known.id for known in of_truth("true") if not follows(known.error.mutant, known.error.origin)] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("known", of_truth("false", quick=True), ids=lambda known: known.id)
+def test_a_false_one_is_refuted(known: KnownError) -> None:
+    """A sample of all kinds."""
+    assert is_refuted(known.error.claim)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("known", of_truth("true", quick=True), ids=lambda known: known.id)
+def test_a_true_one_is_not_refuted(known: KnownError) -> None:
+    """A sample of all kinds."""
+    assert not is_refuted(known.error.claim)
 
 
 @cache
