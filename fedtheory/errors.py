@@ -49,6 +49,10 @@ class NotApplicable(FedtheoryError):
         return type(self)(self.reason, name)
 
 
+class NoMinimiser(NotApplicable):
+    """Something is measured from a minimiser, and the objective has none."""
+
+
 class Unresolved(NotApplicable):
     """Floats cannot tell whether an assumption holds; rationals can."""
 

@@ -27,6 +27,7 @@ STORED = sorted((ROOT / "fedtheory/sources").rglob("*.toml"))
 
 QUADRATIC = {"kind": "quadratic", "hessians": [[["2"]], [[1]]], "linear": [["1"], [-1]], "start": ["3"], "noise": "1"}
 HUBER = {"kind": "huber", "terms": [[{"width": "1/2"}], [{"width": 1, "centre": "2"}]]}
+HAMPEL = {"kind": "hampel", "terms": [[{"width": 1}, {"width": "1/2", "centre": "-1"}]], "noise": "1/2"}
 SOFTPLUS = {"kind": "softplus", "terms": [[{"width": 1, "reflected": True}, {"width": 1}]]}
 INLINE = {"kind": "least-squares", "inputs": [[["1"], ["2"]], [[1]]], "outputs": [["1", "0"], [2]], "batch": 1}
 FILE = {
@@ -42,6 +43,7 @@ PROBLEMS = {
     "quadratic": QUADRATIC,
     "huber": HUBER,
     "softplus": SOFTPLUS,
+    "hampel": HAMPEL,
     "inline": INLINE,
     "file": FILE,
     "by name": BY_NAME,

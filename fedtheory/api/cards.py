@@ -21,10 +21,12 @@ def _svg(figure: Figure | None) -> str | None:
 
 
 def _simulation(found: Simulation) -> str | None:
-    """The suboptimality over rounds or clock time; of a run of one round there is no curve."""
+    """The suboptimality over rounds or clock time; none for a run of one round, or without a minimiser."""
     from report.figures.errors import errors_over_time
 
-    return errors_over_time(found.run, found.times, found.suboptimality).svg if len(found.times) > 2 else None
+    if found.suboptimality is None or len(found.times) <= 2:
+        return None
+    return errors_over_time(found.run, found.times, found.suboptimality).svg
 
 
 def _check(found: Check) -> str | None:

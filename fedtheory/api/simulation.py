@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.random_clocks import drawn_runs
 from fedtheory.engine.run import Run
+from fedtheory.errors import NoMinimiser
 from fedtheory.shown import Card, Shown, frame, number
 
 _SHOWN = 8
@@ -28,10 +30,10 @@ class Simulation(Shown):
     """Clock time of each update, 0 for the start, (T+1,)."""
     mean: Array
     """E x^n, (T+1, d)."""
-    suboptimality: Array
-    """E F(x^n) - F*, (T+1,)."""
-    distance_sq: Array
-    """E|x^n - x*|^2, (T+1,)."""
+    suboptimality: Array | None
+    """E F(x^n) - F*, (T+1,); None where F has no minimiser."""
+    distance_sq: Array | None
+    """E|x^n - x*|^2, (T+1,); None where F has no minimiser."""
     gradient_sq: Array
     """E|grad F(x^n)|^2, (T+1,)."""
     diverges: str | None = None
@@ -39,22 +41,30 @@ class Simulation(Shown):
 
     def summary(self) -> str:
         """The run, and the error at its end."""
-        return f"{self.run.summary()}; E F - F* = {number(self.suboptimality[-1])} at the end"
+        name, errors = "E F - F*", self.suboptimality
+        if errors is None:
+            name, errors = "E|grad F|^2", self.gradient_sq
+        return f"{self.run.summary()}; {name} = {number(errors[-1])} at the end"
 
     def card(self) -> Card:
         """The errors at some of the rounds."""
         last = len(self.times) - 1
         shown = sorted({round(last * part / (_SHOWN - 1)) for part in range(_SHOWN)})
-        columns = (self.suboptimality, self.distance_sq, self.gradient_sq)
-        rows = [[str(n), number(self.times[n]), *(number(column[n]) for column in columns)] for n in shown]
+        heads = (r"\(E F(x)-F^*\)", r"\(E|x-x^*|^2\)", r"\(E|\nabla F(x)|^2\)")
+        errors = zip(heads, (self.suboptimality, self.distance_sq, self.gradient_sq), strict=True)
+        columns = {head: values for head, values in errors if values is not None}
+        rows = [[str(n), number(self.times[n]), *(number(column[n]) for column in columns.values())] for n in shown]
         facts = {} if self.diverges is None else {"diverges": self.diverges}
-        heads = ("round", "time", r"\(E F(x)-F^*\)", r"\(E|x-x^*|^2\)", r"\(E|\nabla F(x)|^2\)")
-        return Card(self.run.summary(), facts=facts, columns=heads, rows=rows)
+        return Card(self.run.summary(), facts=facts, columns=("round", "time", *columns), rows=rows)
 
     def to_numpy(self) -> Array:
-        """Times, suboptimality, squared distance and squared gradient as floats, (T+1, 4)."""
+        """Times, suboptimality, squared distance and squared gradient as floats, (T+1, 4).
+
+        NaN stands for what does not exist because F has no minimiser.
+        """
+        unknown = np.full(len(self.times), np.nan)
         columns = (self.times, self.suboptimality, self.distance_sq, self.gradient_sq)
-        return np.stack([plain_floats(column) for column in columns], axis=1)
+        return np.stack([unknown if column is None else plain_floats(column) for column in columns], axis=1)
 
     def to_frame(self) -> Any:
         """The columns of `to_numpy` as a pandas data frame, with the round as its index."""
@@ -77,10 +87,20 @@ def _exact(run: Run) -> Simulation:
     trajectory = run.attempted_trajectory
     zero = run.arithmetic.number(0, "time")
     times = [run.arithmetic.number(time, "time") for time in run.algorithm.times(run.problem.weights)]
-    errors = (trajectory.server_suboptimality, trajectory.server_distance_sq, trajectory.server_gradient_sq)
-    known = len(errors[0])
+    gradient_sq = trajectory.server_gradient_sq
+    known = len(gradient_sq)
     reason = None if trajectory.divergence is None else trajectory.divergence.reason
-    return Simulation(run, run.arithmetic.array([zero, *times][:known]), trajectory.server_mean, *errors, reason)
+    suboptimality, distance_sq = _from_optimum(trajectory)
+    clock = run.arithmetic.array([zero, *times][:known])
+    return Simulation(run, clock, trajectory.server_mean, suboptimality, distance_sq, gradient_sq, reason)
+
+
+def _from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, None]:
+    """E F(x^n) - F* and E|x^n - x*|^2; nothing where F has no minimiser."""
+    try:
+        return trajectory.server_suboptimality, trajectory.server_distance_sq
+    except NoMinimiser:
+        return None, None
 
 
 def _drawn(run: Run, schedules: int, seed: int) -> Simulation:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fedtheory.cli.figure import require_figure, write_figure
 from fedtheory.cli.output import ArithmeticName, FigureFile, Json, RunFile, about, print_json
-from fedtheory.cli.simulation_tables import MEASURED, notes, print_drawn, print_run
+from fedtheory.cli.simulation_tables import MEASURED, notes, print_drawn, print_run, where_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,8 +89,8 @@ def _facts(simulated: Run) -> dict[str, Any]:
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
-        "optimum": _texts(simulated, simulated.problem.optimum),
-        "optimal_value": _texts(simulated, simulated.problem.optimal_value),
+        "optimum": _texts(simulated, where_known(lambda: simulated.problem.optimum)),
+        "optimal_value": _texts(simulated, where_known(lambda: simulated.problem.optimal_value)),
         "notes": notes(simulated),
     }
 
@@ -124,9 +125,10 @@ def document(simulated: Run) -> dict[str, Any]:
     return facts | {
         "server": {
             "mean": _texts(simulated, trajectory.server_mean),
-            "suboptimality": _texts(simulated, trajectory.server_suboptimality),
-            "distance_sq": _texts(simulated, trajectory.server_distance_sq),
-            "gradient_sq": _texts(simulated, trajectory.server_gradient_sq),
+            **{
+                name: _texts(simulated, where_known(partial(getattr, trajectory, f"server_{name}")))
+                for name in MEASURED
+            },
         },
         "local": _local(simulated, trajectory),
         "times": _texts(simulated, _exact(simulated, simulated.algorithm.times(simulated.problem.weights))),
@@ -141,7 +143,8 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
     if not (has_iterates and _has_short_steps(simulated)):
         return None
     try:
-        inside = {"suboptimality": trajectory.local_suboptimality, "drift": trajectory.drift}
+        suboptimality = where_known(lambda: trajectory.local_suboptimality)
+        inside = {"suboptimality": suboptimality, "drift": trajectory.drift}
     except (Diverging, NotApplicable):
         return None
     return {name: _texts(simulated, values) for name, values in inside.items()}
@@ -156,15 +159,16 @@ def constants(simulated: Run) -> dict[str, Any]:
         "clients": _count(simulated, simulated.problem.clients),
         "dimension": _count(simulated, simulated.problem.dimension),
         "smoothness": text(simulated.smoothness),
-        "strong_convexity": text(simulated.strong_convexity),
-        "initial_gap": text(simulated.initial_gap),
+        "strong_convexity": _text_or_none(text, lambda: simulated.strong_convexity),
+        "initial_gap": _text_or_none(text, lambda: simulated.initial_gap),
     }
     regions: dict[str, str] = {}
     bounds: dict[str, Callable[[], Bound]] = {
         "noise_deviation": lambda: simulated.noise_variance,
         "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
     }
-    found |= _with_root("initial_distance", simulated.initial_distance_sq, text, sqrt)
+    distance_sq = where_known(lambda: simulated.initial_distance_sq)
+    found |= _with_root("initial_distance", distance_sq, text, sqrt)
     for name, bound in bounds.items():
         try:
             found |= _with_root(name, bound().value, text, sqrt)
@@ -175,15 +179,23 @@ def constants(simulated: Run) -> dict[str, Any]:
     return found | {"regions": regions}
 
 
+def _text_or_none(text: Any, measure: Callable[[], Any]) -> Any:
+    """A number as JSON carries it; null where it does not exist."""
+    found = where_known(measure)
+    return None if found is None else text(found)
+
+
 def _count(simulated: Run, count: int) -> Any:
     """A whole number as JSON carries the numbers of the run's arithmetic."""
     return count if simulated.arithmetic.name == "float" else str(count)
 
 
 def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
-    """A constant and its square; the constant is null where exact arithmetic has no such number."""
+    """A constant and its square; the constant is null where it does not exist, or not in exact arithmetic."""
     from fedtheory.arithmetic.enclosures import is_enclosed
 
+    if square is None:
+        return {name: None, f"{name}_sq": None}
     root = sqrt(square)
     return {name: None if is_enclosed(root) else text(root), f"{name}_sq": text(square)}
 
@@ -194,9 +206,11 @@ def _exact(simulated: Run, times: Any) -> Any:
 
 
 def _texts(simulated: Run, values: Any) -> Any:
-    """Nested lists of JSON numbers, or of exact strings."""
+    """Nested lists of JSON numbers, or of exact strings; null for None."""
     import numpy as np
 
+    if values is None:
+        return None
     if isinstance(values, list | np.ndarray):
         return [_texts(simulated, value) for value in values]
     return simulated.arithmetic.text(values)

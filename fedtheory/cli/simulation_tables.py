@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fedtheory.cli.output import print_lines, print_table, short
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fedtheory.engine.random_clocks import DrawnRuns
     from fedtheory.engine.run import Run
 
+Found = TypeVar("Found")
 MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 """What is shown of the server's model."""
 
 
+def where_known(measure: Callable[[], Found]) -> Found | None:
+    """What is measured; None where it does not exist on the run."""
+    from fedtheory.errors import NotApplicable
+
+    try:
+        return measure()
+    except NotApplicable:
+        return None
+
+
 def notes(simulated: Run) -> list[str]:
     """What a reader of the numbers should know."""
+    from fedtheory.errors import NoMinimiser
     from fedtheory.federation.problem.least_squares import notes_on
 
+    try:
+        _ = simulated.problem.optimum
+    except NoMinimiser as reason:
+        missing = "F* and all gaps and distances from x* are missing"
+        return [*notes_on(simulated.problem), f"{reason}; {missing}"]
     return notes_on(simulated.problem)
 
 
@@ -28,7 +48,8 @@ def print_run(simulated: Run, constants: dict[str, Any]) -> None:
     trajectory = simulated.attempted_trajectory
     _print_constants(simulated, constants)
     times = [simulated.arithmetic.number(0, "time"), *simulated.algorithm.times(simulated.problem.weights)]
-    columns = {"time": times} | {name: getattr(trajectory, f"server_{name}") for name in MEASURED}
+    measured = {name: where_known(partial(getattr, trajectory, f"server_{name}")) for name in MEASURED}
+    columns = {"time": times} | {name: values for name, values in measured.items() if values is not None}
     rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in _shown(len(trajectory.server_mean))]
     print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
     if trajectory.divergence:

@@ -26,7 +26,7 @@ class Comparator:
     @cached_property
     def suboptimality(self) -> Number:
         """F(y) - F*."""
-        return self.point @ self.problem.hessian @ self.point / 2
+        return self.point @ self.problem.about_optimum.hessian @ self.point / 2
 
     @cached_property
     def distance_sq(self) -> Number:
@@ -60,4 +60,4 @@ class Comparator:
 def nearest_good_point(problem: Problem, forms: GradientForms, time: Number) -> Comparator:
     """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; time is the sum of the step sizes of a run."""
     matrix = problem.arithmetic.identity(problem.dimension) + time * problem.hessian
-    return Comparator(problem, forms, problem.arithmetic.solve_regular(matrix, problem.centred.start))
+    return Comparator(problem, forms, problem.arithmetic.solve_regular(matrix, problem.about_optimum.start))

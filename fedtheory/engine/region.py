@@ -66,6 +66,8 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     algorithm.require_update_rule("a ball that contains the run is known for the update rule")
     _require_averaging(problem, algorithm)
     step = max(algorithm.work.step_sizes)
+    if not problem.has_convex_clients:
+        raise NotApplicable("no ball is known to contain the run: a local step expands where a client is not convex")
     bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
     if step * bound.curvature > 2:
         sizes = f"step size {plain_float(step):.4g} * curvature {plain_float(bound.curvature):.4g} > 2"

@@ -172,8 +172,8 @@ def _noise(run: Run, joint: Array) -> Array:
 def _at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
     """E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, at the iterates of a joint moment."""
     moments, forms = _client_moments(run, joint), run.gradient_forms
-    hessian, average = run.problem.hessian, _average_map(run)
-    slope = product(hessian, average)
+    slope = product(run.problem.hessian, _average_map(run))
+    slope[:, 0] = run.problem.gradient_map[:, 0]
     mean = product(product(slope, joint), slope.T).trace()
     return mean, _expected(forms.stochastic, moments), _expected(forms.noise, moments)
 

@@ -175,7 +175,7 @@ class Run(Shown):
 
     def gaps(self, points: Array) -> Array:
         """F(x) - F*, (...), at centred points (..., d)."""
-        values: Array = (points * (points @ self.problem.hessian)).sum(axis=-1) / 2
+        values: Array = (points * (points @ self.problem.about_optimum.hessian)).sum(axis=-1) / 2
         return values
 
     @cached_property
@@ -188,24 +188,32 @@ class Run(Shown):
         """A ball about x* that contains the run; `NotApplicable` where none is known."""
         return containing_ball(self.problem, self.algorithm)
 
+    def require_convex_clients(self) -> None:
+        """Raise `NotApplicable` where a client's objective is not convex."""
+        if not self.problem.has_convex_clients:
+            client = int(self.problem.convex_clients.argmin())
+            raise NotApplicable(f"the objective of client {client} is not convex")
+
     @cached_property
     def smoothness(self) -> Number:
-        """L = max_i (largest eigenvalue of H_i)."""
+        """L = max_i (largest modulus of an eigenvalue of H_i)."""
         return self.problem.largest_curvature
 
     @cached_property
     def strong_convexity(self) -> Number:
-        """mu = min_i (smallest eigenvalue of H_i)."""
+        """mu = min_i (smallest eigenvalue of H_i); `NotApplicable` where a client is not convex."""
+        self.require_convex_clients()
         return self.problem.smallest_curvature
 
     @cached_property
     def client_smoothness(self) -> Array:
-        """Largest eigenvalue of each H_i, (M,)."""
-        return self.arithmetic.array(map_alike(self.arithmetic.largest_eigenvalue, self.problem.hessians))
+        """Largest modulus of an eigenvalue of each H_i, (M,)."""
+        return self.arithmetic.array(map_alike(self.problem.spectral_norm, self.problem.hessians))
 
     @cached_property
     def client_strong_convexity(self) -> Array:
-        """Smallest eigenvalue of each H_i, (M,)."""
+        """Smallest eigenvalue of each H_i, (M,); `NotApplicable` where a client is not convex."""
+        self.require_convex_clients()
         return self.arithmetic.array(map_alike(self.arithmetic.smallest_eigenvalue, self.problem.hessians))
 
     @cached_property
@@ -237,12 +245,12 @@ class Run(Shown):
     @cached_property
     def at_optimum(self) -> Comparator:
         """The optimum, as a point to compare a run with."""
-        return Comparator(self.problem, self.gradient_forms, self.problem.centred.optimum)
+        return Comparator(self.problem, self.gradient_forms, self.problem.about_optimum.optimum)
 
     @cached_property
     def objective_smoothness(self) -> Number:
-        """Largest eigenvalue of the Hessian of F."""
-        return self.arithmetic.largest_eigenvalue(self.problem.hessian)
+        """Largest modulus of an eigenvalue of the Hessian of F."""
+        return self.problem.spectral_norm(self.problem.hessian)
 
     @cached_property
     def smallest_curvature(self) -> Number:
@@ -252,7 +260,7 @@ class Run(Shown):
     @cached_property
     def initial_distance_sq(self) -> Number:
         """D^2 = |x^0 - x*|^2, x* the minimiser nearest to x^0."""
-        return self.problem.centred.start @ self.problem.centred.start
+        return self.problem.about_optimum.start @ self.problem.centred.start
 
     @cached_property
     def initial_gap(self) -> Number:
@@ -348,11 +356,7 @@ class Run(Shown):
     @cached_property
     def virtual_gradient_sq(self) -> Array:
         """E|grad F(theta^{n,k})|^2 at the virtual iterates, (T, K+1)."""
-        # In centred coordinates the gradient of F is H x.
-        size = self.problem.dimension + 1
-        form = self.arithmetic.zeros(1, size, size)
-        form[0, 1:, 1:] = self.problem.hessian @ self.problem.hessian
-        squares: Array = self._at_virtual_iterates(form)[..., 0]
+        squares: Array = self._at_virtual_iterates(self.problem.gradient_form[None])[..., 0]
         return squares
 
     def _at_virtual_iterates(self, forms: Array) -> Array:

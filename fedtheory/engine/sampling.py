@@ -126,7 +126,7 @@ def suboptimality(problem: Problem) -> Measure:
 
     def measure(models: Array) -> Array:
         apart = models - floats.optimum
-        return np.asarray(((apart @ floats.hessian) * apart).sum(axis=-1) / 2)
+        return np.asarray(((apart @ floats.about_optimum.hessian) * apart).sum(axis=-1) / 2)
 
     return measure
 

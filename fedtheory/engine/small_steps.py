@@ -30,7 +30,7 @@ from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.problem.quadratic import weighted_sum
 
-_FLAT = "the average objective that small steps descend has a direction without curvature: no unique limit"
+_FLAT = "the average objective that small steps descend has a direction without curvature above 0: no unique limit"
 _BIASED = "small steps settle away from x*, where other weights of the clients are optimal: see `small_step_limit`"
 
 
@@ -128,6 +128,7 @@ def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
             f"expansions are computed for up to {LARGEST_EXACT} dimensions, not {run.problem.dimension}"
         )
     _curvature(run)
+    _ = run.problem.about_optimum
     algorithm = run.algorithm
     work = LocalWork(algorithm.work.steps, _monomials(algorithm.work.step_sizes / unit, 1))
     polynomial = _PolynomialAlgorithm(algorithm.name, work, algorithm.aggregation, algorithm.clock, algorithm.rounds)
@@ -156,10 +157,10 @@ def _effort(run: Run) -> Array:
 
 
 def _curvature(run: Run) -> Array:
-    """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); `NotApplicable` where it is singular."""
+    """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); `NotApplicable` unless it is positive definite."""
     curvature = weighted_sum(_effort(run), run.problem.hessians)
     if run.problem.arithmetic is RATIONAL:
-        singular = fmpq_mat(curvature.tolist()).det() == 0
+        singular = fmpq_mat(curvature.tolist()).det() == 0 or not RATIONAL.is_psd(curvature)
     else:
         values = np.linalg.eigvalsh(curvature)
         singular = not values[0] > 1e-11 * values[-1]
@@ -170,7 +171,7 @@ def _curvature(run: Run) -> Array:
 
 def _push(run: Run) -> Array:
     """``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
-    return weighted_sum(_effort(run), run.problem.centred.linear)
+    return weighted_sum(_effort(run), run.problem.about_optimum.linear)
 
 
 def _require_unbiased(run: Run) -> None:

@@ -85,12 +85,18 @@ class Surrogate:
     def _minimiser(self, weights: Array, near: Array) -> Array:
         centred = self.problem.centred
         hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+        self._require_convex(hessian)
         try:
             return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
         except InputError:
             raise unanswered(
                 self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimiser"
             ) from None
+
+    def _require_convex(self, hessian: Array) -> None:
+        """Raise `NotApplicable` where a weighted sum of the clients' objectives has this Hessian and no minimiser."""
+        if not self.problem.has_convex_clients and not self.problem.arithmetic.is_psd(hessian):
+            raise NotApplicable("a weighted sum of the clients' objectives is unbounded below")
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
         """sum_i weights_i L_i as one objective, at a point (d,)."""
@@ -138,6 +144,7 @@ class Surrogate:
         time = size * work.common_step_size * work.common_steps * algorithm.rounds / 2
         hessian, linear = (weighted_sum(self.mean_weights, part) for part in (centred.hessians, centred.linear))
         matrix = self.problem.arithmetic.identity(self.problem.dimension) + time * hessian
+        self._require_convex(hessian)
         return self.problem.arithmetic.solve_regular(matrix, centred.start + time * linear)
 
     @cached_property

@@ -41,6 +41,80 @@ PER_SHARE = (
 """Quantities of updates that are known only where somebody has a weight in each."""
 
 
+FROM_OPTIMUM: frozenset[Notion] = frozenset(
+    {
+        q.optimum,
+        q.initial_distance,
+        q.initial_gap,
+        q.average_suboptimality,
+        q.discounted_suboptimality,
+        q.last_round_suboptimality,
+        q.final_suboptimality,
+        q.final_distance_sq,
+        q.round_suboptimality,
+        q.server_distance_sq,
+        q.next_server_distance_sq,
+        q.server_distance_after_sq,
+        q.best_aggregated_suboptimality,
+        q.mean_server_suboptimality,
+        q.final_mean_distance_sq,
+        q.total_progress,
+        q.limiting_suboptimality,
+        q.limiting_model_suboptimality,
+        q.limiting_distance_sq,
+        q.limiting_mean_distance_sq,
+        q.leading_limiting_distance_sq,
+        q.optimum_displacement_sq,
+        q.optimum_gradient,
+        q.optimum_noise,
+        q.noise_at_optimum,
+        q.dissimilarity_at_optimum,
+        q.client_gap_at_optimum,
+        q.client_optimum_distance,
+        q.optimal_value_gap,
+        q.comparator,
+        q.comparator_suboptimality,
+        q.comparator_distance,
+        q.comparator_noise,
+        q.comparator_dissimilarity,
+        q.comparator_curved_noise,
+        q.comparator_curved_dissimilarity,
+        q.total_comparator_progress,
+        q.final_comparator_distance_sq,
+        q.interval_start_gap,
+        q.interval_end_gap,
+        q.next_interval_start_gap,
+        q.last_interval_gap,
+        q.reciprocal_progress,
+        q.smallest_gap,
+        q.nearest_start,
+        q.whole_time_suboptimality,
+        q.doubled_synchronous_suboptimality,
+        q.doubled_asynchronous_suboptimality,
+        q.synchronous_final_suboptimality,
+        q.asynchronous_final_suboptimality,
+        q.mixed_descent,
+        q.selected_descent,
+        q.server_descent,
+        q.fastest_gap,
+        q.fastest_gradient,
+        q.small_step_bias,
+        q.distance_to_small_step_limit,
+        q.surrogate_optimum_distance,
+        q.second_order_residual,
+        q.first_energy,
+        q.last_energy,
+        q.virtual_suboptimality,
+        q.mean_virtual_suboptimality,
+        q.virtual_distance_sq,
+        q.next_virtual_distance_sq,
+        q.virtual_start_distance_sq,
+        q.virtual_end_distance_sq,
+    }
+)
+"""What is measured from x* or F*, which only an objective that is bounded below has."""
+
+
 @dataclass(frozen=True)
 class Existing:
     """Quantities that exist on the same runs, and the assumptions each of which says that they do."""
@@ -54,7 +128,28 @@ def _existing(name: str, *notions: Notion, by: Assumption) -> Existing:
     return Existing(name, frozenset(notions), frozenset({by}))
 
 
+OPTIMUM = Existing("a minimiser of F", FROM_OPTIMUM, a.IMPLY_CONVEXITY)
 KINDS = (
+    OPTIMUM,
+    Existing(
+        "smallest curvatures of convex clients",
+        frozenset[Notion]({q.strong_convexity, q.client_strong_convexity}),
+        a.IMPLY_CONVEXITY,
+    ),
+    Existing(
+        "a comparator of the updates",
+        frozenset[Notion](
+            {
+                *(q.surrogate_comparator, q.surrogate_comparator_distance, q.final_surrogate_comparator_distance_sq),
+                *(q.comparator_alignment, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
+                *(q.comparator_progress, q.mean_comparator_progress),
+            }
+        ),
+        a.IMPLY_CONVEXITY,
+    ),
+    Existing(
+        "the smallest curvature of a convex objective", frozenset[Notion]({q.smallest_curvature}), a.IMPLY_CONVEXITY
+    ),
     _existing(
         "minimisers of the clients",
         *(q.client_optimum, q.client_optimum_distance, q.relative_noise, q.absolute_noise),
@@ -94,10 +189,12 @@ KINDS = (
 
 def missing(claim: Claim, notions: frozenset[Notion]) -> Iterator[str]:
     """What some notions need to exist, and a claim does not."""
-    mine = frozenset(claim.notation.values())
-    for kind in KINDS:
-        if kind.notions & notions and not kind.notions & mine and not kind.by & {*claim.assumptions}:
-            yield kind.name
+    yield from (kind.name for kind in KINDS if kind.notions & notions and not is_known(kind, claim))
+
+
+def is_known(kind: Existing, claim: Claim) -> bool:
+    """Whether a claim speaks of what exists on the same runs, or makes an assumption that says that it exists."""
+    return bool(kind.notions & frozenset(claim.notation.values()) or kind.by & {*claim.assumptions})
 
 
 def letters_that_exist(claim: Claim) -> dict[Letter, Notion]:

@@ -14,6 +14,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import PointNotion
 from fedtheory.proofs.comparators import with_comparator
+from fedtheory.proofs.existence import OPTIMUM, is_known
 from fedtheory.proofs.numbers import SMOOTH, Letters, letters_of, numbers_of
 
 _SHARED = (q.server_model, q.optimum, q.comparator, q.centralised_model, q.surrogate_optimum)
@@ -52,7 +53,7 @@ def theory_of(claim: Claim) -> Theory:
         smooth=_own_constants(letter, "smooth"),
         strongly_convex=_common_curvature(letter) | _own_constants(letter, "strongly convex"),
         visited=frozenset({letter(notion) for notion in _VISITED} | points),
-        minimisers={objective: letter(q.optimum)} | _client_minimisers(claim, letter),
+        minimisers=_minimiser(claim, letter) | _client_minimisers(claim, letter),
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
     )
@@ -78,6 +79,11 @@ def _share(claim: Claim, letter: Letters) -> Expr | None:
     if a.uniform_shares in claim.assumptions:
         return 1 / letter(q.clients)
     return letter(q.importance) if letter.has(q.importance) else None
+
+
+def _minimiser(claim: Claim, letter: Letters) -> dict[sp.Symbol, sp.Symbol]:
+    """The minimiser of F, where the claim is about what is measured from it, or by convexity."""
+    return {letter(q.objective): letter(q.optimum)} if is_known(OPTIMUM, claim) else {}
 
 
 _NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)

@@ -6,17 +6,23 @@ from typing import Any
 
 import pytest
 
-from fedtheory import RATIONAL, NotApplicable, parse_run
+from fedtheory import RATIONAL, Claim, NotApplicable, parse_run
 from fedtheory.engine.run import Run
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.existence import KINDS
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Quantity, turns
+from fedtheory.proofs.existence import KINDS, missing
+from fedtheory.proofs.theory import theory_of
 
 CURVED = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+BENT = {"hessians": [[["1"]], [["-1/2"]]], "linear": [["1"], ["0"]], "start": ["3"]}
+SADDLE = {"hessians": [[["1"]], [["-2"]]], "linear": [["1"], ["0"]], "start": ["3"]}
 LINES = {"hessians": [[["0"]], [["0"]]], "linear": [["1"], ["-1"]], "start": ["1"]}
 EMPTY = {"clock": {"policy": "fedfix", "times": ["1", "2"], "interval": "1/2"}}
 FULL = {"clock": {"policy": "fedfix", "times": ["1", "2"], "interval": "2"}}
 ALONE = {"participation": {"kind": "fixed", "clients": [0]}}
+OF_TURNS = {name for name, one in vars(turns).items() if isinstance(one, Quantity)} | {"fastest_gap"}
 OF_ALL_UPDATES = {"mean_weight_share", "mean_chi_sq"}
 
 
@@ -33,12 +39,36 @@ def refused(one: Quantity, by: Run) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("without", "having"), [((CURVED, EMPTY), (CURVED, FULL)), ((LINES, ALONE), (LINES, {}))])
+@pytest.mark.parametrize(
+    ("without", "having"),
+    [
+        ((CURVED, EMPTY), (CURVED, FULL)),
+        ((LINES, ALONE), (LINES, {})),
+        ((SADDLE, {}), (BENT, {})),
+        ((BENT, {}), (CURVED, {})),
+    ],
+)
 def test_what_an_update_lacks_is_known_to_proofs(without: Any, having: Any) -> None:
-    """Where nobody reports there are no shares, and where one client is alone its problem may have no minimiser."""
+    """Where nobody reports there are no shares; lone clients, and what is not convex, may have no minimiser."""
     known = {notion.name for kind in KINDS for notion in kind.notions}
     every = {one.name: one for one in vars(q).values() if isinstance(one, Quantity)}
     lacking, other = run(*without), run(*having)
     found = {name for name, one in every.items() if refused(one, lacking) and not refused(one, other)}
-    assert "weight_share" in found or "surrogate_optimum_distance" in found
-    assert found - known <= OF_ALL_UPDATES | {"fastest_gap", "restarted_deviation", "restarting_first_deviation"}
+    assert not found.isdisjoint({"weight_share", "surrogate_optimum_distance", "strong_convexity"})
+    on_regions = {name for name, one in every.items() if one.region is not None}
+    assert found - known - on_regions <= OF_ALL_UPDATES | OF_TURNS | {
+        "restarted_deviation",
+        "restarting_first_deviation",
+    }
+
+
+def test_a_claim_that_names_no_minimiser_may_have_none() -> None:
+    """Its proof knows x* by convexity, or where it says something of what is measured from x*."""
+    assumed: dict[str, tuple[Assumption, ...]] = {"smooth": (a.smooth,), "convex": (a.convex_and_smooth,)}
+    claims = {
+        name: Claim(id=f"mine:{name}", lhs=q.total_descent, rhs=1, assumptions=of) for name, of in assumed.items()
+    }
+    claims["gap"] = Claim(id="mine:gap", lhs=q.initial_gap, rhs=1, assumptions=assumed["smooth"])
+    knowing = {name: not any(missing(claim, frozenset({q.initial_gap, q.optimum}))) for name, claim in claims.items()}
+    assert knowing == {"smooth": False, "convex": True, "gap": True}
+    assert {name: bool(theory_of(claim).minimisers) for name, claim in claims.items()} == knowing

@@ -155,7 +155,7 @@ class _Descent:
                 model = weighted_sum(self.problem.weights, local)
                 taken.append(steps)
                 spent.append(spent[-1] + budget.cost(steps))
-                gaps.append(model @ self.problem.hessian @ model / 2)
+                gaps.append(model @ self.problem.about_optimum.hessian @ model / 2)
                 if _overflows(local, gaps[-1]):
                     gaps[-1] = np.inf
                     break

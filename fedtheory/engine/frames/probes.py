@@ -8,15 +8,21 @@ from fedtheory.arithmetic import RATIONAL, Array, MidpointRadius, simplest_near
 from fedtheory.engine.run import Run
 
 
+def _name_of_centre(run: Run) -> str:
+    if run.problem.is_bounded_below:
+        return "optimum"
+    return "start" if run.problem.stationary_point is None else "stationary point"
+
+
 def probes(run: Run) -> dict[str, Array]:
     """Points (d,) of the run, centred; points that coincide are named once."""
-    last: Any = run.trajectory.final_mean - run.problem.optimum
+    last: Any = run.trajectory.final_mean - run.problem.centre
     if isinstance(last, MidpointRadius):
         # Any point will do for a statement about all, and a rational one has rational values.
         last = RATIONAL.array([simplest_near(float(number)) for number in last.middle])
     named = {
         "start": run.problem.centred.start,
-        "optimum": last - last,
+        _name_of_centre(run): last - last,
         f"mean after round {run.algorithm.rounds}": last,
     }
     different: dict[str, Array] = {}

@@ -175,4 +175,4 @@ class LocalCompiler:
             return forms
         factor = self.letters.value(off, numbers)
         factors = factor[:, None] if isinstance(factor, np.ndarray) else factor
-        return forms.shifted(factors * self.letters.problem.optimum)
+        return forms.shifted(factors * self.letters.problem.centre)

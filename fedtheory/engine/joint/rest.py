@@ -42,7 +42,7 @@ def _at_rest(trajectory: JointTrajectory) -> Array:
 def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
     """Where a vector rests, for one client of each kind, (G, d)."""
     problem, letters, definition = trajectory.problem, trajectory.letters, trajectory.definition
-    gradients = -problem.centred.linear[letters.kinds.representatives]
+    gradients = -problem.about_optimum.linear[letters.kinds.representatives]
     numbers = letters.at(0, 0, dict.fromkeys(definition.coins, 0))
     parts = dict(trajectory.layout.parts(vector, definition.at_optimum[vector]))
     off = parts.pop(optimum, 0) - trajectory.layout.offsets[vector]

@@ -215,7 +215,7 @@ class _End:
                 matrix[rows, places[part]] = matrix[rows, places[part]] + block
             off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
             if off != 0:
-                shift = self.letters.value(off, self.numbers) * self.letters.problem.optimum
+                shift = self.letters.value(off, self.numbers) * self.letters.problem.centre
                 matrix[rows, 0] = matrix[rows, 0] + shift
         return matrix
 

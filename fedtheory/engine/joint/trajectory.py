@@ -243,7 +243,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _model_maps(self) -> tuple[Array, Array]:
-        """The model, from the optimum: what it takes from (1, s), (d, a), and from each client's c_i, (G, d, b)."""
+        """The model, measured from the centre: what it takes from (1, s), (d, a), and from each c_i, (G, d, b)."""
         arithmetic, d, definition = self.problem.arithmetic, self.problem.dimension, self.definition
         shared = arithmetic.zeros(d, self.layout.shared)
         own = arithmetic.zeros(len(self.letters.kinds.counts), d, self.layout.own)
@@ -261,13 +261,13 @@ class JointTrajectory(Trajectory):
                     own[:, :, moved] = own[:, :, moved] + block
         off = self.layout.offset(definition.model, definition.model) - 1
         if off != 0:
-            shared[:, 0] = shared[:, 0] + self.letters.value(off, letters) * self.problem.optimum
+            shared[:, 0] = shared[:, 0] + self.letters.value(off, letters) * self.problem.centre
         return shared, own
 
     def _diverges(self, overflow: int | None) -> Divergence | None:
         radius = self._spectral_radius()
         if radius > 1 + _STABILITY_SLACK:
-            reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
+            reason = f"the mean round map has spectral radius {radius:.4g} > 1: {self._cause_of_divergence}"
             return Divergence(overflow, reason)
         return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
@@ -287,7 +287,7 @@ class JointTrajectory(Trajectory):
     def mean_round(self) -> tuple[Array, Array, Array]:
         """What a round does to the means of (1, s) and of one client's vectors of each kind; their start; the model.
 
-        `NotApplicable` where rounds differ.  The model is measured from the optimum.
+        `NotApplicable` where rounds differ.  The model is measured from the centre of the problem.
         """
         if not self.algorithm.has_one_size_a_step:
             raise NotApplicable("the step size changes from round to round")
@@ -323,7 +323,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:
-        """For each round and k: the second moment of the averaged iterate, (d, d), and the drift of each kind, (G,).
+        """For each round and k: the second moment of the averaged iterate, (d+1, d+1), and each kind's drift, (G,).
 
         A client that has finished its steps stays where it is.
         """
@@ -343,10 +343,7 @@ class JointTrajectory(Trajectory):
         outcomes = self.transitions(n)
         found = (self._iterates(transition.maps.stage, joint) for _, transition in outcomes)
         for step in zip(*found, strict=True):
-            parts = [
-                (chance * one.moment[1:, 1:], chance * one.apart)
-                for (chance, _), one in zip(outcomes, step, strict=True)
-            ]
+            parts = [(chance * one.moment, chance * one.apart) for (chance, _), one in zip(outcomes, step, strict=True)]
             yield sum(second for second, _ in parts), sum(apart for _, apart in parts)
 
     def _iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:

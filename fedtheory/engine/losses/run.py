@@ -88,22 +88,27 @@ class LossRun(Run):
 
     @cached_property
     def smoothness(self) -> Number:
-        """L = max_i of the largest slope of grad F_i."""
+        """L = max_i of the largest slope of grad F_i, in modulus."""
         return largest(self.client_smoothness)
 
     @cached_property
     def strong_convexity(self) -> Number:
-        """Zero: the slopes are bounded, so that no such objective is strongly convex on all of space."""
+        """Zero: the slopes are bounded, so that no such objective is strongly convex on all of space.
+
+        `NotApplicable` where the losses are not convex.
+        """
+        self.require_convex_clients()
         return self.arithmetic.number(0, "zero")
 
     @cached_property
     def client_smoothness(self) -> Array:
-        """The largest slope of each grad F_i, (M,)."""
+        """The largest slope of each grad F_i in modulus, (M,)."""
         return self._steepest(self.arithmetic.identity(self.problem.clients))
 
     @cached_property
     def client_strong_convexity(self) -> Array:
-        """Zeros, (M,)."""
+        """Zeros, (M,); `NotApplicable` where the losses are not convex."""
+        self.require_convex_clients()
         return self.arithmetic.zeros(self.problem.clients)
 
     @cached_property
@@ -133,13 +138,17 @@ class LossRun(Run):
 
     @cached_property
     def objective_smoothness(self) -> Number:
-        """The largest slope of grad F."""
+        """The largest slope of grad F in modulus."""
         return self._steepest(self.problem.weights[None])[0]
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """Zero, far away from all centres."""
-        return self.strong_convexity
+        """The smallest slope of grad F: zero for convex losses, far away from all centres."""
+        nothing = self.arithmetic.number(0, "zero")
+        if self.problem.has_convex_clients:
+            return nothing
+        along = (line(self.problem.terms, c, self.problem.weights[None]) for c in range(self.problem.dimension))
+        return min(nothing, *(each.flattest()[0] for each in along))
 
     @cached_property
     def noise_variance(self) -> Bound:
@@ -225,7 +234,7 @@ class LossRun(Run):
         return apart
 
     def _steepest(self, mixing: Array) -> Array:
-        """The largest slopes of combinations, (R,), of the clients' gradients, mixing (R, M)."""
+        """The largest slopes, in modulus, of combinations, (R,), of the clients' gradients, mixing (R, M)."""
         along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
         return np.asarray(reduce(maximum, along))
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import maximum
 from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments.server import Divergence, mean_over_rounds
@@ -124,6 +124,11 @@ class LossTrajectory(Trajectory):
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
         return np.stack([mean(self.problem.centred.gaps(models)) for models in self._servers])
+
+    @cached_property
+    def total_descent(self) -> Number:
+        """F(x^0) - E F(x^T)."""
+        return self.server_suboptimality[0] - self.server_suboptimality[-1]
 
     @cached_property
     def server_distance_sq(self) -> Array:

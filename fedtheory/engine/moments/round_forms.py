@@ -83,7 +83,7 @@ class RoundForms:
     recursion: Recursion
 
     def of_average(self, form: Array) -> Array:
-        """The form (d, d) in xbar^k - x*, for k = 0 .. K: (K+1, d+1, d+1)."""
+        """The form (d+1, d+1) in (1, xbar^k - c), c the centre of the problem, for k = 0 .. K: (K+1, d+1, d+1)."""
         return self._of_sum(form, self.recursion.problem.weights, self.recursion.average_maps)
 
     def of_differences(self, factors: Array) -> Array:
@@ -92,13 +92,13 @@ class RoundForms:
         weights = factors - factors.sum() * self.recursion.problem.weights
         steps = local_maps(self.recursion.centred, self.recursion.work)
         maps = np.stack([weighted_sum(weights, each) for each in steps])
-        return self._of_sum(self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1), weights, maps)
+        identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
+        return self._of_sum(homogeneous(identity), weights, maps)
 
     def _of_sum(self, form: Array, weights: Array, maps: Array) -> Array:
-        """The form (d, d) in a weighted sum of the clients' iterates, of which the maps are the means."""
-        blocks = pulled_back(self.recursion.centred, self.recursion.work, homogeneous(form))
+        """The form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means."""
+        blocks = pulled_back(self.recursion.centred, self.recursion.work, form)
         noise = np.concatenate([weighted_sum(weights * weights, each.noise.swapaxes(0, 1)) for each in blocks])
-        maps = maps[:, 1:, :]
         forms: Array = product(product(maps.transpose(0, 2, 1), form), maps) + noise
         return forms
 

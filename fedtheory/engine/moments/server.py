@@ -30,7 +30,7 @@ class ServerTrajectory:
 
     problem: Problem
     moments: Array
-    """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+    """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1), c the centre of the problem: x* where F has a minimiser."""
     divergence: Divergence | None
 
     def require_finite(self) -> Self:
@@ -41,29 +41,35 @@ class ServerTrajectory:
 
     @property
     def _covariances(self) -> Array:
-        """E[(x - x*)(x - x*)'] of the server's model, (T+1, d, d)."""
+        """E[(x - c)(x - c)'] of the server's model, (T+1, d, d)."""
         return self.moments[:, 1:, 1:]
 
     @cached_property
     def server_mean(self) -> Array:
         """E x^n, (T+1, d)."""
-        return self.moments[:, 1:, 0] + self.problem.optimum
+        return self.moments[:, 1:, 0] + self.problem.centre
 
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
-        return functional(self.problem.hessian, self._covariances) / 2
+        return functional(self.problem.about_optimum.hessian, self._covariances) / 2
 
     @cached_property
     def server_distance_sq(self) -> Array:
         """E|x^n - x*|^2, (T+1,)."""
+        _ = self.problem.about_optimum
+        return self._distances_sq
+
+    @property
+    def _distances_sq(self) -> Array:
+        """E|x^n - c|^2, (T+1,)."""
         distances: Array = self._covariances.trace(axis1=1, axis2=2)
         return distances
 
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        return functional(self.problem.hessian @ self.problem.hessian, self._covariances)
+        return functional(self.problem.gradient_form, self.moments)
 
     # The last model and means over rounds, which need no list of moments where all rounds are alike.
 
@@ -77,6 +83,16 @@ class ServerTrajectory:
     def final_suboptimality(self) -> Any:
         """E F(x^T) - F*."""
         return self.server_suboptimality[-1]
+
+    @cached_property
+    def total_descent(self) -> Any:
+        """F(x^0) - E F(x^T)."""
+        return self._descent_to(self.moments[-1])
+
+    def _descent_to(self, last: Array) -> Any:
+        """F(x^0) - E F of a model with this second moment, (d+1, d+1)."""
+        point = np.concatenate([last[:1, 0], self.problem.centred.start])
+        return ((np.outer(point, point) - last) * self.problem.value_form).sum()
 
     @cached_property
     def final_distance_sq(self) -> Any:
@@ -93,16 +109,21 @@ class ServerTrajectory:
         """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
         return mean_over_rounds(self.server_gradient_sq[:-1])
 
+    @property
+    def _cause_of_divergence(self) -> str:
+        return "the step size is too large" if self.problem.is_bounded_below else "F is unbounded below"
+
     def growing(self) -> Divergence | None:
         """Whether the distances themselves keep growing, where rounds are not alike."""
-        distances = plain_floats(self.server_distance_sq)
+        distances = plain_floats(self._distances_sq)
         if len(distances) < _FEW:
             return None
         late, later = (part.max() for part in np.array_split(distances[len(distances) // 2 :], 2))
         if later <= _GROWN * max(late, distances[0]):
             return None
-        grown = f"E|x - x*|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
-        return Divergence(None, f"{grown}, and still grows: the step size is too large")
+        name = "x*" if self.problem.stationary_point is not None else "x^0"
+        grown = f"E|x - {name}|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
+        return Divergence(None, f"{grown}, and still grows: {self._cause_of_divergence}")
 
 
 def mean_over_rounds(values: Array) -> Any:

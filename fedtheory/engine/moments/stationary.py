@@ -83,18 +83,19 @@ def accumulated_excess(recursion: Recursion) -> Array:
 
 def stationary_distance_sq(recursion: Recursion) -> Number:
     """Limit of ``E|x^n - x*|^2`` over rounds."""
+    _ = recursion.problem.about_optimum
     return stationary_moment(recursion)[1:, 1:].trace()
 
 
 def stationary_suboptimality(recursion: Recursion) -> Number:
     """Limit of ``E F(x^n) - F*`` over rounds."""
-    return (recursion.problem.hessian * stationary_moment(recursion)[1:, 1:]).sum() / 2
+    return (recursion.problem.about_optimum.hessian * stationary_moment(recursion)[1:, 1:]).sum() / 2
 
 
 def stationary_round_suboptimality(recursion: Recursion) -> Number:
     """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
     moment = stationary_moment(recursion)
-    forms = RoundForms(recursion).of_average(recursion.problem.hessian)[1:]
+    forms = RoundForms(recursion).of_average(homogeneous(recursion.problem.about_optimum.hessian))[1:]
     return (forms * moment).sum() / (2 * len(forms))
 
 
@@ -121,7 +122,7 @@ class _Limit:
     @cached_property
     def moving(self) -> Array:
         """Orthogonal projection (d, d) on the directions in which some client has curvature."""
-        projection = _range_projection(self.recursion.problem.hessians.sum(axis=0), self.identity, self.is_exact)
+        projection = _range_projection(self._all_curvatures, self.identity, self.is_exact)
         tolerance = 0 if self.is_exact else 1e-10
         noise = self.recursion.round_noise(self.recursion.start).server
         for push in (self.recursion.problem.linear.T, noise):
@@ -130,6 +131,15 @@ class _Limit:
                     self._arithmetic, "gradients or noise push along directions without curvature: no unique limit"
                 )
         return projection
+
+    @property
+    def _all_curvatures(self) -> Array:
+        """A positive semidefinite matrix (d, d) without curvature only where no client has any."""
+        hessians = self.recursion.problem.hessians
+        # Curvatures of both signs cancel in a sum, their squares do not.
+        each = hessians if self.recursion.problem.has_convex_clients else hessians @ hessians
+        total: Array = each.sum(axis=0)
+        return total
 
     @cached_property
     def linear_map(self) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.server import functional
 from fedtheory.engine.moments.steady import SteadyRounds
@@ -88,7 +89,7 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def moments(self) -> Array:  # type: ignore[override]
-        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+        """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1)."""
         completed = len(self.noise)
         return self._first_rounds(completed).moments(self.recursion.start)
 
@@ -100,44 +101,50 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def final_mean(self) -> Array:
         """E x^T, (d,)."""
-        mean: Array = self._last[1:, 0] + self.problem.optimum
+        mean: Array = self._last[1:, 0] + self.problem.centre
         return mean
 
     @cached_property
     def last_local_suboptimality(self) -> Array:
         """`local_suboptimality` of the last round, (K+1,)."""
-        last: Array = self._local_of(self.problem.hessian, self._before_last[None])[0] / 2
+        last: Array = self._local_of(homogeneous(self.problem.about_optimum.hessian), self._before_last[None])[0] / 2
         return last
 
     @cached_property
     def final_suboptimality(self) -> Any:
         """E F(x^T) - F*."""
-        return functional(self.problem.hessian, self._last[None, 1:, 1:])[0] / 2
+        return functional(self.problem.about_optimum.hessian, self._last[None, 1:, 1:])[0] / 2
+
+    @cached_property
+    def total_descent(self) -> Any:
+        """F(x^0) - E F(x^T)."""
+        return self._descent_to(self._last)
 
     @cached_property
     def final_distance_sq(self) -> Any:
         """E|x^T - x*|^2."""
+        _ = self.problem.about_optimum
         return self._last[1:, 1:].trace()
 
     @cached_property
     def mean_server_suboptimality(self) -> Any:
         """(1/T) sum_{n<T} E F(x^n) - F*."""
-        return functional(self.problem.hessian, self._mean_moment[:, 1:, 1:])[0] / 2
+        return functional(self.problem.about_optimum.hessian, self._mean_moment[:, 1:, 1:])[0] / 2
 
     @cached_property
     def mean_server_gradient_sq(self) -> Any:
         """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
-        return functional(self.problem.hessian @ self.problem.hessian, self._mean_moment[:, 1:, 1:])[0]
+        return functional(self.problem.gradient_form, self._mean_moment)[0]
 
     @cached_property
     def mean_local_suboptimality(self) -> Array:
         """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
-        return self._mean_of(self.problem.hessian) / 2
+        return self._mean_of(homogeneous(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def mean_local_gradient_sq(self) -> Array:
         """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
-        return self._mean_of(self.problem.hessian @ self.problem.hessian)
+        return self._mean_of(self.problem.gradient_form)
 
     def _mean_of(self, form: Array) -> Array:
         mean: Array = self._local_of(form, self._mean_moment)[0]

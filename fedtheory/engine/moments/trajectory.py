@@ -11,6 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, map_alike, plain_float, plain_floats
 from fedtheory.engine.moments.live import LiveModels
+from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.engine.moments.server import Divergence, ServerTrajectory, functional, functionals, mean_over_rounds
@@ -93,7 +94,7 @@ class Trajectory(ServerTrajectory):
             return self._divergence_with_stale_models(overflow)
         radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
-            reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
+            reason = f"the mean round map has spectral radius {radius:.4g} > 1: {self._cause_of_divergence}"
             return Divergence(overflow, reason)
         growth = self._noise_growth() if self.problem.oracle.depends_on_model else 0.0
         if growth > 1 + _STABILITY_SLACK:
@@ -121,17 +122,18 @@ class Trajectory(ServerTrajectory):
         Where all start from the newest model it is the averaged iterate,
         otherwise that of fraboni2022, eq. (7).
         """
-        return self._local(self.problem.hessian) / 2
+        return self._local(homogeneous(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def local_distance_sq(self) -> Array:
         """E|xbar^{n,k} - x*|^2 of the virtual iterate, (T, K+1)."""
-        return self._local(self.problem.arithmetic.identity(self.problem.dimension))
+        dimension = self.problem.about_optimum.dimension
+        return self._local(homogeneous(self.problem.arithmetic.identity(dimension)))
 
     def _local(self, form: Array) -> Array:
-        """E (xbar^{n,k} - x*)' form (xbar^{n,k} - x*), (T, K+1)."""
+        """E (1, xbar^{n,k} - c)' form (1, xbar^{n,k} - c), (T, K+1), c the centre of the problem."""
         if not self.recursion.is_synchronous:
-            return functional(form, self.stale.moments[:, :, 1:, 1:])
+            return functional(form, self.stale.moments)
         return self._local_of(form, self.moments[:-1])
 
     def _local_of(self, form: Array, moments: Array) -> Array:
@@ -164,7 +166,7 @@ class Trajectory(ServerTrajectory):
     @cached_property
     def local_gradient_sq(self) -> Array:
         """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
-        return self._local(self.problem.hessian @ self.problem.hessian)
+        return self._local(self.problem.gradient_form)
 
     @cached_property
     def last_local_suboptimality(self) -> Array:

@@ -1,8 +1,8 @@
-"""Beyond quadratics: sums of Huber, log-cosh or softplus losses.
+"""Beyond quadratics: sums of Huber, log-cosh, softplus or Hampel losses, the last of which are not convex.
 
 Their gradients are bounded and differ between clients by a bounded amount on
 all of space, so that claims that assume this are tested inside their
-assumptions.  Huber losses have rational values; the others are enclosed.
+assumptions.  Huber and Hampel losses have rational values; the others are enclosed.
 """
 
 from fedtheory.federation.losses.kinds import KINDS, Kind

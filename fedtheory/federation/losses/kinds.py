@@ -1,7 +1,8 @@
-"""Scalar losses phi(u) of a width w: convex, smooth, and with bounded slopes, which quadratics do not have.
+"""Scalar losses phi(u) of a width w: smooth, and with bounded slopes, which quadratics do not have.
 
-A term of an objective is ``a phi(x[c] - b)``; its slope grows from one limit to
-the other, and its curvature is largest at ``u = 0`` and falls off on both sides.
+A term of an objective is ``a phi(x[c] - b)``.  The slope of a convex one grows
+from one limit to the other, and its curvature is largest at ``u = 0`` and falls
+off on both sides.  Hampel's loss is bounded and not convex.
 """
 
 from __future__ import annotations
@@ -18,10 +19,16 @@ class Kind(ABC):
     """A family of scalar losses; `u` and `width` broadcast, entries of `u` may be infinite in floats."""
 
     name: str
-    is_piecewise: bool
-    """Whether the slope is piecewise linear, with kinks at ``u = -w`` and ``u = w``: then all of it is rational."""
+    kinks: tuple[int, ...] = ()
+    """Multiples of w, up to sign, at which a piecewise linear slope has its kinks: then all of it is rational."""
+    is_convex = True
     can_reflect: bool
     """Whether phi(-u) is another function; a negative width stands for it."""
+
+    @property
+    def is_piecewise(self) -> bool:
+        """Whether the slope is piecewise linear."""
+        return bool(self.kinks)
 
     @abstractmethod
     def value(self, u: Array, width: Array) -> Array:
@@ -29,7 +36,7 @@ class Kind(ABC):
 
     @abstractmethod
     def slope(self, u: Array, width: Array) -> Array:
-        """phi'(u), which never falls."""
+        """phi'(u), which never falls where phi is convex."""
 
     @abstractmethod
     def curvature(self, u: Array, width: Array) -> Array:
@@ -40,7 +47,7 @@ class Huber(Kind):
     """``u^2/2`` for ``|u| <= w``, ``w|u| - w^2/2`` beyond."""
 
     name = "huber"
-    is_piecewise = True
+    kinks = (1,)
     can_reflect = False
 
     def value(self, u: Array, width: Array) -> Array:
@@ -56,10 +63,41 @@ class Huber(Kind):
         return np.asarray(abs(u) <= width).astype(int)
 
 
+class Hampel(Kind):
+    """``u^2/2`` for ``|u| <= w``, ``w^2 - (2w - |u|)^2/2`` up to ``2w``, ``w^2`` beyond: bounded, and not convex.
+
+    Its slope redescends: it grows to w at ``u = w``, and falls to zero at ``u = 2w``.  Of Hampel's three-part loss
+    (Hampel et al. 1986, Robust Statistics, section 2.6) this is the one with the parts w, w, 2w.
+    """
+
+    name = "hampel"
+    kinks = (1, 2)
+    is_convex = False
+    can_reflect = False
+
+    def value(self, u: Array, width: Array) -> Array:
+        inside, falling = self._inside(u, width), self._falling(u, width)
+        # The two parts of |u|, each of at most w: the integral of the slope over them.
+        return np.asarray(inside * inside / 2 + width * falling - falling * falling / 2)
+
+    def slope(self, u: Array, width: Array) -> Array:
+        steep = self._inside(u, width) - self._falling(u, width)
+        return np.asarray(np.where(u > 0, steep, -steep))
+
+    def curvature(self, u: Array, width: Array) -> Array:
+        size = abs(u)
+        rising, falling = np.asarray(size <= width), np.asarray((size > width) & (size < 2 * width))
+        return np.asarray(rising.astype(int) - falling.astype(int))
+
+    def _inside(self, u: Array, width: Array) -> Array:
+        return np.asarray(np.minimum(abs(u), width))
+
+    def _falling(self, u: Array, width: Array) -> Array:
+        return np.asarray(np.minimum(np.maximum(abs(u) - width, width - width), width))
+
+
 class SmoothKind(Kind):
     """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make enclosures."""
-
-    is_piecewise = False
 
     @abstractmethod
     def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
@@ -109,4 +147,4 @@ class Softplus(SmoothKind):
         return half, abs(half), 2 * abs(width)
 
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Huber(), LogCosh(), Softplus())}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Huber(), LogCosh(), Softplus(), Hampel())}

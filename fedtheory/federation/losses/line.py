@@ -1,15 +1,15 @@
 """Gradients along one coordinate: suprema over the whole line, and minimisers.
 
 Coordinates are independent of each other, so that suprema and minimisers of
-separable objectives are made of those of their coordinates.  Slopes of Huber
-losses are piecewise linear, and everything is found at their kinks, exactly.
-For the other kinds branch and bound in floats encloses a supremum from above;
+separable objectives are made of those of their coordinates.  Slopes of Huber's
+and Hampel's losses are piecewise linear, and everything is found at their kinks,
+exactly.  For the other kinds branch and bound in floats encloses a supremum from above;
 with rational data it is proved in enclosures, see `fedtheory.federation.losses.sigmoids`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,19 +54,29 @@ class Line:
         return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclosed_supremum(shares)
 
     def steepest(self) -> Array:
-        """``sup_x h_r'(x)``, (R,), for coefficients that are not negative; of smooth kinds in floats an upper bound."""
+        """``sup_x |h_r'(x)|``, (R,), for coefficients that are not negative; for smooth kinds in floats a bound."""
         if not self.coefficients.size:
             return self.arithmetic.zeros(len(self.coefficients))
         if self._sigmoids is not None:
             return np.array([self._sigmoids.steepest(row) for row in range(len(self.coefficients))], dtype=object)
         if self.kind.is_piecewise:
-            middles = (self._kinks[1:] + self._kinks[:-1]) / 2
-            # In floats a centre far from zero can be all that is left of its interval.
-            alone = self.centres[self.centres - self.widths == self.centres + self.widths]
-            middles = np.concatenate([middles, alone])
-            bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
-            return np.asarray((bends @ self.coefficients.T).max(axis=0))
+            return np.asarray(abs(self._curvatures_of_pieces).max(axis=0))
         return np.array([self._enclosed_curvature(row) for row in self.coefficients])
+
+    def flattest(self) -> Array:
+        """``inf_x h_r'(x)``, (R,), of piecewise linear slopes, which are constant far away."""
+        nothing = self.arithmetic.zeros(len(self.coefficients))
+        return np.minimum(self._curvatures_of_pieces.min(axis=0), nothing) if self.coefficients.size else nothing
+
+    @cached_property
+    def _curvatures_of_pieces(self) -> Array:
+        """h_r' between neighbouring kinks, (pieces, R)."""
+        middles = (self._kinks[1:] + self._kinks[:-1]) / 2
+        # In floats a centre far from zero can be all that is left of its interval.
+        alone = self.centres[self.centres - self.widths == self.centres + self.widths]
+        middles = np.concatenate([middles, alone])
+        bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
+        return np.asarray(bends @ self.coefficients.T)
 
     @cached_property
     def _sigmoids(self) -> Sigmoids | None:
@@ -79,14 +89,47 @@ class Line:
     @cached_property
     def _kinks(self) -> Array:
         """Where the slopes bend, in ascending order."""
-        places = sorted({*(self.centres - self.widths), *(self.centres + self.widths)})
+        reaches = [factor * self.widths for factor in self.kind.kinks]
+        places = sorted({place for reach in reaches for place in (*(self.centres - reach), *(self.centres + reach))})
         return self.arithmetic.array(places)
 
     def _slopes(self, points: Array) -> Array:
         """phi' of each term at points (P,), (P, n)."""
         return self.kind.slope(points[:, None] - self.centres, self.widths)
 
-    def zero(self, near: Number) -> Number:
+    def minimiser(self, near: Number) -> Number:
+        """The minimiser of the only function's integral, nearest to a point; `InputError` where there is none."""
+        return self._zero(near) if self.kind.is_convex else self._global_minimiser(near)
+
+    def _global_minimiser(self, near: Number) -> Number:
+        """For a sum of bounded losses with piecewise linear slopes: the lowest of its stationary points."""
+        kinks = self._kinks
+        slopes = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
+        level = kinks[abs(slopes) <= self._rounding(slopes)]
+        places = [*level, *self._crossings(kinks, slopes), *self._nearest_on_plateaus(kinks, slopes, near)]
+        points = self.arithmetic.array(places)
+        values = (self.kind.value(points[:, None] - self.centres, self.widths) @ self.coefficients.T)[:, 0]
+        least = points[values <= values.min() + self._rounding(values)]
+        found: Number = least[abs(least - near).argmin()]
+        return found
+
+    def _crossings(self, kinks: Array, slopes: Array) -> Iterator[Number]:
+        """Where the slope rises through zero between neighbouring kinks."""
+        for left, right, low, high in zip(kinks, kinks[1:], slopes, slopes[1:], strict=False):
+            if low < 0 < high:
+                yield left - low * (right - left) / (high - low)
+
+    def _nearest_on_plateaus(self, kinks: Array, slopes: Array, near: Number) -> Iterator[Number]:
+        """The nearest point to a given one of each interval between neighbouring kinks without slope."""
+        flat = abs(slopes) <= self._rounding(slopes)
+        for left, right, *ends in zip(kinks, kinks[1:], flat, flat[1:], strict=False):
+            if all(ends):
+                yield min(max(near, left), right)
+
+    def _rounding(self, values: Array) -> Number:
+        return 0 if values.dtype == object else 1e-14 * abs(values).max()
+
+    def _zero(self, near: Number) -> Number:
         """The zero nearest to a point of the only function, which rises; `InputError` where it has none."""
         if self._sigmoids is not None:
             return self._sigmoids.zero()
@@ -230,5 +273,5 @@ def minimiser(terms: Terms, near: Array) -> Array:
     for coordinate, start in enumerate(near):
         along = line(terms, coordinate, one)
         if along.coefficients.size:
-            found[coordinate] = along.zero(start)
+            found[coordinate] = along.minimiser(start)
     return found

@@ -54,6 +54,21 @@ class LossProblem(Problem):
         exact = self.terms.arithmetic.is_rigorous
         return ENCLOSED if exact and not self.terms.kind.is_piecewise else self.terms.arithmetic
 
+    @property
+    def has_convex_clients(self) -> bool:
+        """Whether each F_i is convex: no sum of bounded losses is."""
+        return self.terms.kind.is_convex
+
+    @property
+    def convex_clients(self) -> Array:
+        """Whether each F_i is convex, (M,)."""
+        return np.full(self.clients, self.has_convex_clients)
+
+    @property
+    def stationary_point(self) -> Array:
+        """x*, (d,)."""
+        return self.optimum
+
     @cached_property
     def mean_terms(self) -> Terms:
         """F as one objective."""

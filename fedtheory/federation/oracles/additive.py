@@ -36,8 +36,9 @@ class ExactOracle(Oracle):
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         arithmetic, distinct = arithmetic_of(hessians), hessians[group_alike(hessians)[0]]
         smallest = min(map(arithmetic.smallest_eigenvalue, distinct))
+        largest = max(map(arithmetic.largest_eigenvalue, distinct))
         return StepBound(
-            curvature=max(map(arithmetic.largest_eigenvalue, distinct)),
+            curvature=max(largest, -smallest),
             push=arithmetic.upper_sqrt((linear * linear).sum(axis=1).max()),
             contraction=max(arithmetic.number(0, "zero"), smallest),
         )

@@ -13,9 +13,9 @@ from fedtheory.federation.problem.quadratic import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnclosedProblem(Problem):
-    """A problem in coordinates centred at its optimum, in midpoints and radii.
+    """A problem in centred coordinates, in midpoints and radii.
 
-    Weights and the place of the optimum stay rational: who takes part is decided by them.
+    Weights and the place of the centre stay rational: who takes part is decided by them.
     """
 
     of: Problem | None = None
@@ -41,9 +41,29 @@ class EnclosedProblem(Problem):
         return self
 
     @cached_property
+    def has_convex_clients(self) -> bool:
+        assert self.of is not None
+        return self.of.has_convex_clients
+
+    @cached_property
+    def stationary_point(self) -> Array | None:
+        assert self.of is not None
+        return self.of.stationary_point
+
+    @property
+    def centre(self) -> Array:
+        assert self.of is not None
+        return self.of.centre
+
+    @cached_property
     def optimum(self) -> Array:
         assert self.of is not None
         return self.of.optimum
+
+    @cached_property
+    def gradient_map(self) -> Array:
+        assert self.of is not None
+        return CERTIFIED.array(self.of.gradient_map)
 
 
 def _enclosed(oracle: Oracle) -> Oracle:

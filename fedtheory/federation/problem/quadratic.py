@@ -24,7 +24,7 @@ from fedtheory.arithmetic import (
     product,
     unanswered,
 )
-from fedtheory.errors import InputError
+from fedtheory.errors import InputError, NoMinimiser, NotApplicable
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
 from fedtheory.shown import Card, Shown, number
@@ -32,14 +32,14 @@ from fedtheory.shown import Card, Shown, number
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Shown):
-    """Convex quadratics of M clients in d dimensions; all arrays share one arithmetic.
+    """Quadratics of M clients in d dimensions, convex or not; all arrays share one arithmetic.
 
-    Raises `InputError` when a shape does not fit or a Hessian is not symmetric
-    positive semidefinite, and where x* is asked for and F has no minimiser.
+    Raises `InputError` when a shape does not fit or a Hessian is not symmetric.
+    Where F is unbounded below, what is measured from x* or F* raises `NoMinimiser`.
     """
 
     hessians: Array
-    """H_i, (M, d, d), symmetric positive semidefinite."""
+    """H_i, (M, d, d), symmetric."""
     linear: Array
     """b_i, (M, d)."""
     constants: Array
@@ -93,12 +93,36 @@ class Problem(Shown):
     @cached_property
     def hessian(self) -> Array:
         """H = sum_i p_i H_i, (d, d)."""
-        return weighted_sum(self.weights, self.hessians)
+        found = weighted_sum(self.weights, self.hessians)
+        if self.has_convex_clients:
+            return found
+        # Curvatures of both signs cancel, up to rounding.
+        return self.arithmetic.difference(found, found - found, lambda: weighted_sum(self.weights, abs(self.hessians)))
+
+    @cached_property
+    def has_convex_clients(self) -> bool:
+        """Whether each F_i is convex: no H_i has a negative eigenvalue."""
+        if _SEMIDEFINITE.get(id(self.hessians)) is self.hessians:
+            return True
+        if not self.convex_clients.all():
+            return False
+        semidefinite(self.hessians)
+        return True
+
+    @cached_property
+    def convex_clients(self) -> Array:
+        """Whether each F_i is convex, (M,)."""
+        return self.arithmetic.are_psd(self.hessians)
 
     @cached_property
     def largest_curvature(self) -> Number:
-        """The largest eigenvalue of all H_i."""
-        return max(self.arithmetic.largest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+        """The largest modulus of an eigenvalue of all H_i."""
+        return max(self.spectral_norm(hessian) for hessian in self._distinct_hessians)
+
+    def spectral_norm(self, hessian: Array) -> Number:
+        """The largest modulus of an eigenvalue of an H_i, or of an average of them."""
+        top = self.arithmetic.largest_eigenvalue(hessian)
+        return top if self.has_convex_clients else max(top, self.arithmetic.largest_eigenvalue(-hessian))
 
     @cached_property
     def smallest_curvature(self) -> Number:
@@ -120,8 +144,8 @@ class Problem(Shown):
         return weighted_sum(self.weights, self.constants)
 
     @cached_property
-    def optimum(self) -> Array:
-        """x*, (d,): the minimiser of F nearest to the start."""
+    def stationary_point(self) -> Array | None:
+        """The zero of grad F nearest to the start, (d,); None where grad F has none."""
 
         def size() -> Array:
             return weighted_sum(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
@@ -130,7 +154,33 @@ class Problem(Shown):
         try:
             return self.start + self.arithmetic.solve(self.hessian, pull)
         except InputError:
-            raise InputError("problem.linear", "F has no minimiser: the mean of b_i leaves the range of H") from None
+            return None
+
+    @property
+    def centre(self) -> Array:
+        """Where the coordinates of runs begin, (d,): the stationary point of F nearest to the start, else the start."""
+        return self.start if self.stationary_point is None else self.stationary_point
+
+    @cached_property
+    def optimum(self) -> Array:
+        """x*, (d,): the minimiser of F nearest to the start; `NoMinimiser` where F is unbounded below."""
+        if not self.has_convex_clients and not self.arithmetic.is_psd(self.hessian):
+            raise NoMinimiser("F is unbounded below, its Hessian has a negative eigenvalue", "x*")
+        if self.stationary_point is not None:
+            return self.stationary_point
+        reason = "the mean of b_i leaves the range of H"
+        if self.has_convex_clients:
+            raise InputError("problem.linear", f"F has no minimiser: {reason}")
+        raise NoMinimiser(f"F is unbounded below, {reason}", "x*")
+
+    @cached_property
+    def is_bounded_below(self) -> bool:
+        """Whether F has a minimiser."""
+        try:
+            _ = self.optimum
+        except NoMinimiser:
+            return False
+        return True
 
     @cached_property
     def optimal_value(self) -> Number:
@@ -156,9 +206,37 @@ class Problem(Shown):
         return self.oracle.covariances(moments, maps @ moments @ maps.transpose(0, 2, 1))
 
     @cached_property
+    def gradient_map(self) -> Array:
+        """grad F as a map of (1, x), x measured from the centre, (d, d+1)."""
+        at_centre = self.mean_linear - self.mean_linear
+        if self.stationary_point is None:
+            at_centre = product(self.hessian, self.centre) - self.mean_linear
+        return np.concatenate([at_centre[:, None], self.hessian], axis=1)
+
+    @cached_property
+    def gradient_form(self) -> Array:
+        """|grad F(x)|^2 as a form in (1, x), x measured from the centre, (d+1, d+1)."""
+        return product(self.gradient_map.T, self.gradient_map)
+
+    @cached_property
+    def value_form(self) -> Array:
+        """F(x) without its value at the centre as a form in (1, x), x measured from the centre, (d+1, d+1)."""
+        form = self.arithmetic.zeros(self.dimension + 1, self.dimension + 1)
+        form[0, 1:] = self.gradient_map[:, 0] / 2
+        form[1:, 0] = form[0, 1:]
+        form[1:, 1:] = self.hessian / 2
+        return form
+
+    @property
+    def about_optimum(self) -> Problem:
+        """The same problem in coordinates whose zero is x*; `NoMinimiser` where F is unbounded below."""
+        _ = self.optimum
+        return self.centred
+
+    @cached_property
     def centred(self) -> Problem:
-        """The same problem in coordinates whose zero is the optimum, where F* is well separated from rounding."""
-        at = self.optimum
+        """The same problem in coordinates whose zero is the centre, where F* is well separated from rounding."""
+        at = self.centre
         moved = product(self.hessians, at)
         return replace(
             self,
@@ -177,6 +255,8 @@ class Problem(Shown):
     @cached_property
     def client_optima(self) -> Array:
         """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        if not self.has_convex_clients:
+            raise NotApplicable("a client's objective is not convex and has no minimiser")
         at = self.optimum
         pulls = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._pulls_at(at))
         try:
@@ -235,14 +315,16 @@ def quadratic(
     """A checked problem with exact gradients or isotropic noise.
 
     Shapes as in `Problem`; `noise` holds the variances, (M,).  Missing
-    constants are zero, missing weights uniform.
+    constants are zero, missing weights uniform.  Raises `InputError` where all
+    clients are convex and F has no minimiser.
     """
     arithmetic = arithmetic_of(hessians)
     clients = len(hessians)
     constants = arithmetic.zeros(clients) if constants is None else constants
     weights = uniform_weights(arithmetic, clients) if weights is None else weights
     problem = Problem(hessians, linear, constants, weights, start, _noise_oracle(noise))
-    _ = problem.optimum
+    if problem.has_convex_clients:
+        _ = problem.optimum
     return problem
 
 
@@ -259,7 +341,7 @@ def _noise_oracle(noise: Array | None) -> Oracle:
 
 
 def _check(problem: Problem) -> None:
-    """Raise `InputError`, naming the key, where the problem's arrays do not make a convex federated problem."""
+    """Raise `InputError`, naming the key, where the problem's arrays do not make a federated problem."""
     clients, dimension = len(problem.hessians), problem.start.shape[0]
     _expect_shape("problem.hessians", problem.hessians, (clients, dimension, dimension))
     _expect_shape("problem.linear", problem.linear, (clients, dimension))
@@ -302,9 +384,6 @@ def _check_hessians(problem: Problem) -> None:
     symmetric = (hessians == hessians.transpose(0, 2, 1)).all(axis=(1, 2))
     for client in np.flatnonzero(~symmetric):
         raise InputError(f"problem.hessians[{client}]", "expected a symmetric matrix")
-    for client in np.flatnonzero(~problem.arithmetic.are_psd(hessians)):
-        raise InputError(f"problem.hessians[{client}]", "expected no negative eigenvalue (positive semidefinite)")
-    semidefinite(hessians)
 
 
 def _sums_to_one(weights: Array) -> bool:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, Boundedness, expect
+
+
+def _convex_and_smooth(run: Run) -> Number:
+    run.require_convex_clients()
+    return run.smoothness
 
 
 def _strongly_convex_clients(run: Run) -> None:
@@ -20,7 +26,7 @@ def _least_squares_loss(run: Run) -> None:
 
 
 smooth = Assumption("smooth", r"each $f_i$ is $L$-smooth", lambda run: run.smoothness)
-convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", lambda run: run.smoothness)
+convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", _convex_and_smooth)
 strongly_convex_clients = Assumption(
     "strongly convex clients", r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth", _strongly_convex_clients
 )
@@ -41,3 +47,5 @@ one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _o
 least_squares_loss = Assumption(
     "least squares", r"the objective is the squared loss of a linear model", _least_squares_loss
 )
+IMPLY_CONVEXITY = frozenset({convex_and_smooth, strongly_convex_clients, least_squares_loss})
+"""Assumptions under which each client's objective is convex."""

@@ -57,7 +57,7 @@ compression_variance = constant(
 
 
 def _optimum_gradient_sq(run: Run) -> Any:
-    gradients = run.problem.centred.linear
+    gradients = run.problem.about_optimum.linear
     return run.problem.weights @ (gradients * gradients).sum(axis=1)
 
 
@@ -71,6 +71,7 @@ optimum_gradient = constant(
 
 
 def _limiting_mean_distance_sq(run: Run) -> Any:
+    _ = run.problem.about_optimum
     if run.algorithm.defined is None:
         limit = stationary_mean(run.trajectory.recursion)
     else:

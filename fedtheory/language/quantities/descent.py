@@ -14,6 +14,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
     at_step,
     expected,
+    from_optimum,
     mean_over_steps,
     minus,
     once,
@@ -118,7 +119,7 @@ selected_alignment = per_round(
 
 def _descent(direction: Callable[[Frame], Vector]) -> Callable[[Run], Array]:
     """E<v, theta^{n,k} - theta^*>; theta^* is zero in centred coordinates."""
-    return at_each_step(lambda frame: expected(frame, direction(frame), frame.virtual))
+    return at_each_step(lambda frame: expected(frame, direction(frame), from_optimum(frame, frame.virtual)))
 
 
 @once
@@ -143,5 +144,5 @@ server_descent = per_step(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",
-    at_each_step(lambda frame: expected(frame, _mixed_gradient(frame), frame.server)),
+    at_each_step(lambda frame: expected(frame, _mixed_gradient(frame), from_optimum(frame, frame.server))),
 )

@@ -151,5 +151,5 @@ total_descent = Quantity(
     "total_descent",
     r"F(x^0)-\mathbb E F(x^T)",
     "F(x^0) - E F(x^T)",
-    lambda run: run.initial_gap - run.trajectory.final_suboptimality,
+    lambda run: run.trajectory.total_descent,
 )

@@ -68,7 +68,7 @@ client_gap_at_optimum = constant(
     r"\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)",
     "L_i(x*) - L_i* of each client, x* the optimum of the federated problem",
     lambda run: on_clients(
-        run.surrogate.client_values(run.problem.centred.optimum) - run.surrogate.least_client_values
+        run.surrogate.client_values(run.problem.about_optimum.optimum) - run.surrogate.least_client_values
     ),
 )
 

@@ -98,5 +98,5 @@ optimum_noise = constant(
     "optimum_noise",
     r"\Sigma",
     "sum_i p_i E|g_i|^2 at the optimum of the federated problem",
-    lambda run: run.second_moments_at(run.problem.centred.optimum) @ run.problem.weights,
+    lambda run: run.second_moments_at(run.problem.about_optimum.optimum) @ run.problem.weights,
 )

@@ -153,7 +153,7 @@ fastest_excess = constant(
 
 def _fastest_gap(run: Run) -> Any:
     """L(thetabar) - L*, thetabar the minimiser of the selected clients' mean."""
-    centred, weights = run.problem.centred, _fastest_moments(run).mean
+    centred, weights = run.problem.about_optimum, _fastest_moments(run).mean
     hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
     try:
         limit: Array = run.arithmetic.solve(hessian, linear)
@@ -172,7 +172,7 @@ fastest_gap = constant(
 
 
 def _fastest_gradient_sq(run: Run) -> Any:
-    gradient = weighted_sum(_fastest_moments(run).mean, run.problem.centred.linear)
+    gradient = weighted_sum(_fastest_moments(run).mean, run.problem.about_optimum.linear)
     return gradient @ gradient
 
 

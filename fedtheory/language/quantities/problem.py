@@ -20,7 +20,7 @@ largest_importance = constant(
 smoothness = constant(
     "smoothness",
     "L",
-    "max_i of the largest curvature of F_i, for quadratics the largest eigenvalue of H_i",
+    "max_i of the largest curvature of F_i in modulus, for quadratics the largest modulus of an eigenvalue of H_i",
     lambda run: run.smoothness,
     assumption=a.smooth,
 )
@@ -34,19 +34,27 @@ strong_convexity = constant(
 objective_smoothness = constant(
     "objective_smoothness",
     r"\delta",
-    "largest eigenvalue of the Hessian of F",
+    "largest modulus of an eigenvalue of the Hessian of F",
     lambda run: run.objective_smoothness,
 )
+
+
+def _smallest_curvature(run: Run) -> Any:
+    if run.smallest_curvature < 0:
+        raise NotApplicable("the objective F is not convex: it has a negative curvature")
+    return run.smallest_curvature
+
+
 smallest_curvature = constant(
     "smallest_curvature",
     r"\lambda_{\min}(\nabla^2 F)",
-    "smallest eigenvalue of the Hessian of F",
-    lambda run: run.smallest_curvature,
+    "smallest eigenvalue of the Hessian of F, where F is convex",
+    _smallest_curvature,
 )
 client_smoothness = constant(
     "client_smoothness",
     r"\delta_k",
-    "largest eigenvalue of each client's Hessian",
+    "largest modulus of an eigenvalue of each client's Hessian",
     lambda run: on_clients(run.client_smoothness),
     assumption=a.smooth,
 )

@@ -30,6 +30,7 @@ limiting_model_suboptimality = constant(
 
 
 def _limiting_distance_sq(run: Run) -> Any:
+    _ = run.problem.about_optimum
     if run.algorithm.defined is None:
         return stationary_distance_sq(run.trajectory.recursion)
     from fedtheory.engine.joint import JointTrajectory, limiting_moment

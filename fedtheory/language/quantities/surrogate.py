@@ -93,7 +93,7 @@ surrogate_optimum_distance = Quantity(
     "surrogate_optimum_distance",
     r"\|\bar\theta-\theta^*\|",
     "distance of the optimum of the surrogate problem from that of the federated problem",
-    lambda run: run.surrogate.optimum @ run.surrogate.optimum,
+    lambda run: run.surrogate.optimum @ (run.surrogate.optimum - run.problem.about_optimum.optimum),
     root=True,
 )
 round_optimum_gap = per_round(

@@ -10,6 +10,7 @@ from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.oracles.minibatch import MiniBatch
+from fedtheory.language.quantities.measuring.expectations import zero_at_optimum
 from fedtheory.language.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
 
 local_iterate = VectorNotion("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
@@ -35,7 +36,7 @@ optimum = VectorNotion(
     "optimum",
     "x^*",
     "the minimiser of F",
-    lambda frame: frame.constant(frame.arithmetic.zeros(1, frame.dimension)),
+    lambda frame: frame.constant(frame.of_run(zero_at_optimum)),
 )
 client_optimum = VectorNotion(
     "client_optimum",

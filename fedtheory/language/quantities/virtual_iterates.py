@@ -19,6 +19,7 @@ from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_
 from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
     at_step,
+    from_optimum,
     minus,
     over_clients,
     square,
@@ -149,25 +150,25 @@ virtual_distance_sq = per_step(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
-    at_each_step(lambda frame: square(frame, frame.virtual)),
+    at_each_step(lambda frame: square(frame, from_optimum(frame, frame.virtual))),
 )
 next_virtual_distance_sq = per_step(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
-    at_each_step(lambda frame: square(frame, frame.next_virtual)),
+    at_each_step(lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
 )
 virtual_start_distance_sq = per_round(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    at_step(0, lambda frame: square(frame, frame.virtual)),
+    at_step(0, lambda frame: square(frame, from_optimum(frame, frame.virtual))),
 )
 virtual_end_distance_sq = per_round(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    at_step(-1, lambda frame: square(frame, frame.next_virtual)),
+    at_step(-1, lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
 )
 virtual_client_gap = per_step(
     "virtual_client_gap",

@@ -60,6 +60,17 @@ def values_at(frame: Frame, model: Vector) -> Array:
     return _expectation(frame, frame.client_objectives.value(frame, model))
 
 
+def from_optimum(frame: Frame, vector: Vector) -> Vector:
+    """A vector measured from x*, where the coordinates of frames begin; `NoMinimiser` where F has none."""
+    frame.of_run(zero_at_optimum)
+    return vector
+
+
+def zero_at_optimum(run: Run) -> Array:
+    """x* in the coordinates of frames, (1, d); `NoMinimiser` where F has none."""
+    return run.arithmetic.zeros(1, run.problem.about_optimum.dimension)
+
+
 @once
 def virtual_values(frame: Frame) -> Array:
     """E L_i(theta^{n,k}), (places, 1, M)."""

@@ -179,7 +179,7 @@ CLAIMS = [
         chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B_g**2 * (k + 1)),
         where=RELAXED,
         place="step",
-        assumptions=_CLOCKED,
+        assumptions=CONVEX_CLOCKED,
         printed=(
             r"\mathbb E\mathcal L_i(\theta^{n+1})-\mathbb E\mathcal L_i(\theta^n)\le\mathbb E\langle\nabla"
             r"\mathcal L_i(\theta^{n+1}),\theta^{n+1}-\theta^n\rangle\le\eta_g\eta_lq(n)B^2K"
