@@ -185,7 +185,7 @@ def _spread(table: Table, factor: fmpq) -> Table:
 def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
     """Gradients of some clients at the optimum, scaled."""
     problem = _problem(table)
-    neutral = problem.hessians @ problem.optimum
+    neutral = problem.hessians @ problem.centre
     linear = problem.linear.copy()
     for client in chosen:
         linear[client] = neutral[client] + (linear[client] - neutral[client]) * factor
@@ -195,7 +195,7 @@ def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
 def _start(table: Table, factor: fmpq) -> Table:
     """The distance from the start to the optimum, scaled."""
     problem = _problem(table)
-    optimum = np.array([rational_near(x) for x in problem.optimum], dtype=object)
+    optimum = np.array([rational_near(x) for x in problem.centre], dtype=object)
     return changed(table, {"problem.start": (optimum + (problem.start - optimum) * factor).tolist()})
 
 
@@ -241,7 +241,7 @@ def _rounds(table: Table, factor: fmpq) -> Table:
 
 def _residuals(table: Table, factor: fmpq) -> Table:
     """What the optimal model leaves unexplained, scaled."""
-    best = _problem(table).optimum
+    best = _problem(table).centre
     outputs = []
     for rows, values in zip(table["problem"]["inputs"], table["problem"]["outputs"], strict=True):
         explained = [sum((x * w for x, w in zip(row, best, strict=True)), fmpq(0)) for row in rows]

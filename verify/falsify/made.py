@@ -77,7 +77,7 @@ def kind_of(run: Run) -> Kind:
 
 
 def _kind_of(table: Table, run: Run) -> Kind:
-    at_optimum = bool((run.problem.start == run.problem.optimum).all())
+    at_optimum = bool((run.problem.start == run.problem.centre).all())
     several = max(run.algorithm.work.steps) > 1
     return Kind(_clients_of(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
 

@@ -235,7 +235,7 @@ def clearer(table: Table) -> Iterator[Table]:
             if other is not None:
                 yield other
     problem = parse_run(table, RATIONAL).problem
-    if (problem.start == problem.optimum).all():
+    if (problem.start == problem.centre).all():
         for step in _AWAY:
             near = [sorted((x + step * max(1, abs(x)), x + step * max(1, abs(x)) / 2)) for x in problem.start]
             yield changed(table, {"problem.start": [simplest_between(low, high) for low, high in near]})
@@ -364,7 +364,7 @@ def _with_fewer_keys(table: Table) -> Iterator[Table]:
 def _origins(table: Table) -> list[Array]:
     """Points that could be zero: the start, the optimum, the minimisers of the clients."""
     problem = parse_run(table, RATIONAL).problem
-    points = [problem.start, problem.optimum]
+    points = [problem.start, problem.centre]
     with suppress(NotApplicable):
         points += list(problem.client_optima)
     return points

@@ -29,6 +29,7 @@ from verify.instances import (
     general,
     losses,
     noiseless,
+    nonconvex,
     particular_clocks,
     sampled,
     short_rounds,
@@ -54,6 +55,7 @@ __all__ = [
     "general",
     "losses",
     "noiseless",
+    "nonconvex",
     "particular_clocks",
     "sampled",
     "short_rounds",
@@ -71,19 +73,33 @@ def families_for(claim: Claim) -> tuple[str, ...]:
 
     Those that are meant for one of its assumptions; a claim of one's own is tried on the general ones as well, as
     other assumptions may go with that one than in the sources, and on those of which its quantities speak.
+    Claims that assume smoothness without convexity are tried on objectives that are not convex besides.
     """
     if not claim.is_testable:
         return ()
+    return (*_families_of_any_objectives(claim), *_nonconvex_families(claim))
+
+
+def _families_of_any_objectives(claim: Claim) -> tuple[str, ...]:
     is_own = not (claim.is_published and is_of_the_package(claim.source))
     is_on_fedavg = not _names_another_algorithm(claim)
     meant = (*claim.assumptions, *(_spoken_of(claim) if is_own and is_on_fedavg else ()))
-    suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
+    of_kind = (family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None))
+    suiting = [family for family in of_kind if family.meant_for is not a.smooth]
     special = [family.name for family in suiting if family.meant_for in meant]
     special += own_families(claim) if claim.rate is None else []
     if special and not (is_own and is_on_fedavg):
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
+
+
+def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
+    """Those for claims that assume smooth objectives, and nothing that makes them convex."""
+    is_convex = not a.IMPLY_CONVEXITY.isdisjoint(claim.assumptions)
+    if claim.rate is not None or a.smooth not in claim.assumptions or is_convex or _names_another_algorithm(claim):
+        return ()
+    return tuple(family.name for family in FAMILIES.values() if family.meant_for is a.smooth)
 
 
 _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {

@@ -47,7 +47,7 @@ def _with_mirror_images(terms: list[_Term]) -> list[_Term]:
     return [*terms, *mirrored]
 
 
-def _random(
+def random_losses(
     generator: np.random.Generator,
     clients: int,
     dimension: int,
@@ -56,13 +56,14 @@ def _random(
     *,
     kind: str = "huber",
 ) -> LossProblem:
+    """Random terms of a kind for each client and coordinate, in small rationals."""
     drawn = list(_random_terms(generator, clients, dimension))
     start = RATIONAL.array(generator.integers(-3, 4, dimension))
     terms = _with_mirror_images(drawn) if KINDS[kind].can_reflect else drawn
     return _problem(kind, terms, start, clients, noise=RATIONAL.array([noise] * clients), weights=shares)
 
 
-def _with_fedavg(
+def with_fedavg_on_losses(
     problem: LossProblem, fraction: fmpq, local_steps: int | tuple[int, ...], rounds: int, sizes: Array | None = None
 ) -> LossRun:
     """FedAvg at a fraction of the step size 1/(4L), which relative `sizes` (M,) may change from client to client."""
@@ -80,17 +81,17 @@ def _coins(number: int) -> tuple[int, int]:
 def huber_losses(number: int) -> LossRun:
     """Huber losses of two or three clients with different curvatures and widths, one or two dimensions, no noise."""
     generator = np.random.default_rng([31, number])
-    problem = _random(generator, 2 + int(generator.integers(2)), 1 + number % 2, fmpq(0))
+    problem = random_losses(generator, 2 + int(generator.integers(2)), 1 + number % 2, fmpq(0))
     local_steps, rounds = 1 + int(generator.integers(3)), 1 + int(generator.integers(3))
-    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), local_steps, rounds)
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), local_steps, rounds)
 
 
 @family("noisy huber losses", 12)
 def noisy_huber_losses(number: int) -> LossRun:
     """Huber losses of two clients in one dimension with two-point noise, all outcomes enumerated."""
     generator = np.random.default_rng([32, number])
-    problem = _random(generator, 2, 1, pick(generator, _NOISES))
-    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
+    problem = random_losses(generator, 2, 1, pick(generator, _NOISES))
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
 
 
 @family("huber losses with full gradients", 24, meant_for=a.full_gradients)
@@ -99,9 +100,9 @@ def huber_full_gradients(number: int) -> LossRun:
     generator = np.random.default_rng([33, number])
     clients = 2 + int(generator.integers(2))
     shares = RATIONAL.array(generator.integers(1, 4, clients))
-    problem = _random(generator, clients, 1 + number % 2, fmpq(0), shares / shares.sum())
+    problem = random_losses(generator, clients, 1 + number % 2, fmpq(0), shares / shares.sum())
     fraction = pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
-    return _with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
+    return with_fedavg_on_losses(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
 
 
 @family("huber losses, steps up to 1/L", 24, meant_for=a.bounded_second_moment)
@@ -110,8 +111,8 @@ def huber_bounded_gradients(number: int) -> LossRun:
     generator = np.random.default_rng([34, number])
     noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
     clients = 2 if number % 2 else 2 + int(generator.integers(2))
-    problem = _random(generator, clients, 1 + number // 2 % 2, noise)
-    return _with_fedavg(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number // 4))
+    problem = random_losses(generator, clients, 1 + number // 2 % 2, noise)
+    return with_fedavg_on_losses(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number // 4))
 
 
 @family("huber losses, short steps", 16, meant_for=a.aggregation_scheme)
@@ -121,9 +122,11 @@ def huber_short_steps(number: int) -> LossRun:
     noise = pick(generator, _NOISES) if number % 4 == 3 else fmpq(0)
     clients = 2 if number % 4 == 3 else 2 + int(generator.integers(2))
     shares = RATIONAL.array(generator.integers(1, 4, clients))
-    problem = _random(generator, clients, 1 + number % 2, noise, shares / shares.sum())
+    problem = random_losses(generator, clients, 1 + number % 2, noise, shares / shares.sum())
     local_steps, rounds = _coins(number)
-    return _with_fedavg(problem, pick(generator, (fmpq(1), fmpq(1, 2))) / (36 * local_steps), local_steps, rounds)
+    return with_fedavg_on_losses(
+        problem, pick(generator, (fmpq(1), fmpq(1, 2))) / (36 * local_steps), local_steps, rounds
+    )
 
 
 @family("huber losses, unequal local work", 16, meant_for=a.uniform_sampling)
@@ -131,9 +134,9 @@ def huber_unequal_work(number: int) -> LossRun:
     """Huber losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
     generator = np.random.default_rng([36, number])
     noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
-    problem = _random(generator, 2, 1 + number // 2 % 2, noise)
+    problem = random_losses(generator, 2, 1 + number // 2 % 2, noise)
     steps = ((1, 1), (1, 2), (2, 1), (2, 2))[int(generator.integers(4))]
-    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))
 
 
 _SMOOTH = ("log-cosh", "softplus")
@@ -144,8 +147,8 @@ def smooth_losses(number: int) -> LossRun:
     """Log-cosh or softplus losses of two clients with different curvatures and widths, half of them with noise."""
     generator = np.random.default_rng([37, number])
     noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
-    problem = _random(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
-    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
+    problem = random_losses(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
 
 
 @family("smooth losses with full gradients", 6, in_enclosures=True, meant_for=a.full_gradients)
@@ -153,9 +156,9 @@ def smooth_full_gradients(number: int) -> LossRun:
     """Log-cosh or softplus losses without noise, two clients of unequal weight, steps up to 1/L."""
     generator = np.random.default_rng([38, number])
     shares = RATIONAL.array(generator.integers(1, 4, 2))
-    problem = _random(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
+    problem = random_losses(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
     fraction = pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
-    return _with_fedavg(problem, fraction, 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
+    return with_fedavg_on_losses(problem, fraction, 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
 
 
 @family("smooth losses, steps up to 1/L", 6, in_enclosures=True, meant_for=a.bounded_second_moment)
@@ -163,8 +166,8 @@ def smooth_bounded_gradients(number: int) -> LossRun:
     """Log-cosh or softplus losses of two clients of equal weight, half of them with noise, steps up to 1/L."""
     generator = np.random.default_rng([39, number])
     noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
-    problem = _random(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
-    return _with_fedavg(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number))
+    problem = random_losses(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
+    return with_fedavg_on_losses(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number))
 
 
 @family("smooth losses, short steps", 4, in_enclosures=True, meant_for=a.aggregation_scheme)
@@ -172,9 +175,9 @@ def smooth_short_steps(number: int) -> LossRun:
     """Log-cosh or softplus losses of clients of unequal weight in full rounds, steps up to 1/(144 L K)."""
     generator = np.random.default_rng([40, number])
     shares = RATIONAL.array(generator.integers(1, 4, 2))
-    problem = _random(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
+    problem = random_losses(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
     local_steps, rounds = _coins(number)
-    return _with_fedavg(problem, fmpq(1, 36 * local_steps), local_steps, rounds)
+    return with_fedavg_on_losses(problem, fmpq(1, 36 * local_steps), local_steps, rounds)
 
 
 @family("smooth losses, unequal local work", 4, in_enclosures=True, meant_for=a.uniform_sampling)
@@ -182,6 +185,6 @@ def smooth_unequal_work(number: int) -> LossRun:
     """Log-cosh or softplus losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
     generator = np.random.default_rng([41, number])
     noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
-    problem = _random(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
+    problem = random_losses(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
     steps = ((1, 1), (1, 2), (2, 1), (2, 2))[number % 4]
-    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))
