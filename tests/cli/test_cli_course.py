@@ -59,7 +59,7 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
 def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The documented exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
     # Its bound is true: however long it is searched, nothing is found.
-    monkeypatch.setattr(own, "_SEARCHING", 0.5)
+    monkeypatch.setattr(own, "_LOOKS", 50)
     page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
     exercise = tmp_path / "my_exercise.py"
     exercise.write_text(next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "# my_exercise" in b))

@@ -69,7 +69,7 @@ def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
         "bob-drift.toml",
     }
     page = (output / "feedback" / "bob.html").read_text()
-    assert "not a bound" in page
+    assert "violated on the run below" in page
     assert "&#x27;" not in (output / "feedback" / "ana.html").read_text()
 
 

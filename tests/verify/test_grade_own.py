@@ -25,7 +25,7 @@ def exercise(tmp_path: Path) -> Path:
 def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its solution has all points, another valid bound too, a false one gets a run; hostile code changes nothing."""
     # The reference is true: however long it is searched, nothing is found.
-    monkeypatch.setattr(own, "_SEARCHING", 0.5)
+    monkeypatch.setattr(own, "_LOOKS", 50)
     assignment = find_assignment(str(exercise))
     copy = assignment.copy("ana")
     require_sound(assignment, copy)

@@ -1,16 +1,14 @@
-"""A student's bound against a claim: equal, valid and how tight, or refuted by the smallest run that is found."""
+"""A student's bound against a claim: equal, proved, refuted by a run, or not refuted; and how loose it is.
+
+Everything is counted in runs, and nothing in seconds: the same answer has the same grade on every machine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import islice
-from time import perf_counter
 
-from fedtheory.arithmetic import RATIONAL
-from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.kernel import is_nonnegative
 from fedtheory.kernel.expressions import Expr
@@ -19,17 +17,15 @@ from fedtheory.language.registry import sharper_claims
 from fedtheory.proofs import prove
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
-from fedtheory.runfile import parse_run, run_table, run_toml
-from verify.check import Check, check
-from verify.falsify import falsify, shrink
+from verify.falsify.tables import Table
+from verify.grade.battery import battery
+from verify.grade.counterexample import describe
+from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, share
 from verify.grade.same import are_equal, has_units_of
-from verify.instances import FAMILIES, complexity, families_for
+from verify.grade.search import search_violation
 
-_RUNS = 160
-"""How many small exact runs every answer is tried on, before any search."""
-_SHRINKING = 1.0
-"""Seconds for making a counterexample smaller."""
+_THOUSAND = 1_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class BoundFinding:
     reason: str
     right_units: bool
     excess: float | None = None
-    """The largest factor by which the answer is above the reference, over the runs that both were tried on."""
+    """The largest factor by which the answer is above the reference; infinite where that grows without bound."""
     tightness: float | None = None
     """The largest ratio of the left side to the answer; 1 for a bound that is attained."""
     lhs: str | None = None
@@ -49,6 +45,10 @@ class BoundFinding:
     """The sides on the counterexample, exact."""
     run_file: str | None = None
     """The counterexample, as the text of a run file."""
+    growth: Growth = ()
+    """How symbols change where the excess grows without bound."""
+    about: tuple[float, float] | None = None
+    """The sides on the counterexample, rounded."""
 
     @property
     def share(self) -> Fraction:
@@ -59,8 +59,9 @@ class BoundFinding:
 def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
     """Grade an upper bound for the left side of a claim against the claim's own right side.
 
-    `answer` is written with the symbols of the claim.  `budget` is in seconds of
-    search, for answers that neither equal the reference nor fail on a small run.
+    `answer` is written with the symbols of the claim.  `budget` is in thousands of
+    runs that the search looks at, for answers that are neither equal to the
+    reference, nor proved, nor refuted on one of the runs that every answer is tried on.
     `InputError` for a claim that is no upper bound of one left side.
     """
     if claim.lhs is None or claim.relation != "<=":
@@ -71,42 +72,51 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return BoundFinding("equal", answer, "the answer equals the reference", True, excess=1.0)
     stated = replace(claim, id="answer", rhs=answer, chain=(), also=(), verdict=None, printed=None, note="", title="")
     try:
-        found = [check(stated, run) for run in battery(claim)]
+        trial = battery(claim).try_claim(stated)
     except InputError as error:
         return BoundFinding("not applicable", answer, error.message, False)
-    violated = next((run for run, seen in zip(battery(claim), found, strict=True) if seen.holds is False), None)
-    if violated is not None:
-        smallest = shrink(stated, run_table(violated), perf_counter() + _SHRINKING)
-        return _with_run(stated, answer, right_units, smallest)
-    excess = _excess(claim, answer)
+    if trial.violation is not None:
+        return _refuted(stated, right_units, trial.violation)
     if _is_proved(claim, answer):
         reason = "it is at least as large as a bound that is proved, under the conditions of the claim"
-        return BoundFinding("proved", answer, reason, right_units, excess, _tightness(found))
-    finding = falsify(stated, budget)
-    if finding.verdict == "refuted" and finding.run is not None:
-        return _with_run(stated, answer, right_units, finding.run)
-    tightest = max(filter(None, (_tightness(found), finding.best_ratio)), default=None)
-    reason = f"no violation in {len(found) + finding.looked} runs"
-    return BoundFinding("not refuted", answer, reason, right_units, excess, tightest)
+        return _not_refuted("proved", claim, answer, reason, trial.largest_ratio)
+    search = search_violation(stated, round(_THOUSAND * budget))
+    if search.violation is not None:
+        return _refuted(stated, right_units, search.violation)
+    reason = f"no violation in {trial.tried + search.looked} test runs"
+    tightness = max(filter(None, (trial.largest_ratio, search.largest_ratio)), default=None)
+    return _not_refuted("not refuted", claim, answer, reason, tightness)
 
 
-def _with_run(stated: Claim, answer: Expr, right_units: bool, table: dict[str, object]) -> BoundFinding:
+def _not_refuted(standing: Standing, claim: Claim, answer: Expr, reason: str, tightness: float | None) -> BoundFinding:
+    right_units = has_units_of(answer, claim.relations[0].right, claim) is not False
+    loose = _looseness(claim, answer)
+    return BoundFinding(standing, answer, reason, right_units, loose.excess, tightness, growth=loose.growth)
+
+
+def _refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
     """The finding of a refutation, from the run file that the student gets."""
-    worst = check(stated, parse_run(table, RATIONAL)).worst
-    assert worst is not None
-    lhs, rhs = RATIONAL.text(worst.lhs), RATIONAL.text(worst.rhs)
-    reason = "a run violates it, in exact arithmetic"
-    return BoundFinding("refuted", answer, reason, right_units, lhs=lhs, rhs=rhs, run_file=run_toml(table))
+    found, reason = describe(stated, table), "a run violates it, in exact arithmetic"
+    return BoundFinding(
+        "refuted",
+        stated.relations[0].right,
+        reason,
+        right_units,
+        lhs=found.lhs,
+        rhs=found.rhs,
+        run_file=found.run_file,
+        about=found.about,
+    )
 
 
-@cache
-def battery(claim: Claim) -> tuple[Run, ...]:
-    """Small exact runs on which a claim applies, the simplest first; kept, so that they are simulated once."""
-    names = [name for name in families_for(claim) if not FAMILIES[name].in_floats]
-    instances = (instance for name in names for instance in FAMILIES[name].instances)
-    with_runs = sorted(((complexity(i, run), n, run) for n, i in enumerate(instances) for run in [i.run()]))
-    applicable = (run for _, _, run in with_runs if check(claim, run).applicable)
-    return tuple(islice(applicable, _RUNS))
+def _looseness(claim: Claim, answer: Expr) -> Looseness:
+    """The largest excess over the reference: over the values of symbols, and over runs."""
+    over_values = measure_looseness(claim, answer)
+    if over_values is not None and over_values.growth:
+        return over_values
+    against = replace(claim, id="answer", lhs=answer, rhs=claim.relations[0].right, chain=(), also=(), verdict=None)
+    excesses = [None if over_values is None else over_values.excess, battery(claim).largest_ratio(against)]
+    return Looseness(max((excess for excess in excesses if excess is not None), default=None))
 
 
 def _is_proved(claim: Claim, answer: Expr) -> bool:
@@ -132,13 +142,3 @@ def _serves(claim: Claim, known: Claim) -> bool:
     )
     same_side = (known.lhs, known.relation) == (claim.lhs, claim.relation)
     return same_side and asks_no_more and prove(known).verdict == "proved"
-
-
-def _tightness(found: Sequence[Check]) -> float | None:
-    return max((seen.ratio for seen in found if seen.ratio is not None), default=None)
-
-
-def _excess(claim: Claim, answer: Expr) -> float | None:
-    """The largest quotient of the answer and the reference, over the runs where the reference is positive."""
-    against = replace(claim, id="answer", lhs=answer, rhs=claim.relations[0].right, chain=(), also=(), verdict=None)
-    return max((r for run in battery(claim) if (r := check(against, run).ratio) is not None), default=None)

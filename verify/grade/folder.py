@@ -17,7 +17,7 @@ from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
 from verify.processes import in_order
 
-_EDITION = "2"
+_EDITION = "3"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "

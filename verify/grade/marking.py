@@ -15,8 +15,11 @@ from verify.grade.questions import Given, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.submission import Submission
 
-_LONGEST_MARKING = 60.0
-"""Seconds for one answer, after which it is left to a person."""
+_LONGEST_MARKING = 600.0
+"""Seconds of the processor for one answer, after which it is left to a person.
+
+A guard against answers that never end; marking takes a few seconds.  How busy the machine is does not matter.
+"""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class _TooLong(Exception):
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Bound the time of a block, where this is the thread that receives signals."""
+    """Bound the processor time of a block, where this is the thread that receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -135,10 +138,10 @@ def _at_most(seconds: float) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise _TooLong
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

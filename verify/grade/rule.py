@@ -8,16 +8,16 @@ from typing import Literal
 Standing = Literal["equal", "proved", "not refuted", "refuted", "not applicable"]
 
 CLOSE = 2
-"""A valid bound counts in full while it is nowhere more than this many times the reference."""
+"""A bound that stands counts in full while it is found nowhere more than this many times the reference."""
 LOOSE_SHARE, UNITS_SHARE = Fraction(1, 2), Fraction(1, 4)
 
 BOUND_RULE = (
-    "All points: the answer equals the reference, or it is valid and on no tried run more than "
+    "All points: the answer equals the reference, or it stands and is nowhere found more than "
     f"{CLOSE} times the reference. "
-    f"{LOOSE_SHARE} of the points: it is valid and looser. "
+    f"{LOOSE_SHARE} of the points: it stands and is looser, as where a factor 1/M is lost. "
     f"{UNITS_SHARE} of the points: a run refutes it, and its terms have the right units. "
     "No points: a run refutes it and its units are wrong, or it cannot be read. "
-    "Valid means: a certificate, or no run that violates it was found."
+    "An answer stands if it is proved, or if no run that violates it was found, which is not a proof."
 )
 
 

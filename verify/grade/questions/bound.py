@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from fedtheory.kernel.expressions import Expr
@@ -10,10 +11,12 @@ from fedtheory.language.exercises import BoundQuestion
 from verify.grade.answer import read_answer
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.questions.mark import Mark, mark_text, rule_of
-from verify.grade.rule import BOUND_RULE
+from verify.grade.rule import BOUND_RULE, CLOSE
 
-_SEARCHING = 1.5
-"""Seconds of search for one bound: a hundred different ones on two cores take little more than a minute."""
+_SEARCHING = 0.5
+"""Thousands of runs that the search for one bound looks at: a hundred bounds on two cores take a minute or two."""
+_LONGEST = 24
+"""Digits of a fraction that is shown as one."""
 
 
 @rule_of.register
@@ -24,7 +27,8 @@ def _rule(_question: BoundQuestion) -> str:
 @mark_text.register
 def _mark(question: BoundQuestion, text: str) -> Mark:
     found = _finding(question.claim, read_answer(text, question.names))
-    return Mark(found.share, _in_words(found), found.run_file)
+    texts = {symbol: text for text, symbol in question.names.items()}
+    return Mark(found.share, _in_words(found, texts), found.run_file)
 
 
 @lru_cache(maxsize=1024)
@@ -33,16 +37,45 @@ def _finding(claim: Claim, answer: Expr) -> BoundFinding:
     return grade_bound(claim, answer, _SEARCHING)
 
 
-def _in_words(found: BoundFinding) -> str:
+def _in_words(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
+    """What is found, for the student, who writes symbols by these texts."""
     if found.standing == "equal":
-        return f"right: {found.reason}"
+        return "correct: your bound equals the reference"
     if found.standing == "refuted":
-        units = "" if found.right_units else "; besides, its terms do not all have the units of the left side"
-        sides = f"there the left side is {found.lhs}, your bound {found.rhs}"
-        again = "save the run below as run.toml and try `fedtheory simulate run.toml`"
-        return f"not a bound: {found.reason}; {sides}{units}; {again}"
+        units = "" if found.right_units else "; its terms do not all have the units of the left side"
+        left, right = (_number(*side) for side in zip((found.lhs, found.rhs), found.about or (), strict=True))
+        sides = f"in exact arithmetic the left side is {left}, your bound gives {right}"
+        again = "save the run as run.toml, and `fedtheory simulate run.toml` runs it"
+        return f"violated on the run below: {sides}{units}; {again}"
     if found.standing == "not applicable":
-        return f"the bound cannot be evaluated: {found.reason}"
-    size = "" if found.excess is None else f"; it is up to {found.excess:.3g} times the reference"
-    attained = "" if found.tightness is None else f"; the left side reaches {100 * found.tightness:.3g} % of it"
-    return f"valid: {found.reason}{size}{attained}"
+        return f"your bound cannot be evaluated: {found.reason}"
+    known = "correct" if found.standing == "proved" else "not refuted"
+    if found.share < 1:
+        known += ", but loose"
+    why = "it follows from a proved bound" if found.standing == "proved" else f"{found.reason} (this is not a proof)"
+    return f"{known}: {why}; {_looseness(found, texts)}{_tightness(found)}"
+
+
+def _number(exact: str | None, rounded: float) -> str:
+    """A number as a fraction where it is short, and as a decimal."""
+    about = f"{rounded:.3g}"
+    if exact is None or len(exact) > _LONGEST:
+        return f"about {about}"
+    return exact if exact == about else f"{exact} (about {about})"
+
+
+def _looseness(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
+    """How it compares with the reference, and what full marks need."""
+    if found.excess is None:
+        return f"it could not be compared with the reference (full marks need at most {CLOSE} times the reference)"
+    needed = "" if found.share == 1 else f" (full marks need at most {CLOSE} times the reference)"
+    if found.growth:
+        changes = ", ".join(f"{texts.get(symbol, symbol)} {change}" for symbol, change in found.growth)
+        return f"it becomes arbitrarily larger than the reference while {changes}{needed}"
+    if found.excess <= 1:
+        return "it exceeds the reference nowhere that was tried"
+    return f"it is up to {found.excess:.3g} times the reference{needed}"
+
+
+def _tightness(found: BoundFinding) -> str:
+    return "" if found.tightness is None else f"; the left side reaches at most {100 * found.tightness:.3g} % of it"

@@ -1,0 +1,155 @@
+"""Runs on which every answer to a question is tried, spread over all kinds and sizes of runs.
+
+Small exact runs come from the claim's families, a quota of each kind, so that none of them crowds out the others.
+Ladders come on top: from runs in which noise, distance, or dissimilarity decides alone or with others, the numbers of
+clients, local steps and rounds grow, and steps get smaller.  They are simulated in floats, all together, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.runfile import parse_run, run_table
+from verify.check import check
+from verify.check.together import Answer, RunsTogether
+from verify.falsify.made import kind_of
+from verify.falsify.tables import Table, get
+from verify.grade.counterexample import confirm, work_of
+from verify.grade.ladders import is_allowed, ladders
+from verify.instances import FAMILIES, complexity, families_for
+
+_QUOTA = 8
+"""Small runs of each kind."""
+_UNDECIDED = Answer(True)
+_ALONE = 20_000
+"""Such multiplications up to which a rung is checked alone where floats leave it open together with others."""
+_SHORT = 2_000
+"""Multiplications of short numbers up to which rungs of the ladders are exact runs as well."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a claim says of the runs of a battery."""
+
+    tried: int
+    """Runs on which the claim is evaluated."""
+    largest_ratio: float | None
+    """Of the two sides, over all runs."""
+    violation: Table | None
+    """The table of the smallest run that violates the claim in exact arithmetic; None without one."""
+
+
+class Battery:
+    """Runs on which a claim applies, and what other claims with the same left side say of them."""
+
+    def __init__(self, small: Sequence[Run], long: Sequence[Table]) -> None:
+        self.small, self.long = small, long
+        self._rational = [run for run in small if run.arithmetic is not ENCLOSED]
+        self._enclosed = [run for run in small if run.arithmetic is ENCLOSED]
+
+    def __len__(self) -> int:
+        return len(self.small) + len(self.long)
+
+    @cached_property
+    def _exact(self) -> RunsTogether:
+        return RunsTogether(self._rational)
+
+    @cached_property
+    def _floats(self) -> RunsTogether:
+        return RunsTogether([parse_run(table, FLOAT) for table in self.long])
+
+    @cached_property
+    def _short(self) -> RunsTogether:
+        """The lower rungs of the ladders, exact."""
+        return RunsTogether([parse_run(table, RATIONAL) for table in self.long if work_of(table) <= _SHORT])
+
+    def try_claim(self, claim: Claim) -> Trial:
+        """Evaluates a claim on all runs; a violation in floats counts where exact arithmetic confirms it."""
+        exact, floats = list(_answers(self._exact, claim)), list(self._long_answers(claim))
+        enclosed = [_answer_alone(claim, run) for run in self._enclosed]
+        runs = [*zip(self._rational, exact, strict=True), *zip(self._enclosed, enclosed, strict=True)]
+        violated = next((run_table(run) for run, found in runs if found.holds is False), None)
+        if violated is None:
+            violated = confirm(claim, [self.long[n] for n, found in enumerate(floats) if found.holds is False])
+        applicable = [found for found in (*exact, *enclosed, *floats) if found.applicable]
+        # Where floats overflow, or see a violation that is none, a ratio says nothing.
+        ratios = [found.ratio for found in applicable if found.holds and found.ratio is not None]
+        largest = max(filter(math.isfinite, ratios), default=None)
+        return Trial(len(applicable), largest, violated)
+
+    def largest_ratio(self, claim: Claim) -> float | None:
+        """The largest ratio of two sides, on exact runs alone: sides that are small differences are not rounded."""
+        answers = [*_answers(self._exact, claim), *_answers(self._short, claim)]
+        return max((found.ratio for found in answers if found.ratio is not None), default=None)
+
+    def where_applicable(self, claim: Claim) -> Battery:
+        """The battery without the runs on which a claim does not apply."""
+        small = [*zip(self._rational, _answers(self._exact, claim), strict=True)]
+        small += [(run, _answer_alone(claim, run)) for run in self._enclosed]
+        applicable = [run for run, found in small if found.applicable]
+        return Battery(applicable, [table for table in self.long if is_allowed(claim, table)])
+
+    def _long_answers(self, claim: Claim) -> Iterator[Answer]:
+        """What a claim says of the ladders, on which its conditions are known to hold."""
+        unconditional = replace(claim, conditions=())
+        told = self._floats.answers([unconditional]).get(unconditional, {})
+        for row, table in enumerate(self.long):
+            if row not in told and work_of(table) <= _ALONE:
+                yield _answer_alone(claim, self._floats.runs[row])
+            else:
+                yield told.get(row, _UNDECIDED)
+
+
+def _answers(runs: RunsTogether, claim: Claim) -> Iterator[Answer]:
+    together = runs.answers([claim]).get(claim, {})
+    for row, run in enumerate(runs.runs):
+        yield together[row] if row in together else _answer_alone(claim, run)
+
+
+def _answer_alone(claim: Claim, run: Run) -> Answer:
+    try:
+        found = check(claim, run)
+    except LookupError:
+        # A quantity may ask for what a run does not have, such as a second client.
+        return Answer(False)
+    return Answer(found.applicable, found.everywhere, found.holds, found.ratio)
+
+
+@cache
+def battery(claim: Claim) -> Battery:
+    """The battery of a claim; kept, so that its runs are simulated once."""
+    everything = Battery(tuple(_small_runs(claim)), tuple(ladders(claim)))
+    return everything.where_applicable(claim)
+
+
+def _small_runs(claim: Claim) -> Iterator[Run]:
+    """The simplest runs of each kind from the claim's families, the simplest first."""
+    names = [name for name in families_for(claim) if not FAMILIES[name].in_floats]
+    instances = (instance for name in names for instance in FAMILIES[name].instances)
+    ordered = sorted((complexity(i, run), n, run) for n, i in enumerate(instances) for run in [i.run()])
+    yield from _quota((run for _, _, run in ordered), _QUOTA)
+
+
+def _quota(runs: Iterable[Run], most: int) -> Iterator[Run]:
+    """At most so many runs of each kind, in their order."""
+    counts: dict[Hashable, int] = {}
+    for run in runs:
+        kind = _detailed_kind(run)
+        counts[kind] = counts.get(kind, 0) + 1
+        if counts[kind] <= most:
+            yield run
+
+
+def _detailed_kind(run: Run) -> Hashable:
+    """The kind of a run, with its loss, and whether it has several rounds, many clients, and unequal weights."""
+    table = run_table(run)
+    weights = get(table, "problem.weights")
+    several_rounds, many_clients = run.algorithm.rounds > 1, run.problem.clients > 2
+    uneven = weights is not None and len(set(weights)) > 1
+    return kind_of(run), table["problem"]["kind"], several_rounds, many_clients, uneven

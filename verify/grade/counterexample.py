@@ -1,0 +1,92 @@
+"""Counterexamples to an answer: confirmed in exact arithmetic, and made small, in an amount of work that never varies.
+
+No step looks at a clock: the same answer gets the same counterexample on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
+from fedtheory.language.claim import Claim
+from fedtheory.runfile import parse_run, run_toml
+from verify.check import check
+from verify.check.settle import decidable
+from verify.falsify import shrink
+from verify.falsify.hunt import cost, halves
+from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, examine, get, most_steps, working_table, written
+
+_CONFIRMED = 4
+"""Violations in floats that are repeated in exact arithmetic, those that take least first."""
+_QUICK, _LIGHT = 20_000, 200
+"""Multiplications of short numbers: a run with fewer is shrunk in exact arithmetic; one with fewer is small already."""
+_LENGTH = 64
+"""Steps after which a multiplication of rationals takes as long again."""
+_CLEAR = 1.01
+"""Ratio of the sides that a run keeps in floats while it gets shorter."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A run that violates an answer, and the two sides there."""
+
+    run_file: str
+    lhs: str
+    """Exact; an enclosure where there is no rational number."""
+    rhs: str
+    about: tuple[float, float]
+    """The two sides, rounded."""
+    size: str
+    """The size of the run, in words."""
+
+
+def work_of(table: Table) -> int:
+    """Multiplications of short numbers that an exact run takes, about."""
+    return cost(table) * (1 + all_steps(table) // _LENGTH)
+
+
+def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
+    """Returns the first of some violations in floats that exact arithmetic confirms; None without one."""
+    for table in sorted(violations, key=work_of)[:_CONFIRMED]:
+        found = written(_shortened(claim, table))
+        if check(claim, decidable(parse_run(found, RATIONAL))).holds is False:
+            return found
+    return None
+
+
+def describe(claim: Claim, table: Table) -> Counterexample:
+    """Returns the counterexample that a table is, as small as shrinking makes it."""
+    if work_of(working_table(parse_run(table, RATIONAL))) <= _QUICK:
+        # Shrinking ends by itself; it needs no deadline.
+        table = shrink(claim, table, math.inf)
+    found = check(claim, decidable(parse_run(table, RATIONAL)))
+    worst = found.worst
+    assert worst is not None
+    sides = worst.lhs, worst.rhs
+    lhs, rhs = (str(found.arithmetic.text(side)) for side in sides)
+    return Counterexample(run_toml(table), lhs, rhs, (plain_float(worst.lhs), plain_float(worst.rhs)), _size_of(table))
+
+
+def _size_of(table: Table) -> str:
+    parts = (clients(table), "client"), (most_steps(table), "local step"), (table["algorithm"]["rounds"], "round")
+    counts = [f"{count} {name}{'s' * (count > 1)}" for count, name in parts]
+    return f"a run with {', '.join(counts)} and step size {get(table, STEP_SIZE)}"
+
+
+def _shortened(claim: Claim, table: Table) -> Table:
+    """The run with half of its clients, rounds or local steps, time and again, while floats see a clear violation."""
+    while work_of(table) > _LIGHT:
+        shorter = next((other for other in halves(table) if _is_clear(claim, other)), None)
+        if shorter is None:
+            break
+        table = shorter
+    return table
+
+
+def _is_clear(claim: Claim, table: Table) -> bool:
+    found = examine(claim, table, FLOAT)
+    if found is None or found.holds is not False:
+        return False
+    return found.ratio is None or found.ratio > _CLEAR or found.ratio < 0

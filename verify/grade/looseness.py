@@ -1,0 +1,208 @@
+"""Finds where an answer exceeds the reference most, over all values that its symbols may have together.
+
+Runs have a few clients and rounds.  A lost factor such as 1/M shows on them as a small excess, and grows without bound
+with the number of clients.  So both expressions are also compared with each symbol at three sizes that are far from
+each other, in all combinations that the conditions allow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities.notion import Notion
+from fedtheory.planner.bound import functions_of
+from verify.grade.same import number_at
+
+_SCALES = (2**8, 2**16)
+"""How far apart the sizes of a symbol are, in the first comparison and in the second one."""
+_GROWS = 1.5
+"""The factor between the two comparisons from which an excess may be unbounded."""
+_CANDIDATES = 24
+"""Places that are evaluated again with many digits, at most."""
+_AGREES = 1e-3
+"""Relative difference up to which floats and many digits agree."""
+
+Change = Literal["grows", "falls", "tends to 1"]
+Growth = tuple[tuple[sp.Symbol, Change], ...]
+"""Symbols, and how they change together."""
+
+
+@dataclass(frozen=True)
+class Looseness:
+    """The largest excess of an answer over the reference."""
+
+    excess: float | None
+    """The largest quotient; infinite where it grows without bound, None where nothing could be compared."""
+    growth: Growth = ()
+    """How symbols change where the quotient grows without bound; empty where none is known."""
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The sizes of a symbol: a base times powers of a scale; for momentum they are those of one minus the symbol."""
+
+    powers: tuple[int, ...]
+    base: sp.Rational = sp.S.One
+    is_complement: bool = False
+
+    def change(self, power: int) -> Change:
+        """How the symbol changes as the scale grows."""
+        if self.is_complement:
+            return "tends to 1"
+        return "grows" if power > 0 else "falls"
+
+    def at(self, power: int, scale: Expr) -> Expr:
+        """The size at a power of the scale."""
+        size = self.base * scale**power
+        return 1 - size if self.is_complement else size
+
+
+_BOTH = _Range((0, -1, 1))
+_RANGES: Mapping[Notion, _Range] = {
+    q.clients: _Range((0, 1), sp.Integer(2)),
+    q.rounds: _Range((0, 1, 2)),
+    q.iterations: _Range((0, 1, 2)),
+    q.local_steps: _Range((0, 1)),
+    q.local_step_size: _Range((0, -1, -2, -3), sp.Rational(1, 32)),
+    q.server_step_size: _BOTH,
+    q.smoothness: _BOTH,
+    q.strong_convexity: _Range((0, -1, 1), sp.Rational(1, 2)),
+    q.noise_deviation: _BOTH,
+    q.gradient_dissimilarity: _BOTH,
+    q.initial_distance: _BOTH,
+    q.initial_gap: _Range((0, -1, 1), sp.Rational(1, 4)),
+    q.second_moment: _Range((0, -1, 1), sp.Integer(2)),
+    q.momentum: _Range((0, -1), sp.Rational(1, 2), is_complement=True),
+}
+"""Quantities that can be chosen freely, but for the orderings below; the ranges keep to what a run can have."""
+_SETTINGS = {q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_size, q.server_step_size, q.momentum}
+"""Quantities that are settings of the algorithm; the others are constants of the problem."""
+_ORDERINGS: Sequence[tuple[Notion, Notion, int]] = (
+    (q.strong_convexity, q.smoothness, 1),
+    (q.noise_deviation, q.second_moment, 1),
+    (q.gradient_dissimilarity, q.second_moment, 2),
+)
+"""Pairs of quantities of which the first is at most so many times the second on every run."""
+
+Powers = tuple[int, ...]
+
+
+def measure_looseness(claim: Claim, answer: Expr) -> Looseness | None:
+    """Returns the largest excess over the symbols' values; None where a symbol cannot be chosen freely."""
+    reference = claim.relations[0].right
+    symbols = _symbols_of(claim, answer, reference)
+    if not all(claim.where.get(symbol) in _RANGES for symbol in symbols):
+        return None
+    place = _Places(claim, symbols, answer, reference)
+    near, far = (dict(place.excesses(scale)) for scale in _SCALES)
+    unbounded = _simplest_unbounded(place, near, far)
+    if unbounded is not None:
+        return Looseness(math.inf, place.growth(unbounded))
+    return Looseness(max(_confirmed(place, near, _SCALES[0]), _confirmed(place, far, _SCALES[1])))
+
+
+def _symbols_of(claim: Claim, *sides: Expr) -> tuple[sp.Symbol, ...]:
+    used = set().union(*(side.free_symbols for side in (*sides, *claim.conditions)))
+    return tuple(sorted(used, key=str))
+
+
+class _Places:
+    """Two expressions at combinations of sizes of their symbols; a place is named by a power for each symbol."""
+
+    def __init__(self, claim: Claim, symbols: tuple[sp.Symbol, ...], answer: Expr, reference: Expr) -> None:
+        self._symbols, self._answer, self._reference = symbols, answer, reference
+        self._quantities = [claim.where[symbol] for symbol in symbols]
+        self._ranges = [_RANGES[quantity] for quantity in self._quantities]
+        function_of = functions_of(symbols)
+        self._sides = function_of(answer), function_of(reference)
+        self._slacks = [function_of(slack) for slack in _slacks(claim, symbols)]
+
+    def excesses(self, scale: int) -> Iterator[tuple[Powers, float]]:
+        """The quotient at each place that the conditions allow, where both expressions are positive."""
+        sizes = [{p: float(one.at(p, sp.Integer(scale))) for p in one.powers} for one in self._ranges]
+        for powers in product(*(one.powers for one in self._ranges)):
+            numbers = [size[power] for size, power in zip(sizes, powers, strict=True)]
+            if not all(slack(numbers) >= 0 for slack in self._slacks):
+                continue
+            answer, reference = (side(numbers) for side in self._sides)
+            if 0 < answer < math.inf and 0 < reference < math.inf:
+                yield powers, answer / reference
+
+    def confirmed(self, powers: Powers, scale: int) -> float | None:
+        """The quotient with many digits; None where it has no value."""
+        values = {s: sp.Float(value, 60) for s, value in self._values(powers, sp.Integer(scale)).items()}
+        answer, reference = number_at(self._answer, values), number_at(self._reference, values)
+        if answer is None or reference is None or not reference > 0:
+            return None
+        return float(answer / reference)
+
+    def is_unbounded(self, powers: Powers) -> bool:
+        """Whether the quotient tends to infinity with the scale, as a rational function of it."""
+        root = sp.Symbol("t", positive=True)
+        # Roots of the scale become whole powers of one of its roots.
+        values = self._values(powers, root ** _common_denominator(self._answer, self._reference))
+        quotient = self._answer.xreplace(values) / self._reference.xreplace(values)
+        if not quotient.is_rational_function(root):
+            return False
+        above, below = sp.cancel(sp.together(quotient)).as_numer_denom()
+        return bool(sp.degree(above, root) > sp.degree(below, root))
+
+    def growth(self, powers: Powers) -> Growth:
+        """How the symbols change on the way to a place."""
+        places = zip(self._symbols, powers, self._ranges, strict=True)
+        return tuple((symbol, one.change(power)) for symbol, power, one in places if power)
+
+    def _values(self, powers: Powers, scale: Expr) -> dict[sp.Symbol, Expr]:
+        places = zip(self._symbols, powers, self._ranges, strict=True)
+        return {symbol: one.at(power, scale) for symbol, power, one in places}
+
+    def effort(self, powers: Powers) -> tuple[int, int, int, Powers]:
+        """How little the way to a place convinces: by its changes, above all those of the problem's constants."""
+        changed = [claimed for claimed, power in zip(self._quantities, powers, strict=True) if power]
+        constants = sum(quantity not in _SETTINGS for quantity in changed)
+        return len(changed), constants, sum(map(abs, powers)), powers
+
+
+def _common_denominator(*sides: Expr) -> int:
+    """The least common denominator of the exponents."""
+    exponents = [power.exp for side in sides for power in side.atoms(sp.Pow)]
+    return math.lcm(*(int(exponent.q) for exponent in exponents if exponent.is_Rational))
+
+
+def _slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
+    """What is not negative where the conditions and the orderings of quantities hold."""
+    symbol_of = {claim.where[symbol]: symbol for symbol in symbols}
+    for condition in claim.conditions:
+        yield condition.gts - condition.lts
+    for smaller, larger, factor in _ORDERINGS:
+        if smaller in symbol_of and larger in symbol_of:
+            yield factor * symbol_of[larger] - symbol_of[smaller]
+    if {q.initial_gap, q.initial_distance, q.smoothness} <= symbol_of.keys():
+        gap, distance, smoothness = (symbol_of[n] for n in (q.initial_gap, q.initial_distance, q.smoothness))
+        yield smoothness * distance**2 / 2 - gap
+
+
+def _simplest_unbounded(place: _Places, near: Mapping[Powers, float], far: Mapping[Powers, float]) -> Powers | None:
+    """The place with the fewest changes whose quotient grows without bound; None without one."""
+    growing = [powers for powers, excess in far.items() if excess > _GROWS * near.get(powers, math.inf)]
+    simplest_first = sorted(growing, key=place.effort)
+    return next((powers for powers in simplest_first[:_CANDIDATES] if place.is_unbounded(powers)), None)
+
+
+def _confirmed(place: _Places, excesses: Mapping[Powers, float], scale: int) -> float:
+    """The largest quotient on which floats and many digits agree; zero without one."""
+    largest_first = sorted(excesses, key=lambda powers: (-excesses[powers], powers))
+    for powers in largest_first[:_CANDIDATES]:
+        exact = place.confirmed(powers, scale)
+        if exact is not None and abs(exact - excesses[powers]) <= _AGREES * exact:
+            return exact
+    return 0.0
