@@ -26,6 +26,12 @@ _LENGTH = 64
 """Steps after which a multiplication of rationals takes as long again."""
 _CLEAR = 1.01
 """Ratio of the sides that a run keeps in floats while it gets shorter."""
+_SETTINGS = (
+    ("step size", STEP_SIZE),
+    ("server step size", "algorithm.server_step_size"),
+    ("momentum", "algorithm.momentum"),
+)
+"""What is said of a run beside its size, where it has it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,8 @@ def describe(claim: Claim, table: Table) -> Counterexample:
 def _size_of(table: Table) -> str:
     parts = (clients(table), "client"), (most_steps(table), "local step"), (table["algorithm"]["rounds"], "round")
     counts = [f"{count} {name}{'s' * (count > 1)}" for count, name in parts]
-    return f"a run with {', '.join(counts)} and step size {get(table, STEP_SIZE)}"
+    settings = [f"{words} {value}" for words, key in _SETTINGS if (value := get(table, key)) is not None]
+    return f"a run with {', '.join([*counts, *settings])}"
 
 
 def _shortened(claim: Claim, table: Table) -> Table:
