@@ -10,15 +10,16 @@ from collections.abc import Sequence
 import sympy as sp
 from letters import WHERE, D, L, M, T, eta, sigma, tau, zeta
 
-from fedtheory import Claim, Rate
+from fedtheory import Claim, Rate, norm_sq
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
+from fedtheory.kernel.expressions import Gradient, inner
 
 K, m, mu, p, ell = sp.symbols("K m mu p ell", positive=True)
 G, beta, rho, omega, prox, gap = sp.symbols("G beta rho omega m_p Delta", nonnegative=True)
 spread, noise_opt, zeta_opt, grad_opt, last = sp.symbols("z s_* zeta_* G_* d_T", nonnegative=True)
 variance, speeds = sp.symbols("v r", nonnegative=True)
-
+x, y, F = sp.symbols("x y F", real=True)
 
 LETTERS = WHERE | {
     K: q.iterations,
@@ -40,6 +41,7 @@ LETTERS = WHERE | {
     variance: q.sampling_variance,
     speeds: q.speed_ratio_above,
 }
+POINTS: dict[sp.Symbol, q.Notion] = {F: q.objective, x: q.point, y: q.second_point, L: q.smoothness}
 
 LOCAL = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares)
 SYNCHRONOUS = (a.same_local_work, a.full_participation, a.importance_weights, a.server_step_of_one)
@@ -147,6 +149,23 @@ _NO_CONDITION = [
         (*LOCAL, *CURVED, *NOISY, *ALIKE),
     ),
 ]
+_ONLY_SMOOTH = [
+    Claim(
+        id="misremembered:cocoercive-if-smooth",
+        lhs=norm_sq(Gradient(F, x) - Gradient(F, y)),
+        rhs=L * inner(Gradient(F, x) - Gradient(F, y), x - y),
+        where=POINTS,
+        place="points",
+        assumptions=(a.smooth,),
+    ),
+    _bound(
+        "sublinear-if-smooth",
+        q.final_suboptimality,
+        D**2 / (2 * eta * T),
+        [WHOLE, ONE_STEP],
+        (*LOCAL, a.smooth, a.full_gradients),
+    ),
+]
 _STRONGLY_CONVEX = [
     _bound(
         "quarter-of-the-floor", q.final_distance_sq, FORGOTTEN + FLOOR / 4, [WHOLE, ONE_STEP], (*LOCAL, *CURVED, *NOISY)
@@ -228,6 +247,7 @@ _OTHER_ALGORITHMS = [
             a.server_step_of_one,
         ),
     ),
+    _settles("unequal-work-corrected", a.fednova, a.full_participation, a.strongly_convex_clients),
     _settles(
         "momentum-as-a-cure", a.server_momentum, a.full_participation, a.same_step_size, a.strongly_convex_clients
     ),
@@ -250,10 +270,18 @@ _RATES = [
         assumptions=(*LOCAL, *CONVEX, *NOISY),
         rate=Rate(q.average_suboptimality, 1 / T, T),
     ),
+    Claim(
+        id="misremembered:cubed-bias",
+        where=LETTERS,
+        conditions=[QUARTER],
+        assumptions=(*LOCAL, *CURVED, a.full_gradients),
+        rate=Rate(q.final_distance_sq, eta**3, eta),
+    ),
 ]
 FALSE = [
     *_LOCAL_STEPS,
     *_NO_CONDITION,
+    *_ONLY_SMOOTH,
     *_STRONGLY_CONVEX,
     *_PARTICIPATION,
     *_OTHER_ALGORITHMS,
