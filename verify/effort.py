@@ -1,29 +1,78 @@
-"""A clock of work: how long a search has had, on a machine that does other things as well.
+"""A clock of work: what has been spent on checks, the same on every machine and at every load.
 
-It goes with the processor's time of this process, and at least a third as fast as the clock on the wall.  A busy
-machine then finds what an idle one finds, in up to three times the time; nobody waits longer than that.
+Each check counts with what runs of its size take on an ordinary machine, so that a budget in these seconds is about as
+long on the clock; what is found within it does not depend on the clock.
 """
 
 from __future__ import annotations
 
-from time import perf_counter, process_time
+from typing import TYPE_CHECKING
 
-_SLOWEST = 1 / 3
+from fedtheory.arithmetic import FLOAT, RATIONAL
+
+if TYPE_CHECKING:
+    from fedtheory.engine.run import Run
+
+_CHECK = 0.003
+"""Of any check: reading the run, its constants, the sides."""
+_TRY = 2e-4
+"""Of a changed run file."""
+_IN_FLOATS, _EXACT = 2e-8, 4e-7
+"""Of a multiplication in floats, and of one of short rationals."""
+_PER_ROUND = 1e-4
+"""Of a round that is simulated by itself in floats."""
+_ENCLOSED = 30
+"""Times as much that enclosures take as floats."""
+_LONGER = 32
+"""Local steps after which rationals have become twice as long."""
 
 
 class _Work:
-    """The work of this process, from one reading to the next."""
+    """What has been spent since the beginning of the process."""
 
     def __init__(self) -> None:
-        self._busy, self._wall, self._total = process_time(), perf_counter(), 0.0
-
-    def read(self) -> float:
-        """Seconds of work since the first reading."""
-        busy, wall = process_time(), perf_counter()
-        self._total += max(busy - self._busy, _SLOWEST * (wall - self._wall))
-        self._busy, self._wall = busy, wall
-        return self._total
+        self.total = 0.0
 
 
-worked = _Work().read
-"""Seconds of work since some moment: only differences mean something."""
+_WORK = _Work()
+
+
+def worked() -> float:
+    """Seconds of work so far: only differences mean something."""
+    return _WORK.total
+
+
+def spend_a_try() -> None:
+    """Count a change of a run that may turn out to be none, so that every search ends."""
+    _WORK.total += _TRY
+
+
+def spend(run: Run) -> None:
+    """Count a check of a run."""
+    _WORK.total += _CHECK + simulation(run)
+
+
+def simulation(run: Run) -> float:
+    """Seconds of work that the expectations of a run take, about."""
+    steps, rounds = max(run.algorithm.work.steps), run.algorithm.rounds
+    of_a_step = _multiplications(run)
+    if run.arithmetic is RATIONAL:
+        return _EXACT * steps * rounds * (1 + steps * rounds / _LONGER) * of_a_step
+    slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
+    if are_doubled(run):
+        return slower * _IN_FLOATS * steps * of_a_step
+    return slower * rounds * (_PER_ROUND + _IN_FLOATS * steps * of_a_step)
+
+
+def _multiplications(run: Run) -> int:
+    """Those of a local step of all clients; on a graph the models of all have joint moments."""
+    clients, dimension, defined = run.problem.clients, run.problem.dimension, run.algorithm.defined
+    if defined is not None and defined.mixing is not None:
+        return int((clients * dimension + 1) ** 3)
+    return int(clients * (dimension + 1) ** 3)
+
+
+def are_doubled(run: Run) -> bool:
+    """Whether equal rounds are done many at once."""
+    algorithm = run.algorithm
+    return algorithm.defined is None and algorithm.clock.is_synchronous and not algorithm.clock.is_random

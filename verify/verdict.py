@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL, plain_float
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Verdict
@@ -15,7 +15,7 @@ from fedtheory.language.registry import published_by
 from fedtheory.language.setting import setting_facts
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
-from fedtheory.runfile import parse_run, run_toml
+from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
@@ -26,6 +26,7 @@ from verify.decided import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
 from verify.exclusions import exclusions
 from verify.falsify import Glance, glance
+from verify.falsify.regimes import Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
@@ -67,6 +68,8 @@ class ClaimVerdict(Shown):
     seconds: float
     searched: int = 0
     """Runs that a search for a violation tried, beside the instances."""
+    regimes: tuple[Regime, ...] = ()
+    """Kinds of runs that the search tried, with the largest ratio of each."""
     lacking: Mapping[str, int] = field(default_factory=dict)
     """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
     reason: str | None = None
@@ -278,10 +281,14 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> Clai
     reached = shrink(claim, run, worked() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
-    evidence = check(claim, parse_run(best, RATIONAL))
     # Instances whose right side is zero have no ratio, and what is shown is not below the largest one.
-    largest = max((ratio for ratio in (verdict.worst_ratio, evidence.ratio) if ratio is not None), default=None)
-    return replace(verdict, run=best, sides=Sides.of(evidence), worst_ratio=largest)
+    return _with_witness(verdict, best, verdict.worst_ratio)
+
+
+def _with_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
+    """The verdict with the run that decides, and no ratio below that of the run."""
+    witness = Witness.of_table(verdict.claim, table)
+    return replace(verdict, run=table, sides=witness.sides, worst_ratio=_not_below(witness, largest))
 
 
 def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
@@ -293,17 +300,13 @@ def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict
 
 
 def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
+    """The verdict after a search."""
+    searched = replace(verdict, searched=glance.looked, regimes=glance.regimes)
+    if glance.counterexample is None and glance.left_open > 0:
+        return replace(searched, verdict="undecided", undecided=searched.undecided + glance.left_open)
     if glance.counterexample is None:
-        return replace(verdict, searched=glance.looked)
-    evidence = check(verdict.claim, parse_run(glance.counterexample, RATIONAL))
-    return replace(
-        verdict,
-        verdict="refuted",
-        worst_ratio=verdict.worst_ratio if evidence.ratio is None else plain_float(evidence.ratio),
-        run=glance.counterexample,
-        sides=Sides.of(evidence),
-        searched=glance.looked,
-    )
+        return searched
+    return replace(_with_witness(searched, glance.counterexample, None), verdict="refuted")
 
 
 def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) -> ClaimVerdict:
@@ -380,7 +383,7 @@ def _counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decis
         run = violation.instance.run()
         exact = check(claim, run)
         if exact.holds is False:
-            return Witness.of(run, exact)
+            return Witness.of_table(claim, run_table(run))
     return None
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table, run_toml
-from verify.check import Check
+from verify.check import Check, check
 from verify.check.settle import decidable
 from verify.shown_place import shown_place
 
@@ -86,6 +87,12 @@ class Witness:
     """Ratio of the worst comparison, in floats."""
     reason: str | None = None
     """Of a rate: the exact limit that refutes it, or how the ratio to its order rises."""
+
+    @classmethod
+    def of_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:
+        """That of a run file, with the sides as whoever reads the file finds them."""
+        run = decidable(parse_run(table, RATIONAL))
+        return replace(cls.of(run, check(claim, run)), table=table)
 
     @classmethod
     def of(cls, run: Run, evidence: Check) -> Witness:

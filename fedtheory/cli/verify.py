@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,13 +25,14 @@ from fedtheory.cli.witness import Save, print_witness, save_witness
 from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
+    from verify.falsify.regimes import Regime
     from verify.verdict import ClaimVerdict
 
 NAME = "verify"
 
 
 Search = Annotated[
-    float, typer.Option("--search", min=0, help="Seconds to search for a violation of a claim of your own; 0 for none.")
+    float, typer.Option("--search", min=0, help="Work for a search of a claim of your own, about seconds; 0 for none.")
 ]
 
 
@@ -110,6 +112,10 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "violations": verdict.violations,
         "undecided": verdict.undecided,
         "searched": verdict.searched,
+        "regimes": [
+            {"name": regime.name, "varied": regime.factor, "runs": regime.runs, "largest_ratio": regime.largest_ratio}
+            for regime in verdict.regimes
+        ],
         **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
@@ -144,6 +150,8 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     else:
         for refuted in (verdict for verdict in verdicts if verdict.is_own and verdict.verdict == "refuted"):
             _print_witness(refuted, f"fedtheory verify {refuted.target} ")
+    for standing in (verdict for verdict in verdicts if verdict.regimes and verdict.verdict != "refuted"):
+        _print_regimes(standing)
     print_setting((verdict.target, verdict.claim) for verdict in verdicts)
     for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
         _print_what_is_missing(thin)
@@ -155,6 +163,19 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     differing = sum(not verdict.agrees for verdict in verdicts)
     count = "1 claim" if len(verdicts) == 1 else f"{len(verdicts)} claims"
     print_lines(f"{count} in {seconds:.1f} s, {differing} with another verdict than recorded")
+
+
+def _print_regimes(verdict: ClaimVerdict) -> None:
+    """The kinds of runs that the search tried, with the largest ratio of each."""
+    rows = [_row(varied, list(found)) for varied, found in groupby(verdict.regimes, key=lambda one: one.factor)]
+    print_table(
+        f"regimes of {verdict.target}", ["varied", "runs", "largest ratio at each level"], rows, whole=("varied",)
+    )
+
+
+def _row(varied: str, regimes: list[Regime]) -> list[str]:
+    ratios = ", ".join(f"{one.level}: {short(one.largest_ratio)}" for one in regimes)
+    return [varied, str(sum(one.runs for one in regimes)), ratios]
 
 
 def _print_what_is_missing(verdict: ClaimVerdict) -> None:

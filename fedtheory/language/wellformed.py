@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
@@ -88,7 +89,7 @@ def _require_meanings(claim: Claim) -> None:
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
         for value in values:
-            _expect("for_all", _is_number(value) and not sp.sympify(value).free_symbols, "numbers", value)
+            _expect("for_all", _is_fraction(value) or (_is_number(value) and _is_constant(value)), "numbers", value)
     for name in ("conditions", "assumptions", "chain", "also"):
         _expect(name, _is_list(getattr(claim, name)), "a list", getattr(claim, name))
     for assumption in claim.assumptions:
@@ -141,6 +142,15 @@ def _sides_of(rate: object) -> Iterator[tuple[str, object]]:
 
 def _is_list(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _is_fraction(value: object) -> bool:
+    """Whether something is a whole number or a fraction in print, such as "1/3"."""
+    return isinstance(value, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", value) is not None
+
+
+def _is_constant(value: object) -> bool:
+    return not sp.sympify(value).free_symbols
 
 
 def _is_number(side: object) -> bool:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-import pytest
+from fractions import Fraction
 
-from verify import effort
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.language.registry import all_claims
+from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.effort import simulation, worked
 
 
-def test_a_waiting_process_works_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time counts in full where the processor is ours, and as a third where others have it."""
-    now = {"busy": 5.0, "wall": 100.0}
-    monkeypatch.setattr(effort, "process_time", lambda: now["busy"])
-    monkeypatch.setattr(effort, "perf_counter", lambda: now["wall"])
-    work = effort._Work()
-    now |= {"busy": 7.0, "wall": 102.0}
-    assert work.read() == 2
-    now |= {"busy": 7.5, "wall": 111.0}
-    assert work.read() == 5
-    assert work.read() == 5
+def _table(rounds: int, clients: int = 2) -> dict[str, object]:
+    problem = {"kind": "quadratic", "hessians": [[["1"]]] * clients, "linear": [["0"]] * clients, "start": ["1"]}
+    return {"problem": problem, "algorithm": {"local_step_size": "1/8", "local_steps": 2, "rounds": rounds}}
+
+
+def test_a_check_counts_the_same_each_time() -> None:
+    """Work goes by what is evaluated, whether or not something of it is known already."""
+    claim, run = all_claims()["renard2022:thm-2.1"], parse_run(_table(8), RATIONAL)
+    spent = []
+    for _ in range(2):
+        begin = worked()
+        check(claim, run)
+        spent.append(Fraction(worked()) - Fraction(begin))
+    assert abs(spent[0] - spent[1]) < Fraction(1, 10**9)
+    assert spent[0] > 0
+
+
+def test_longer_runs_count_more_only_where_they_take_longer() -> None:
+    """Rationals grow with the rounds; equal rounds of floats are doubled; clients count in both."""
+    assert simulation(parse_run(_table(64), RATIONAL)) > 64 * simulation(parse_run(_table(1), RATIONAL))
+    assert simulation(parse_run(_table(4096), FLOAT)) == simulation(parse_run(_table(1), FLOAT))
+    assert simulation(parse_run(_table(1, clients=8), FLOAT)) > simulation(parse_run(_table(1), FLOAT))

@@ -147,7 +147,7 @@ def test_instances_satisfy_equations_of_the_step_size() -> None:
         (sp.Eq(M, 5), lambda run: run.problem.clients, {5}),
         (sp.Gt(M**2, 30), lambda run: run.problem.clients, {6, 7, 8, 9}),
     ],
-    ids=str,
+    ids=["T = 10", "tau = 5", "tau >= 7", "M = 5", "M^2 > 30"],
 )
 def test_instances_have_the_counts_that_conditions_ask_for(condition, count_of, allowed) -> None:
     """Rounds, local steps and clients are those that a condition on them alone allows, the smallest ones."""

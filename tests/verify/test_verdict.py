@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ import sympy as sp
 from fedtheory import Claim
 from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_floats
+from fedtheory.errors import NoMinimiser
 from fedtheory.language.registry import all_sources, claims_of, find
 from fedtheory.language.targets import Target
 from fedtheory.runfile import run_table
@@ -45,8 +47,9 @@ def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:
         for number in (0, family.size // 2, family.size - 1):
             run, again = Instance(name, number).run(), Instance(name, number).run()
             assert run_table(run) == run_table(again)
-            distances = [plain_floats(each.trajectory.server_distance_sq) for each in (run, again)]
-            assert (distances[0] == distances[1]).all()
+            with suppress(NoMinimiser):
+                distances = [plain_floats(each.trajectory.server_distance_sq) for each in (run, again)]
+                assert (distances[0] == distances[1]).all()
             assert family.meant_for or 4 * max(run.algorithm.work.step_sizes) * run.smoothness <= 1
 
 

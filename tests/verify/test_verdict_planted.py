@@ -30,7 +30,7 @@ fast = Claim(id="mine:fast", rate=Rate(q.average_suboptimality.symbol - q.limiti
                     q.limiting_suboptimality.symbol: q.limiting_suboptimality})
 crowded = Claim(id="mine:crowded", lhs=q.average_suboptimality, where=where, conditions=[eta <= 1 / (4 * L)],
                 rhs=D**2 / (2 * eta * tau * T) + eta * sigma**2 / M**2 + L * drift_bound)
-nothing = Claim(id="mine:nothing", lhs=q.max_drift, rhs=1, where=where, conditions=[eta >= 10 / L])
+nothing = Claim(id="mine:nothing", lhs=q.max_drift, rhs=1, where=where, conditions=[eta >= 10 / L, eta <= 1 / L])
 """
 
 

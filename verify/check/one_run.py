@@ -24,6 +24,7 @@ from verify.check.comparison import compare
 from verify.check.links import links_of
 from verify.check.outcome import Check
 from verify.check.rates import RateCheck, check_rate
+from verify.effort import spend
 
 
 def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
@@ -37,6 +38,7 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.algorithm):
         run = certified(run)
+    spend(run)
     return _in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
 
 

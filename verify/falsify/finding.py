@@ -11,20 +11,25 @@ from typing import Literal
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
+from verify.check.settle import decidable
 from verify.effort import worked
 from verify.falsify.hunt import Hunt
+from verify.falsify.regimes import Regime, Search, search_regimes
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
 from verify.shown_place import points_in_words, shown_place
 
-_SEARCHING, _HALF = 0.85, 0.5
-"""Part of the budget for the search, and of a small one; the rest makes a simpler run of what is found."""
-_LEAST, _LONGEST = 1.0, 8.0
-"""Seconds that it gets of a large budget, and at most: who has a violation waits no longer for a simpler one."""
+EVALUATIONS = 150
+"""Evaluations of a search by regimes for each second of a budget."""
+_BY_REGIMES, _SEARCHING, _HALF = 0.5, 0.85, 0.5
+"""Part of the budget for regimes, for all of the search, and for one of two runs that are made simpler."""
+_LONGEST = 8.0
+"""Seconds of work for a simpler run at most: who has a violation waits no longer."""
 _EASILY, _EASY = 0.1, 2.0
 """Part of the budget, and seconds at most, for small runs before all others: most false claims fail on one of them."""
 _LOOKING = 0.3
@@ -89,10 +94,13 @@ def falsify(
 ) -> Finding:
     """Search for a violation, and make what is found clear and small, all in `budget` seconds of work.
 
+    Work is counted by what is evaluated, so that the answer is the same on every machine.
     A claim is refuted by the exact check of the run that is reported, never otherwise.
     """
     if not budget >= 0:
         raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
+    # Whoever names no setting means plain FedAvg.
+    claim = resolve(claim)
     begin, seconds, started = worked(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)
     easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
@@ -100,10 +108,17 @@ def falsify(
     if known is not None and is_clear(claim, known[0]):
         best: tuple[Table | None, Check | None] = known
     else:
-        hunt = search(claim, _SEARCHING * budget - (worked() - begin), seed, lambda _done, _whole: on_tick())
-        looked, applicable = looked + hunt.looked, applicable + hunt.applicable
+        regimes = _by_regimes(claim, _BY_REGIMES * budget, seed, on_tick)
+        looked, applicable = looked + regimes.evaluations, applicable + regimes.applicable
+        violation, hunt = regimes.counterexample, None
+        if violation is None:
+            hunt = search(claim, _SEARCHING * budget - (worked() - begin), seed, lambda _done, _whole: on_tick())
+            looked, applicable = looked + hunt.looked, applicable + hunt.applicable
+            violation = _violation_of(hunt)
         deadline = _deadline(begin + budget)
-        best = _refutation(hunt, deadline, seed, on_tick) or known or _largest(hunt, deadline, on_tick)
+        best = (
+            _refutation(claim, violation, deadline, seed, on_tick) or known or _largest(claim, hunt, deadline, on_tick)
+        )
     table, found = best
     on_progress(seconds, seconds)
     verdict: Literal["refuted", "not refuted"] = (
@@ -112,11 +127,22 @@ def falsify(
     return Finding(claim, verdict, table, found, looked, applicable, perf_counter() - started)
 
 
+def _by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None]) -> Search:
+    """The search by regimes, as far as so many seconds of work allow; of a rate there is none."""
+    require_testable(claim)
+    evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
+    return search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
+
+
+def _violation_of(hunt: Hunt) -> tuple[Table, Check] | None:
+    return None if hunt.violation is None else (hunt.violation.table, hunt.violation.found)
+
+
 def _confirmed(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
     """A violation with its check, where it is one in rationals."""
     if table is None or burden(claim, table) is None:
         return None
-    return table, check(claim, parse_run(table, RATIONAL))
+    return table, check(claim, decidable(parse_run(table, RATIONAL)))
 
 
 def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
@@ -131,7 +157,7 @@ def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable
 
 
 def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
-    """Seconds done, of all that the search and the shrinking have."""
+    """Seconds of work done, of all that the search and the shrinking have."""
     on_progress(min(int(worked() - begin), seconds), seconds)
 
 
@@ -141,21 +167,30 @@ class Glance:
 
     looked: int
     """Runs that were tried."""
+    applicable: int
+    """Of these, runs of which the claim speaks."""
     counterexample: Table | None
     """The run file of a counterexample, as a table."""
+    regimes: tuple[Regime, ...] = ()
+    """Kinds of runs that were tried, with the largest ratio of each."""
+    left_open: int = 0
+    """Runs that floats alone see as violations, too long for exact arithmetic."""
 
 
 def glance(claim: Claim, budget: float) -> Glance:
-    """Search for a violation where bounds usually fail, for at most `budget` seconds, and shrink what is found."""
-    begin = worked()
-    hunt = short_search(claim, _searching(budget))
-    refutation = _refutation(hunt, _deadline(begin + budget), 0, lambda: None)
-    return Glance(hunt.looked, None if refutation is None else refutation[0])
+    """Search for a violation by regimes for `budget` seconds of work, and shrink what is found.
 
-
-def _searching(budget: float) -> float:
-    """Seconds of the search: what is left for a simpler run is some of the budget, not more than it."""
-    return max(_HALF * budget, min(_SEARCHING * budget, budget - _LEAST))
+    Where no regime is one of the claim's, as with rates and special clocks, the search goes along rays.
+    """
+    claim = resolve(claim)
+    regimes = _by_regimes(claim, budget, 0, lambda: None)
+    looked, applicable, violation = regimes.evaluations, regimes.applicable, regimes.counterexample
+    if not applicable:
+        hunt = short_search(claim, _HALF * budget)
+        looked, applicable, violation = looked + hunt.looked, hunt.applicable, _violation_of(hunt)
+    deadline = _deadline(worked() + budget)
+    refutation = _refutation(claim, violation, deadline, 0, lambda: None)
+    return Glance(looked, applicable, None if refutation is None else refutation[0], regimes.regimes, regimes.left_open)
 
 
 def _deadline(end: float) -> float:
@@ -163,22 +198,21 @@ def _deadline(end: float) -> float:
     return min(end, worked() + _LONGEST)
 
 
-def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], None]) -> tuple[Table, Check] | None:
-    """The smallest counterexample that shrinking reaches from the violation found, or from one in the families.
-
-    What takes longer to check than there is time stays as it is.
-    """
-    given = hunt.violation
-    if given is None or worked() + given.seconds > deadline:
-        return None if given is None else (given.table, given.found)
+def _refutation(
+    claim: Claim, violation: tuple[Table, Check] | None, deadline: float, seed: int, on_tick: Callable[[], None]
+) -> tuple[Table, Check] | None:
+    """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
+    if violation is None:
+        return None
     shrunk = []
-    simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING), on_tick).table
+    simplest = simplest_violation(claim, seed, _share(deadline, _LOOKING), on_tick).table
     if simplest is not None:
-        shrunk.append(shrink(hunt.claim, simplest, _share(deadline, _HALF), on_tick))
-    if not any(is_clear(hunt.claim, table) for table in shrunk):
-        shrunk.append(shrink(hunt.claim, given.table, deadline, on_tick))
-    table = shrunk[0] if len(shrunk) == 1 else min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
-    return table, given.found if table == given.table else check(hunt.claim, parse_run(table, RATIONAL))
+        shrunk.append(shrink(claim, simplest, _share(deadline, _HALF), on_tick))
+    if not any(is_clear(claim, table) for table in shrunk):
+        shrunk.append(shrink(claim, violation[0], deadline, on_tick))
+    asked = [(cost, table) for table in shrunk if (cost := burden(claim, table)) is not None]
+    table = min(asked, key=lambda pair: pair[0])[1] if asked else violation[0]
+    return table, violation[1] if table == violation[0] else check(claim, decidable(parse_run(table, RATIONAL)))
 
 
 def _share(deadline: float, part: float) -> float:
@@ -187,19 +221,14 @@ def _share(deadline: float, part: float) -> float:
     return now + part * max(deadline - now, 0)
 
 
-def _order(claim: Claim, table: Table) -> tuple[int, ...]:
-    """Counterexamples by what they ask of a reader."""
-    asked = burden(claim, table)
-    assert asked is not None
-    return asked
-
-
-def _largest(hunt: Hunt, deadline: float, on_tick: Callable[[], None]) -> tuple[Table | None, Check | None]:
+def _largest(
+    claim: Claim, hunt: Hunt | None, deadline: float, on_tick: Callable[[], None]
+) -> tuple[Table | None, Check | None]:
     """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
-    if hunt.best is None:
+    if hunt is None or hunt.best is None:
         return None, None
     arithmetic = hunt.best.found.arithmetic
     table = written(hunt.best.table, arithmetic)
     if arithmetic is RATIONAL:
-        table = simplify(hunt.claim, table, deadline, on_tick)
-    return table, check(hunt.claim, parse_run(table, arithmetic))
+        table = simplify(claim, table, deadline, on_tick)
+    return table, check(claim, parse_run(table, arithmetic))

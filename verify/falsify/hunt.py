@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flint import fmpq
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
+from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.settle import check_settled
-from verify.effort import worked
+from verify.effort import spend_a_try, worked
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
@@ -44,7 +45,7 @@ MOST_ITERATES = 2**18
 """Local steps of all clients in all rounds: a claim may ask for something at each of them."""
 _LENGTH = 64
 """Steps after which a multiplication takes as long again."""
-_MOVES = fmpq(1, 16)
+_MOVES = 1 / 16
 """Step size times curvature, over all steps of a run, from which on its ratio says something."""
 _FORGETS = 0.8
 """What is left of a long look in the estimate, with each look that follows."""
@@ -176,6 +177,7 @@ class Hunt:
     def tick(self) -> None:
         """Count a run that is looked at; raises `Over` when there is no time for one such as those before it."""
         self.looked += 1
+        spend_a_try()
         self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
         now = worked()
         # The longest of the last looks; the first ones, which load and compile, are soon forgotten.
@@ -240,12 +242,17 @@ class Hunt:
 
 def is_lively(table: Table) -> bool:
     """Whether a run moves: with tiny steps both sides of a bound that contracts are still what they began with."""
+    return movement(table) >= _MOVES
+
+
+def movement(table: Table) -> float:
+    """Step size times curvature, over all steps of a run; infinite where there are no Hessians."""
     hessians = get(table, "problem.hessians")
     step_sizes = list(leaves(get(table, STEP_SIZE)))
     if hessians is None or not step_sizes:
-        return True
+        return math.inf
     curvature = max(abs(entry) for entry in leaves(hessians))
-    return bool(max(step_sizes) * curvature * all_steps(table) >= _MOVES)
+    return plain_float(max(step_sizes) * curvature * all_steps(table))
 
 
 def _best_of(places: list[Place]) -> list[Place]:

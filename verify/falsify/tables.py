@@ -20,8 +20,13 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
+from verify.check.settle import decidable
+from verify.effort import simulation
 
 Table = dict[str, Any]
+
+_LONGEST = 3.0
+"""Seconds of work of a run in rationals that is worth waiting for."""
 
 STEP_SIZE = "algorithm.local_step_size"
 """The key of the clients' step sizes: one number, or a list with one for each."""
@@ -193,6 +198,15 @@ def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Ch
     """The check of a claim on a table; None where the table is no run or leaves the reach of the arithmetic."""
     run = read(table, arithmetic)
     return None if run is None else examined(claim, run)
+
+
+def examine_rigorously(claim: Claim, table: Table) -> Check | None:
+    """The check of a claim in rationals, or in enclosures of long runs; None where neither is affordable."""
+    run = read(table)
+    run = None if run is None else decidable(run)
+    if run is None or (run.arithmetic is RATIONAL and simulation(run) > _LONGEST):
+        return None
+    return examined(claim, run)
 
 
 def examined(claim: Claim, run: Run) -> Check | None:

@@ -53,6 +53,7 @@ __all__ = [
     "experiments",
     "families_for",
     "general",
+    "is_smooth_alone",
     "losses",
     "noiseless",
     "nonconvex",
@@ -96,10 +97,14 @@ def _families_of_any_objectives(claim: Claim) -> tuple[str, ...]:
 
 def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
     """Those for claims that assume smooth objectives, and nothing that makes them convex."""
-    is_convex = not a.IMPLY_CONVEXITY.isdisjoint(claim.assumptions)
-    if claim.rate is not None or a.smooth not in claim.assumptions or is_convex or _names_another_algorithm(claim):
+    if claim.rate is not None or not is_smooth_alone(claim) or _names_another_algorithm(claim):
         return ()
     return tuple(family.name for family in FAMILIES.values() if family.meant_for is a.smooth)
+
+
+def is_smooth_alone(claim: Claim) -> bool:
+    """Whether a claim assumes smooth objectives, and nothing that makes them convex."""
+    return a.smooth in claim.assumptions and a.IMPLY_CONVEXITY.isdisjoint(claim.assumptions)
 
 
 _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {

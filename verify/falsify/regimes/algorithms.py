@@ -1,0 +1,173 @@
+"""Which algorithm a claim is about, the factors of its own parameters, and its table at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.federation.algorithms import names as defined_names
+from fedtheory.federation.definition import Compressed, FederatedAlgorithm, Mixed, Parameter
+from fedtheory.language.assumptions import OfAlgorithm
+from fedtheory.language.claim import Claim
+from fedtheory.runfile.definitions import definition_named, is_own
+from verify.falsify.regimes.factors import Factor, Level, Point
+from verify.falsify.regimes.numbers import power
+from verify.falsify.regimes.problems import number_of_clients, number_of_steps, unit_of_values
+from verify.falsify.tables import Table
+
+_TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
+"""Numbers that a parameter is given of whose range nothing better is known."""
+_NEAR, _FAR = 12, 20
+"""Exponents up to which a parameter is moved towards an end of the unit interval, and on the half-line."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The algorithm that a claim is about."""
+
+    name: str
+    fixed: tuple[tuple[str, Any], ...] = ()
+    """Parameters to which the claim gives one value."""
+
+    @classmethod
+    def of(cls, claim: Claim) -> Subject:
+        """FedAvg where the claim names no algorithm."""
+        named = [one for one in claim.assumptions if isinstance(one, OfAlgorithm) and one.names]
+        return cls(named[0].names[0], named[0].numbers) if named else cls("fedavg")
+
+    @cached_property
+    def definition(self) -> FederatedAlgorithm | None:
+        """The definition behind the name; None for a setting of the update rule."""
+        if is_own(self.name) or (self.name in defined_names() and self.name != "fedavg"):
+            return definition_named(self.name, "algorithm.name")
+        return None
+
+    @property
+    def steps_are_rounds(self) -> bool:
+        """Whether a round is one step."""
+        return self.definition is not None and self.definition.steps_are_rounds
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """Those of the algorithm's own parameters."""
+        if self.definition is None:
+            return ()
+        fixed = {key for key, _ in self.fixed}
+        found = [_factor(one) for one in self.definition.parameters if one.key not in fixed]
+        if self.definition.uses(Mixed):
+            words = lambda level: f"{1 - 2.0**-level:.3g} kept" if level else "complete"  # noqa: E731
+            found.append(Factor("mixing", (0, 1, 4, 8), steps=(2, 1), low=0, high=12, in_words=words))
+        if any(True for _ in self.definition.nodes(Compressed)):
+            words = lambda level: str(2**level)  # noqa: E731
+            found.append(Factor("dimension", (0, 1, 3), steps=(1,), low=0, high=4, in_words=words))
+        return tuple(found)
+
+    def table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
+        """The `[algorithm]` of a run."""
+        found: Table = {"local_step_size": step_size / unit_of_values(point), "rounds": rounds}
+        if not self.steps_are_rounds:
+            found["local_steps"] = number_of_steps(point)
+        if self.name != "fedavg":
+            found |= {"name": self.name, **self._parameters(point)}
+        return found | _local_work(found, point) | dict(_rule(point))
+
+    def _parameters(self, point: Point) -> Table:
+        definition = self.definition
+        if definition is None:
+            return {}
+        found: Table = {
+            one.key: _value(one, point[one.key], point) for one in definition.parameters if one.key in point
+        }
+        found |= {
+            one.key: bool(number) if one.is_flag else number
+            for one in definition.parameters
+            for key, number in self.fixed
+            if key == one.key
+        }
+        if "mixing" in point:
+            found["mixing"] = _mixing(number_of_clients(point), power(-point["mixing"]))
+        return found
+
+
+def _mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
+    """Everybody keeps a share of its own and spreads the rest evenly."""
+    return [[heard / clients + (1 - heard if i == j else 0) for j in range(clients)] for i in range(clients)]
+
+
+def _factor(parameter: Parameter) -> Factor:
+    """The levels of a parameter: both ends of its range, and between."""
+    key, allowed = parameter.key, parameter.allowed
+    words = lambda level: _shown(parameter, level)  # noqa: E731
+    if parameter.is_flag:
+        return Factor(key, (False, True), False, in_words=words)
+    if allowed.is_subset(sp.S.Integers):
+        return Factor(key, (0, 1, 3), steps=(1,), low=0, high=_NEAR, in_words=words)
+    nothing = (None,) if allowed.contains(0) == sp.true else ()
+    if allowed.sup == 1:
+        all_of_it = ("1",) if allowed.contains(1) == sp.true else ()
+        return Factor(key, (*nothing, -7, -1, 3, 7, *all_of_it), steps=(2, 1), low=-_NEAR, high=_NEAR, in_words=words)
+    if allowed.sup == sp.oo and allowed.inf in (0, -sp.oo):
+        return Factor(key, (*nothing, -7, 0, 3), steps=(4, 2), low=-_FAR, high=_FAR, in_words=words)
+    values = tuple(value for value in _TRIED if allowed.contains(sp.Rational(value)) == sp.true)
+    return Factor(key, values or (None,), in_words=words)
+
+
+def _value(parameter: Parameter, level: Level, point: Point) -> Any:
+    """The number of a parameter at a level."""
+    if parameter.is_flag or isinstance(level, str):
+        return level
+    if parameter.allowed.is_subset(sp.S.Integers):
+        return min(2**level, 2 ** point.get("dimension", 0) if "dimension" in point else 2**level)
+    if parameter.allowed.sup != 1:
+        return power(level)
+    return power(level or (-1 if level == 0 else None)) if level is None or level <= 0 else 1 - power(-level)
+
+
+def _shown(parameter: Parameter, level: Level) -> str:
+    return str(_value(parameter, level, {}))
+
+
+def _local_work(algorithm: Table, point: Point) -> Table:
+    """Fewer steps for the first client, perhaps as much longer ones."""
+    clients, kind = number_of_clients(point), point.get("local work")
+    if kind is None or clients == 1 or "local_steps" not in algorithm:
+        return {}
+    steps = [1] + [max(algorithm["local_steps"], 2)] * (clients - 1)
+    if kind == "unequal":
+        return {"local_steps": steps}
+    return {"local_steps": steps, "local_step_size": [algorithm["local_step_size"] / number for number in steps]}
+
+
+def _rule(point: Point) -> Iterator[tuple[str, Any]]:
+    """Server step size, participation, clock and weights, where they are not those of plain FedAvg."""
+    clients = number_of_clients(point)
+    server = point.get("server step size")
+    if server is not None:
+        yield "server_step_size", fmpq(clients) if server == "M" else power(server)
+    law = point.get("participation")
+    if law is not None:
+        kind = "multinomial" if law == "multinomial" else "uniform"
+        yield "participation", {"kind": kind, "clients": max(clients // 2, 1) if law == "half" else 1}
+    clock = point.get("clock")
+    if clock is not None:
+        yield "clock", _clock(clock, clients)
+    weights = point.get("aggregation")
+    if weights is not None:
+        unequal = [fmpq(2)] + [fmpq(1, 2)] * (clients - 1)
+        yield "aggregation", unequal if weights == "unequal" else weights
+
+
+def _clock(kind: str, clients: int) -> Table:
+    unlike = [str(1 + client % 3) for client in range(clients)]
+    clocks: dict[str, Table] = {
+        "one slow": {"policy": "async", "times": ["1"] * (clients - 1) + ["8"], "ties": "one-by-one"},
+        "equal times": {"policy": "async", "times": ["1"] * clients, "ties": "one-by-one"},
+        "fixed intervals": {"policy": "fedfix", "times": unlike, "interval": "1"},
+        "buffer": {"policy": "fedbuff", "times": unlike, "buffer": min(2, clients)},
+    }
+    return clocks[kind]

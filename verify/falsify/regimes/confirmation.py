@@ -1,0 +1,106 @@
+"""A violation that floats see, made lighter and decided in rationals or enclosures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.language.claim import Claim
+from fedtheory.runfile import parse_run
+from verify.check import Check, check
+from verify.check.settle import settle
+from verify.effort import are_doubled, simulation
+from verify.falsify.regimes.evaluation import Seen
+from verify.falsify.regimes.factors import STANDARD, Level, Point
+from verify.falsify.tables import NO_RUN, Table, read, written
+
+_LIGHT, _MOST = 0.2, 3.0
+"""Seconds of exact work from which on a lighter violation is looked for, and that a run may take at most."""
+_TURNS = 24
+_LIGHTER, _MUCH_LIGHTER = 0.8, 1 / 12
+"""Part of the work that a lighter run may take, and with which the next turn begins at once."""
+_LEAST = 0.03
+"""Score that a lighter violation keeps, or half of the present one."""
+_TOWARDS_SHORTER = {
+    "clients": (-4, -2, -1),
+    "local steps": (-4, -2, -1),
+    "step size": (4, 2, 1),
+    "conditioning": (3, 1),
+    "angle": (3, 1),
+    "mixing": (-1,),
+}
+
+
+def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen]) -> tuple[Table, Check] | None:
+    """The run file of a run nearby that looks like a violation, with its rigorous check; None where none is affordable.
+
+    The check may well say that the claim holds: floats see violations where sides cancel.
+    """
+    light = _lighter(seen, look)
+    if light.table is None:
+        return None
+    with suppress(*NO_RUN), np.errstate(all="ignore"):
+        table = written(light.table)
+        found = _decided(claim, table)
+        if found is not None and (found.holds is not None or not found.applicable):
+            return table, found
+    return None
+
+
+def _decided(claim: Claim, table: Table) -> Check | None:
+    """The check in rationals where they are affordable, in enclosures where equal rounds are many."""
+    exact = parse_run(table, RATIONAL)
+    if simulation(exact) <= _MOST:
+        return check(claim, exact)
+    floats = parse_run(table, FLOAT)
+    return settle(check(claim, floats), lambda: exact) if are_doubled(floats) else None
+
+
+def _lighter(seen: Seen, look: Callable[[Point], Seen]) -> Seen:
+    """A violation that takes less exact work, by as clear a margin as there is."""
+    least = min(_LEAST, seen.score / 2)
+    for _ in range(_TURNS):
+        if _work(seen) <= _LIGHT:
+            break
+        best = _best_of(seen, least, look)
+        if best is None:
+            break
+        seen = best
+    return seen
+
+
+def _best_of(seen: Seen, least: float, look: Callable[[Point], Seen]) -> Seen | None:
+    now, best = _work(seen), None
+    for point in _shorter(seen.point):
+        other = look(point)
+        if other.holds is not False or other.score <= least:
+            continue
+        work = _work(other)
+        if work < _LIGHTER * now and (best is None or work < _work(best)):
+            best = other
+        if work < _MUCH_LIGHTER * now:
+            break
+    return best
+
+
+def _work(seen: Seen) -> float:
+    run = None if seen.table is None else read(seen.table)
+    return 0.0 if run is None else simulation(run)
+
+
+def _shorter(point: Point) -> Iterator[dict[str, Level]]:
+    """Points with fewer rounds, steps and clients, or where less far is far enough."""
+    unit, exponent = point["horizon"]
+    for less in (4, 2, 1):
+        yield {**point, "horizon": (unit, exponent - less)}
+    for horizon in (("L", 2), ("L", 0), ("T", 0), ("T", 6)):
+        yield {**point, "horizon": horizon}
+    for name, steps in _TOWARDS_SHORTER.items():
+        level = point.get(name)
+        if isinstance(level, int | float):
+            for step in steps:
+                moved = level + step
+                yield {**point, name: STANDARD[name].within(moved) if name in STANDARD else max(moved, 0)}

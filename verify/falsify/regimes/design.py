@@ -1,0 +1,106 @@
+"""A covering design: rows of levels in which every pair of levels of two factors meets, as far as the claim allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from random import Random
+
+from verify.falsify.regimes.factors import Factor, Level
+
+Pair = tuple[str, str, str, str]
+"""Two factors and their levels, by name."""
+_GIVEN_UP = 3
+"""Rows of which the claim does not speak, after which a pair is no longer asked for."""
+_PLAIN = 0.6
+"""Part of the balanced rows in which a factor with a plain level has it."""
+
+
+class Design:
+    """Rows over the levels that apply; who asks says which of them the claim speaks of."""
+
+    def __init__(self, factors: Mapping[str, Factor], levels: Mapping[str, Sequence[Level]], seed: int) -> None:
+        self._factors = factors
+        self._levels = {name: tuple(of) for name, of in levels.items() if len(of) > 1}
+        self._random = Random(seed)
+        self.covered: set[Pair] = set()
+        self._in_vain = Counter[Pair]()
+        self.all_pairs = {
+            pair
+            for first, second in combinations(sorted(self._levels), 2)
+            for pair in _pairs_of(first, self._levels[first], second, self._levels[second])
+        }
+
+    def rows(self, most: int) -> Iterator[dict[str, Level]]:
+        """Rows that cover all pairs, then balanced ones in random order, at most so many."""
+        given = 0
+        while given < most and self._wanted():
+            yield self._covering_row()
+            given += 1
+        yield from self._balanced_rows(most - given)
+
+    def count(self, row: Mapping[str, Level], applies: bool) -> None:
+        """Take note of a row that was tried."""
+        pairs = self._pairs_in(row)
+        if applies:
+            self.covered |= pairs
+        else:
+            self._in_vain.update(pairs - self.covered)
+
+    @property
+    def given_up(self) -> int:
+        """How many pairs never applied."""
+        return sum(self._in_vain[pair] >= _GIVEN_UP for pair in self.all_pairs - self.covered)
+
+    def _wanted(self) -> set[Pair]:
+        return {pair for pair in self.all_pairs - self.covered if self._in_vain[pair] < _GIVEN_UP}
+
+    def _covering_row(self) -> dict[str, Level]:
+        """A row with many pairs that are missing: one of them first, then level by level what adds most."""
+        wanted = self._wanted()
+        first, level, second, other = self._random.choice(sorted(wanted))
+        row = {first: self._level(first, level), second: self._level(second, other)}
+        rest = [name for name in sorted(self._levels) if name not in row]
+        self._random.shuffle(rest)
+        for name in rest:
+            row[name] = max(self._shuffled(name), key=lambda level: self._gain(row, name, level, wanted))
+        return row
+
+    def _gain(self, row: Mapping[str, Level], name: str, level: Level, wanted: set[Pair]) -> int:
+        return sum(_pair(name, level, other, row[other]) in wanted for other in row)
+
+    def _shuffled(self, name: str) -> list[Level]:
+        """The levels in random order, a plain one first: it is as good as any."""
+        levels = list(self._levels[name])
+        self._random.shuffle(levels)
+        plain = self._factors[name]
+        return sorted(levels, key=lambda level: not (plain.has_plain and level == plain.plain))
+
+    def _level(self, name: str, text: str) -> Level:
+        return next(level for level in self._levels[name] if str(level) == text)
+
+    def _pairs_in(self, row: Mapping[str, Level]) -> set[Pair]:
+        named = sorted(name for name in row if name in self._levels)
+        return {_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
+
+    def _balanced_rows(self, count: int) -> Iterator[dict[str, Level]]:
+        """Each factor's levels equally often, those with a plain one mostly plain: few extremes at once."""
+        columns = {name: self._column(name, count) for name in self._levels}
+        for number in range(count):
+            yield {name: column[number] for name, column in columns.items()}
+
+    def _column(self, name: str, count: int) -> list[Level]:
+        levels, factor = self._levels[name], self._factors[name]
+        plain = int(_PLAIN * count) if factor.has_plain and factor.plain in levels else 0
+        column = [factor.plain] * plain + [levels[number % len(levels)] for number in range(count - plain)]
+        self._random.shuffle(column)
+        return column
+
+
+def _pair(name: str, level: Level, other: str, its: Level) -> Pair:
+    return (name, str(level), other, str(its)) if name < other else (other, str(its), name, str(level))
+
+
+def _pairs_of(first: str, levels: Sequence[Level], second: str, others: Sequence[Level]) -> Iterator[Pair]:
+    return (_pair(first, level, second, other) for level in levels for other in others)

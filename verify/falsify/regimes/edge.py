@@ -1,0 +1,116 @@
+"""The largest step size that the conditions of a claim allow on a problem, found in floats.
+
+Conditions are mostly monomials in the step size: on logarithmic scales the edge is where a straight line ends.  Where
+they bend, or where an assumption speaks of step sizes, it is found by halving.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number, plain_float
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Site, whole_run
+from fedtheory.language.premises import failures_among, premises
+from verify.check.comparison import Comparison, compare
+from verify.check.links import condition_links
+from verify.falsify.tables import NO_RUN
+
+UNBOUNDED = math.inf
+"""The edge where no condition stops the step size."""
+_REFINEMENTS, _HALVINGS = 3, 6
+_FLAT = 1e-9
+"""Slope below which a condition does not ask about the step size, and rounding of its sides."""
+_INSIDE = 1 - 1e-12
+_LARGEST, _SMALLEST, _STRIDE = 22, -14, 3
+"""Exponents of two between which the edge is looked for by halving."""
+_FAR = 60.0
+
+
+class Edge:
+    """The step sizes that a claim allows, as multiples of a small one."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim, self._links = claim, condition_links(claim)
+        self._is_equation = any(link.relation.operator == "==" for link in self._links)
+        self.depends_on_step = False
+        """Whether an assumption was seen to fail for a step size that holds for another."""
+
+    def largest_factor(self, run: Run) -> float | None:
+        """The largest factor of the run's step sizes that the claim allows; None where it applies with none."""
+        with suppress(*NO_RUN), np.errstate(all="ignore"):
+            return self._largest(run)
+        return None
+
+    def _largest(self, run: Run) -> float | None:
+        if failures_among(premises(self._claim), run):
+            return self._by_halving(run)
+        if not self._links:
+            return self._by_halving(run) if self.depends_on_step else UNBOUNDED
+        here, twice = self._excesses(run), self._excesses(run.with_step_factor(2.0))
+        slopes = twice - here
+        is_fixed = ~(np.abs(slopes) > _FLAT)
+        if (here[is_fixed] > _FLAT).any():
+            return None
+        return self._along(run, here, slopes, is_fixed)
+
+    def _along(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
+        """By the straight lines of the conditions, corrected where they bend."""
+        moving = ~is_fixed & (slopes > 0) & np.isfinite(here)
+        if not moving.any():
+            return self._by_halving(run)
+        exponent = float((-here[moving] / slopes[moving]).min())
+        for _ in range(_REFINEMENTS):
+            exponent = max(-_FAR, min(exponent, _FAR))
+            at_it = run.with_step_factor(2.0**exponent)
+            excesses = self._excesses(at_it)
+            if self._is_equation and np.abs(excesses).max() < _FLAT:
+                return float(2.0**exponent)
+            if not self._is_equation and self._allows(run.with_step_factor(2.0**exponent * _INSIDE)):
+                return float(2.0**exponent)
+            worst = int(np.argmax(np.where(is_fixed, -np.inf, excesses)))
+            exponent -= float(excesses[worst]) / max(float(slopes[worst]), 0.25)
+        return self._by_halving(run)
+
+    def _by_halving(self, run: Run) -> float | None:
+        powers = range(_LARGEST, _SMALLEST, -_STRIDE)
+        low = next((float(power) for power in powers if self._allows(run.with_step_factor(2.0**power))), None)
+        if low is None:
+            return None
+        if low == _LARGEST:
+            return UNBOUNDED
+        self.depends_on_step = True
+        high = low + _STRIDE
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._allows(run.with_step_factor(2.0**middle)) else (low, middle)
+        return float(2.0**low)
+
+    def _allows(self, run: Run) -> bool:
+        with suppress(*NO_RUN):
+            if failures_among(premises(self._claim), run):
+                return False
+            return all(compared.holds is not False for compared in self._compared(run))
+        return False
+
+    def _excesses(self, run: Run) -> Array:
+        """log2 of the smaller over the larger side of each condition: positive where it fails."""
+        return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compared(run)])
+
+    def _compared(self, run: Run) -> list[Comparison]:
+        return [compare([link], _as_a_whole, run)[0] for link in self._links]
+
+
+def _excess(smaller: Number, larger: Number) -> float:
+    low, high = plain_float(smaller), plain_float(larger)
+    if low > 0 and high > 0:
+        return math.log2(low / high)
+    return -math.inf if low < high else math.inf
+
+
+def _as_a_whole(run: Run) -> list[Site]:
+    return [whole_run(run)]

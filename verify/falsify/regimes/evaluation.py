@@ -1,0 +1,169 @@
+"""A claim at a point: the run there, at the edge of the claim's conditions, and how near it comes to a violation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
+from fedtheory.runfile import parse_run
+from verify.check import Check, check
+from verify.falsify.hunt import movement
+from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.edge import UNBOUNDED, Edge
+from verify.falsify.regimes.factors import STANDARD, Factor, Level, Point, normal
+from verify.falsify.regimes.horizon import rounds_at
+from verify.falsify.regimes.numbers import just_below
+from verify.falsify.regimes.problems import problem
+from verify.falsify.score import NOTHING, score
+from verify.falsify.tables import NO_RUN, Table
+from verify.instances import is_smooth_alone
+
+_SMALL = fmpq(1, 2**14)
+"""The step size from which the edge is looked for, for a largest curvature of 1."""
+_BEYOND = 3.0
+"""Step size times curvature where no condition stops it: there gradient descent diverges."""
+_TINY = 1e-9
+"""Relative distance from the edge."""
+_STILL: Point = {"horizon": ("T", 0), "step size": -40}
+"""Where a run hardly moves."""
+_FAR, _MOVING = 100.0, 16
+_TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
+"""Factors that do not move the edge, but for whether there is noise."""
+
+
+@dataclass
+class Seen:
+    """A point that was tried."""
+
+    point: dict[str, Level]
+    score: float
+    table: Table | None = None
+    holds: bool | None = None
+    """In floats."""
+    sides: tuple[float, float] | None = None
+    """The side that is claimed to be smaller and the other, where they are closest to a violation."""
+
+    @property
+    def applies(self) -> bool:
+        """Whether the claim speaks of the run."""
+        return self.table is not None
+
+
+class Evaluation:
+    """A claim at points; each is evaluated once, and counted."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.subject = claim, Subject.of(claim)
+        self.count = 0
+        """Evaluations so far."""
+        self.known: dict[Hashable, Seen] = {}
+        self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
+        self._speaks_of_steps = _speaks_of_steps(claim)
+        self._conditions_ask_for_rounds = _asks_for_rounds(claim)
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """All directions that runs of the claim's algorithm have."""
+        found = {**STANDARD, **{factor.name: factor for factor in self.subject.factors}}
+        if not is_smooth_alone(self.claim):
+            found["loss"] = found["loss"].without("bounded")
+            del found["negative curvature"]
+        if self.subject.definition is not None:
+            # Clients keep vectors of their own, and with a graph each is a kind of its own.
+            found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)
+        if self.subject.steps_are_rounds:
+            del found["local steps"]
+        return found
+
+    def at(self, point: Point) -> Seen:
+        """How near the run at a point comes to a violation, in floats."""
+        here = normal(point)
+        key = tuple(sorted((name, str(level)) for name, level in here.items()))
+        if key not in self.known:
+            self.count += 1
+            self.known[key] = self._evaluate(here)
+        return self.known[key]
+
+    def _evaluate(self, point: dict[str, Level]) -> Seen:
+        with suppress(*NO_RUN), np.errstate(all="ignore"):
+            table = self.table(point)
+            found = None if table is None else check(self.claim, parse_run(table, FLOAT))
+            if found is not None and found.applicable and found.comparisons:
+                return Seen(point, score(found), table, found.holds, _sides(found))
+        return Seen(point, NOTHING)
+
+    def progress(self, seen: Seen) -> float:
+        """The logarithm of the promised over the true decrease of the left side, as far as it decreases.
+
+        Where nothing moves both sides of a bound that contracts are equal, and their ratio says nothing of the rate.
+        """
+        still = self.at({**seen.point, **_STILL}) if seen.sides is not None else seen
+        if seen.sides is None or still.sides is None:
+            return NOTHING
+        smaller, larger = seen.sides
+        begin = still.sides[0]
+        promised, true = begin - larger, begin - smaller
+        return math.log(promised / true) if promised > 0 and true > 0 else -_FAR
+
+    def table(self, point: Point) -> Table | None:
+        """The run at a point; None where the claim speaks of none there."""
+        rounds = rounds_at(point, _SMALL, self.subject, self._speaks_of_steps)
+        for _ in range(2 if self._conditions_ask_for_rounds else 1):
+            edge = self._edge_at(point, rounds)
+            if edge is None:
+                return None
+            is_at_edge = point["step size"] == 0 and edge != UNBOUNDED
+            largest = _BEYOND if edge == UNBOUNDED else edge
+            step_size = just_below(largest * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
+            rounds = rounds_at(point, step_size, self.subject, self._speaks_of_steps)
+        return self._table(point, step_size, rounds)
+
+    def _table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
+        return {"problem": problem(point, rounds), "algorithm": self.subject.table(point, step_size, rounds)}
+
+    def _edge_at(self, point: Point, rounds: int) -> float | None:
+        """The largest step size, for a largest curvature of 1."""
+        asked = rounds if self._conditions_ask_for_rounds or point.get("clock") else 1
+        kept = {name: level for name, level in point.items() if name not in _TO_THE_EDGE or point.get("loss")}
+        key = (asked, "n" in point["sources"], tuple(sorted((name, str(level)) for name, level in kept.items())))
+        if key not in self._edges:
+            factor = self._edge.largest_factor(parse_run(self._table(point, _SMALL, asked), FLOAT))
+            small = float(int(_SMALL.p) / int(_SMALL.q))
+            self._edges[key] = factor if factor is None or factor == UNBOUNDED else factor * small
+        return self._edges[key]
+
+
+def worth(seen: Seen) -> float:
+    """The score, less where a run from a distant start hardly moves: both sides are what they began with there."""
+    if seen.table is None or "s" not in seen.point["sources"]:
+        return seen.score
+    return seen.score + min(0.0, math.log(_MOVING * movement(seen.table)))
+
+
+def _sides(found: Check) -> tuple[float, float] | None:
+    worst = found.worst
+    if worst is None or worst.relation.operator == "==":
+        return None
+    smaller, larger = worst.relation.in_order(worst.lhs, worst.rhs)
+    return plain_float(smaller), plain_float(larger)
+
+
+def _speaks_of_steps(claim: Claim) -> bool:
+    """Whether a claim asks for something at each round or step, so that equal rounds cannot be doubled."""
+    asked = [notion for notion in claim.notation.values() if isinstance(notion, Quantity)]
+    return claim.place != "run" or any(notion.place != "run" or "drift" in notion.name for notion in asked)
+
+
+def _asks_for_rounds(claim: Claim) -> bool:
+    """Whether a condition has a value that changes with the number of rounds."""
+    symbols = {symbol for condition in claim.conditions for symbol in condition.free_symbols}
+    asked = [claim.notation.get(symbol) for symbol in symbols]
+    return any(isinstance(notion, Quantity) and not notion.is_constant for notion in asked)

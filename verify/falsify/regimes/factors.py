@@ -1,0 +1,169 @@
+"""Directions in which a run can be extreme, and the levels at which a claim is tried in each.
+
+A point is one level of every factor.  Numbers are exponents of two, relative to what bounds them: the step size to
+the edge of the claim's conditions, the rounds to the time in which a curvature is forgotten.  One coordinate then
+moves along a valley, such as "more local steps, as many smaller steps, and for longer".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Level = Any
+"""A number, a word, or None for nothing of the kind."""
+Point = Mapping[str, Level]
+
+_MOST_WITH_CLOCKS = 5
+"""Exponent of the clients whose models are of several ages."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One direction, with its levels from tame to extreme."""
+
+    name: str
+    levels: tuple[Level, ...]
+    plain: Level = "none"
+    """The level of most rows; a factor without one has all of its levels equally often."""
+    steps: tuple[float, ...] = ()
+    """Of a climb along numbers, from large to small; words are exchanged."""
+    low: float = float("-inf")
+    high: float = float("inf")
+    in_words: Callable[[Level], str] = str
+
+    @property
+    def has_plain(self) -> bool:
+        """Whether one level is that of most runs."""
+        return bool(self.plain != "none")
+
+    def up_to(self, high: float) -> Factor:
+        """The same with no level beyond a bound."""
+        return replace(self, levels=tuple(dict.fromkeys(min(level, high) for level in self.levels)), high=high)
+
+    def without(self, level: Level) -> Factor:
+        """The same without one of the levels."""
+        return replace(self, levels=tuple(other for other in self.levels if other != level))
+
+    def within(self, number: float) -> float:
+        """The number, or the bound that it is beyond."""
+        return min(max(number, self.low), self.high)
+
+
+def count(power: float) -> int:
+    """A number of clients, or of local steps, from its exponent."""
+    return int(max(1, min(round(2.0**power), 2**26)))
+
+
+def _counted(level: Level) -> str:
+    return f"{count(level):,}"
+
+
+def _power(level: Level) -> str:
+    return "0" if level is None else f"{2.0**level:.3g}"
+
+
+def _word(level: Level) -> str:
+    return "none" if level is None else str(level)
+
+
+def _sources(level: Level) -> str:
+    names = {"s": "start", "n": "noise", "p": "unlike gradients"}
+    return " + ".join(names[letter] for letter in level)
+
+
+def _horizon(level: Level) -> str:
+    unit, power = level
+    if unit == "T":
+        return f"{count(power):,} rounds" if power > 0 else "1 round"
+    return f"{2.0**power:g}/(eta {'L' if unit == 'L' else 'mu'}) steps"
+
+
+def _of_the_edge(level: Level) -> str:
+    return "the edge" if level == 0 else f"{2.0**level:.2g} of the edge"
+
+
+SOURCES = Factor("sources", ("s", "n", "p", "sn", "sp", "np", "snp"), in_words=_sources)
+CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=10, in_words=_counted)
+SHAPE = Factor(
+    "curvatures",
+    ("alike", "alternate", "one steep", "one flat", "diagonal", "rank one", "crossed"),
+    in_words=_word,
+)
+CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, high=0, in_words=_power)
+ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_power)
+LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=13, in_words=_counted)
+HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_horizon)
+STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_of_the_edge)
+
+PROBLEM = (
+    SOURCES,
+    CLIENTS,
+    SHAPE,
+    CONDITIONING,
+    ANGLE,
+    Factor("gradients", (0, 5, -5), 0, (4, 1), in_words=_power),
+    Factor("noise", (0, 5, -5), 0, (4, 1), in_words=_power),
+    Factor("unlike gradients", ("signs", "one"), in_words=_word),
+    Factor("noisy clients", ("all", "one"), "all", in_words=_word),
+    Factor("direction", ("both", "flat", "steep", "minus"), in_words=_word),
+    Factor("unit of values", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_power),
+    Factor("unit of length", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_power),
+    Factor("weights", (None, "one heavy", "one tiny"), None, in_words=_word),
+    Factor("loss", (None, "Huber", "Huber, linear part", "data", "bounded"), None, in_words=_word),
+    Factor("negative curvature", (None, "one client", "all"), None, in_words=_word),
+)
+RULE = (
+    LOCAL_STEPS,
+    HORIZON,
+    STEP_SIZE,
+    Factor("server step size", (None, -7, 1.6, 4.3, "M"), None, (3, 1), -20, 12, _word),
+    Factor("participation", (None, "one", "half", "multinomial"), None, in_words=_word),
+    Factor("local work", (None, "unequal", "normalised"), None, in_words=_word),
+    Factor("clock", (None, "one slow", "equal times", "fixed intervals", "buffer"), None, in_words=_word),
+    Factor("aggregation", (None, "time-based", "identical", "unequal"), None, in_words=_word),
+)
+STANDARD: Mapping[str, Factor] = {factor.name: factor for factor in (*PROBLEM, *RULE)}
+"""The factors of any run, by name."""
+
+BASE: Point = {
+    **{name: factor.plain for name, factor in STANDARD.items() if factor.has_plain},
+    "sources": "snp",
+    "clients": 1,
+    "curvatures": "alternate",
+    "conditioning": -3,
+    "angle": -6.6,
+    "local steps": 1,
+    "horizon": ("T", 2),
+    "step size": -4,
+    "unlike gradients": "signs",
+    "direction": "both",
+}
+"""The tame run from which levels are tried alone."""
+
+
+def normal(point: Point) -> dict[str, Level]:
+    """The point with coordinates that change nothing there at their usual levels, so that no run is tried twice."""
+    found = dict(point)
+    sources = found["sources"]
+    if found.get("clock"):
+        found["clients"] = min(found["clients"], _MOST_WITH_CLOCKS)
+    if found["curvatures"] != "rank one" or count(found["clients"]) == 1:
+        found["angle"] = BASE["angle"]
+    if count(found["clients"]) == 1:
+        alone = {"alternate": "alike", "one steep": "alike", "one flat": "alike", "rank one": "diagonal"}
+        found |= {"curvatures": alone.get(found["curvatures"], found["curvatures"]), "unlike gradients": "signs"}
+        found |= {name: None for name in ("weights", "participation", "local work") if name in found}
+        found |= {"noisy clients": "all"}
+    # A client's steps are simulated one by one.
+    found["local steps"] = max(0, min(found["local steps"], 16 - found["clients"]))
+    if found["direction"] != "minus" and found["curvatures"] in ("alike", "alternate", "one steep", "one flat"):
+        found["direction"] = "both"
+    if "n" not in sources:
+        found |= {"noise": 0, "noisy clients": "all"}
+    if len(sources) == 1:
+        found |= {"gradients": 0, "noise": 0}
+    if "p" not in sources and not found.get("loss"):
+        found["gradients"] = 0
+    return found

@@ -1,0 +1,64 @@
+"""The rounds of a run at a point: few, or as many as it takes to forget a curvature, within what is affordable."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from fedtheory.arithmetic import plain_float
+from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.factors import Point
+from verify.falsify.regimes.problems import number_of_clients, number_of_steps
+
+_MOST = 2**22
+"""Rounds of runs whose equal rounds are doubled."""
+_ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 150, 400, 1000
+"""Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
+_CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 16
+_AT_EVERY_STEP = 20_000
+"""Local steps of all clients where a claim speaks of each."""
+
+
+def rounds_at(point: Point, step_size: fmpq, subject: Subject, speaks_of_steps: bool) -> int:
+    """T, at least one."""
+    steps = 1 if subject.steps_are_rounds else number_of_steps(point)
+    most = _most_steps(point, subject, speaks_of_steps, steps)
+    return max(1, min(round(_wished(point, step_size, steps)), most // steps, _MOST))
+
+
+def _wished(point: Point, step_size: fmpq, steps: int) -> float:
+    unit, exponent = point["horizon"]
+    if unit == "T":
+        return float(2.0**exponent)
+    server = point.get("server step size")
+    speed = 1.0 if server is None else number_of_clients(point) if server == "M" else 2.0**server
+    travelled = plain_float(step_size) * steps * speed * _curvature(point, unit)
+    return float(min(2.0**exponent / travelled, 1e18))
+
+
+def _curvature(point: Point, unit: str) -> float:
+    """The largest curvature of a client, 1, or the smallest one."""
+    if unit == "L" or point["conditioning"] is None or point["curvatures"] == "alike":
+        return 1.0
+    if point["curvatures"] == "rank one":
+        return float(2.0 ** (2 * point["angle"]))
+    return float(2.0 ** point["conditioning"])
+
+
+def _most_steps(point: Point, subject: Subject, speaks_of_steps: bool, steps: int) -> int:
+    """Local steps of a run, by what its simulation takes."""
+    if point.get("loss") is not None:
+        return _DATA if point["loss"] == "data" else _LOSSES
+    if point.get("clock"):
+        return _CLOCK
+    if point.get("participation"):
+        return _SAMPLED * steps
+    if subject.definition is not None:
+        return _most_of_definition(point, subject, steps)
+    return max(32, _AT_EVERY_STEP // number_of_clients(point)) if speaks_of_steps else _MOST * steps
+
+
+def _most_of_definition(point: Point, subject: Subject, steps: int) -> int:
+    """The same where rounds are simulated one by one."""
+    if subject.steps_are_rounds:
+        return _ON_GRAPHS if "mixing" in point else _ROUNDS_ONE_BY_ONE
+    return max(_STEPS_ONE_BY_ONE, _STEPS_ONE_BY_ONE // 10 * steps)

@@ -1,0 +1,29 @@
+"""Rationals of the coordinates of a point: powers of two where they can be, short numbers else."""
+
+from __future__ import annotations
+
+import math
+
+from flint import fmpq
+
+from verify.falsify.rounding import factor_of, simplest_between
+
+_ROUGH = 0.01
+"""Relative distance within which a number of a point is replaced by a shorter one."""
+_ROUNDING = fmpq(1, 10**13)
+
+
+def power(exponent: float | None) -> fmpq:
+    """2^exponent, roughly; 0 for None."""
+    return fmpq(0) if exponent is None else factor_of(exponent, _ROUGH)
+
+
+def just_below(bound: float, relative: float = _ROUGH) -> fmpq:
+    """A short rational that is at most a positive bound, and at least nearly."""
+    whole = math.floor(math.log2(bound))
+    scaled = fmpq(*(bound / 2.0**whole).as_integer_ratio())
+    return simplest_between(scaled * (1 - _exact(relative)), scaled * (1 + _ROUNDING)) * fmpq(2) ** whole
+
+
+def _exact(number: float) -> fmpq:
+    return fmpq(*number.as_integer_ratio())

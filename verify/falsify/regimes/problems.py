@@ -1,0 +1,208 @@
+"""The objectives at a point: curvatures, gradients at the optimum, noise and a start, as a table of rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flint import fmpq
+
+from verify.falsify.regimes.factors import Point, count
+from verify.falsify.regimes.numbers import power
+from verify.falsify.tables import Table
+
+_ONE, _ZERO = fmpq(1), fmpq(0)
+_THIN = fmpq(1, 64)
+"""Curvature across a nearly rank-one client, as part of the flat one, unless that is extreme itself."""
+_MOST_DRAWS = 6
+"""Coins of noise that can be enumerated where losses are no quadratics."""
+_FEW, _SHORT = 3, 8
+"""Clients and local steps of such losses."""
+_FAR_ON_LINE = {"Huber": fmpq(3), "Huber, linear part": fmpq(64), "bounded": fmpq(3, 2)}
+"""Starts in units of the width: a bounded loss falls back between one and two of them."""
+_ROWS = {0: 1, 5: 2, -5: 4}
+
+
+def unit_of_values(point: Point) -> fmpq:
+    """The factor of all objectives."""
+    return power(point["unit of values"])
+
+
+def unit_of_length(point: Point) -> fmpq:
+    """The factor of all models."""
+    return power(point["unit of length"])
+
+
+def number_of_clients(point: Point) -> int:
+    """M; few where losses are enumerated."""
+    most = {None: count(point["clients"]), "data": 2}.get(point.get("loss"), _FEW)
+    return min(count(point["clients"]), most)
+
+
+def number_of_steps(point: Point) -> int:
+    """Local steps of a round; few where losses are enumerated."""
+    return min(count(point["local steps"]), _SHORT) if point.get("loss") else count(point["local steps"])
+
+
+def problem(point: Point, rounds: int) -> Table:
+    """The `[problem]` of a run."""
+    found = _KINDS[point.get("loss")](point, rounds)
+    weights = _weights(point)
+    return found if weights is None else found | {"weights": weights}
+
+
+def _weights(point: Point) -> list[fmpq] | None:
+    clients, kind = number_of_clients(point), point.get("weights")
+    if kind is None or clients == 1:
+        return None
+    first = fmpq(1, 1000 * clients) if kind == "one tiny" else fmpq(9, 10) + fmpq(1, 10 * clients)
+    return [first] + [(1 - first) / (clients - 1)] * (clients - 1)
+
+
+def _gradients(point: Point) -> list[fmpq]:
+    """Those of the clients at the optimum, along one direction: their weighted mean is zero, the largest is given."""
+    clients = number_of_clients(point)
+    if "p" not in point["sources"] or clients == 1:
+        return [_ZERO] * clients
+    shares = _weights(point) or [fmpq(1, clients)] * clients
+    if point["unlike gradients"] == "one":
+        apart = [_ONE] + [_ZERO] * (clients - 1)
+    else:
+        apart = [_ONE if client % 2 == 0 else -_ONE for client in range(clients)]
+    mean = sum((share * pull for share, pull in zip(shares, apart, strict=True)), _ZERO)
+    largest = max(abs(pull - mean) for pull in apart)
+    return [(pull - mean) / largest * power(point["gradients"]) for pull in apart]
+
+
+def _noise(point: Point) -> list[fmpq] | None:
+    """The variance of each client's gradients; None without noise."""
+    clients = number_of_clients(point)
+    if "n" not in point["sources"]:
+        return None
+    variance = power(2 * point["noise"])
+    return [variance] * clients if point["noisy clients"] == "all" else [variance] + [_ZERO] * (clients - 1)
+
+
+def _quadratics(point: Point, _rounds: int) -> Table:
+    values, length = unit_of_values(point), unit_of_length(point)
+    hessians = _with_negative(point, _hessians(point))
+    dimension = len(hessians[0])
+    along = [1, 0] if point["curvatures"] == "rank one" or point["unlike gradients"] == "signs" else [1, 1]
+    along += [0] * (dimension - len(along))
+    pulls = [[pull * part for part in along[:dimension]] for pull in _gradients(point)]
+    found: Table = {
+        "kind": "quadratic",
+        "hessians": [[[entry * values for entry in row] for row in hessian] for hessian in hessians],
+        "linear": [[entry * values * length for entry in pull] for pull in pulls],
+        "start": [entry * length for entry in _start(point, dimension)],
+    }
+    noise = _noise(point)
+    return found if noise is None else found | {"noise": [entry * (values * length) ** 2 for entry in noise]}
+
+
+def _start(point: Point, dimension: int) -> list[fmpq]:
+    far = _ONE if "s" in point["sources"] else _ZERO
+    return {
+        "both": [far] * dimension,
+        "flat": [_ZERO] * (dimension - 1) + [far],
+        "steep": [far] + [_ZERO] * (dimension - 1),
+        "minus": [-far] * dimension,
+    }[point["direction"]]
+
+
+def _dimension(point: Point) -> int:
+    planar = 2 if point["curvatures"] in ("diagonal", "rank one", "crossed") else 1
+    return max(planar, count(point.get("dimension", 0)))
+
+
+def _hessians(point: Point) -> list[list[list[fmpq]]]:
+    clients, dimension = number_of_clients(point), _dimension(point)
+    flat = power(point["conditioning"])
+    steep, level = _diagonal([_ONE] * dimension), _diagonal([flat] * dimension)
+    one_flat_direction = _diagonal([_ONE] + [flat] * (dimension - 1))
+    pairs = {
+        "alike": (steep, steep),
+        "alternate": (steep, level),
+        "diagonal": (one_flat_direction, one_flat_direction),
+        "crossed": (one_flat_direction, _diagonal([flat] + [_ONE] * (dimension - 1))),
+        "rank one": (_thin(point, dimension, flat, 1), _thin(point, dimension, flat, -1)),
+    }
+    if point["curvatures"] == "one steep":
+        return [steep] + [level] * (clients - 1)
+    if point["curvatures"] == "one flat":
+        return [level] + [steep] * (clients - 1)
+    return [pairs[point["curvatures"]][client % 2] for client in range(clients)]
+
+
+def _diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
+    return [[entry if row == column else _ZERO for column in range(len(entries))] for row, entry in enumerate(entries)]
+
+
+def _thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq]]:
+    """A client that is curved along one direction of the plane, a small angle off the first axis."""
+    slope = sign * power(point["angle"])
+    across = flat * flat if (point["conditioning"] or 0) < -5 else flat * _THIN
+    found = _diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
+    found[0][1] = found[1][0] = slope
+    return found
+
+
+def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[list[fmpq]]]:
+    """The curvatures with the sign of one client's, or of everybody's last direction, turned."""
+    kind = point.get("negative curvature")
+    if kind is None:
+        return hessians
+    if kind == "all":
+        return [_turned(hessian) for hessian in hessians]
+    half = [[[-entry / 2 for entry in row] for row in hessian] for hessian in hessians[:1]]
+    return half + hessians[1:] if len(hessians) > 1 else [_turned(hessian) for hessian in hessians]
+
+
+def _turned(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
+    last = len(hessian) - 1
+    return [
+        [-entry if row == last and column == last else entry for column, entry in enumerate(entries)]
+        for row, entries in enumerate(hessian)
+    ]
+
+
+def _scalar_losses(point: Point, rounds: int) -> Table:
+    values, length, clients = unit_of_values(point), unit_of_length(point), number_of_clients(point)
+    flat = power(point["conditioning"]) or fmpq(1, 4)
+    alike = point["curvatures"] in ("alike", "diagonal")
+    curved = [_ONE if alike or client % 2 == 0 else flat for client in range(clients)]
+    terms = [
+        [{"coordinate": 0, "weight": str(curve * values), "centre": str(pull * length), "width": str(length)}]
+        for curve, pull in zip(curved, _gradients(point), strict=True)
+    ]
+    start = _FAR_ON_LINE[point["loss"]] * length * (-1 if point["direction"] == "minus" else 1)
+    kind = "hampel" if point["loss"] == "bounded" else "huber"
+    found: Table = {"kind": kind, "terms": terms, "start": [str(start)]}
+    noise = _noise(point)
+    if noise is None or clients * rounds * number_of_steps(point) > _MOST_DRAWS:
+        return found
+    return found | {"noise": [str(entry * (values * length) ** 2) for entry in noise]}
+
+
+def _data(point: Point, _rounds: int) -> Table:
+    """Least squares of which one row in many says anything: batches of one have heavy tails."""
+    clients, size = number_of_clients(point), _ROWS.get(int(point["gradients"]), 1)
+    rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
+    told = [[str(fmpq(size))]] * (2 if has_two else 1)
+    pulls = [[str(pull), *([str(-pull)] if has_two else [])] for pull in _gradients(point)]
+    found: Table = {
+        "kind": "least-squares",
+        "inputs": [told + [["0"]] * (rows - len(told)) for _ in range(clients)],
+        "outputs": [pull + ["0"] * (rows - len(pull)) for pull in pulls],
+        "start": [str(_ONE if "s" in point["sources"] else _ZERO)],
+    }
+    return found | {"batch": 1} if "n" in point["sources"] else found
+
+
+_KINDS: dict[Any, Callable[[Point, int], Table]] = {
+    None: _quadratics,
+    "Huber": _scalar_losses,
+    "Huber, linear part": _scalar_losses,
+    "bounded": _scalar_losses,
+    "data": _data,
+}

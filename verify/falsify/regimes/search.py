@@ -1,0 +1,305 @@
+"""The search: levels alone, a design over those that apply, then climbs from the worst runs of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product, zip_longest
+from random import Random
+
+from fedtheory.language.claim import Claim
+from verify.check import Check
+from verify.falsify.regimes.climb import Climb
+from verify.falsify.regimes.confirmation import confirm
+from verify.falsify.regimes.coverage import Regime, covered
+from verify.falsify.regimes.design import Design
+from verify.falsify.regimes.evaluation import Evaluation, Seen, worth
+from verify.falsify.regimes.factors import BASE, Level, Point
+from verify.falsify.score import NOTHING
+from verify.falsify.tables import Table
+
+_ROWS = 0.4
+"""Part of the evaluations for the design."""
+_CLIMBS = 15
+"""Starting points among which the evaluations of climbs are shared, about."""
+_SHORTEST = 160
+"""Evaluations of a climb that are worth beginning."""
+_CLEAR = 1e-6
+"""Scores of floats above this are worth a confirmation."""
+_CONFIRMATIONS = 25
+"""Violations in floats that are tried to be confirmed: those that nothing decides would take all the time."""
+_SETTLED = -95.0
+"""The score of a run that looked like a violation and is none, or cannot be decided."""
+_ALWAYS = ("gradients", "noise", "noisy clients", "horizon", "step size")
+"""Factors whose levels apply wherever the base does."""
+_SEVERAL = ("weights", "participation", "local work", "aggregation", "clock", "curvatures", "unlike gradients")
+"""Factors that say nothing with one client."""
+_VALLEYS = (
+    "weights",
+    "server step size",
+    "participation",
+    "local work",
+    "clock",
+    "aggregation",
+    "curvatures",
+    "loss",
+    "negative curvature",
+)
+"""Factors of which every level gets a climb of its own."""
+
+
+_RANKED = 12
+"""Runs whose progress is looked at, of each set of sources."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search ends with."""
+
+    evaluations: int
+    applicable: int
+    """Evaluations at which the claim applies."""
+    counterexample: tuple[Table, Check] | None
+    """The run file of a violation with its rigorous check."""
+    best: Table | None
+    """The run with the largest score on which the claim holds, in floats."""
+    regimes: tuple[Regime, ...]
+    left_open: int
+    """Runs that floats alone see as violations, too long for exact arithmetic."""
+    pairs: tuple[int, int]
+    """Pairs of levels that were covered, and of all that may apply."""
+
+
+class _Over(Exception):
+    """A violation is confirmed, or all evaluations are done."""
+
+
+def search_regimes(
+    claim: Claim, evaluations: int, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+) -> Search:
+    """Search for a violation of a claim with at most so many evaluations in floats, in an order set by the seed.
+
+    `on_progress` gets the evaluations done and all.  Rates are not searched: their runs are ladders.
+    """
+    return _Searching(claim, evaluations, seed, on_progress).search()
+
+
+def regime_runs(claim: Claim, most: int, seed: int = 0) -> tuple[Table, ...]:
+    """Runs of all regimes on which a claim applies, at most so many, as tables of rationals."""
+    searching = _Searching(claim, 4 * most, seed, lambda _done, _all: None, is_confirming=False)
+    return searching.runs(most)
+
+
+class _Searching:
+    def __init__(
+        self,
+        claim: Claim,
+        evaluations: int,
+        seed: int,
+        on_progress: Callable[[int, int], None],
+        is_confirming: bool = True,
+    ) -> None:
+        self._claim, self._most, self._on_progress = claim, evaluations, on_progress
+        self._seed, self._random = seed, Random(seed)
+        self._evaluation = Evaluation(claim)
+        self._violation: tuple[Table, Check] | None = None
+        self._confirmations = _CONFIRMATIONS if is_confirming else 0
+        self._is_confirming = False
+        self._left_open = 0
+        self._pairs = (0, 0)
+        self._is_equation = any(relation.operator == "==" for relation in claim.relations)
+
+    def search(self) -> Search:
+        """All of it, or what there is until a violation is confirmed."""
+        with suppress(_Over):
+            self._go()
+        seen = list(self._evaluation.known.values())
+        standing = [one for one in seen if one.applies and one.holds and one.score > NOTHING]
+        best = max(standing, key=lambda one: one.score, default=None)
+        return Search(
+            self._evaluation.count,
+            sum(one.applies for one in seen),
+            self._violation,
+            None if best is None else best.table,
+            covered(self._evaluation.factors, seen),
+            self._left_open,
+            self._pairs,
+        )
+
+    def runs(self, most: int) -> tuple[Table, ...]:
+        """Those of the design to which the claim applies."""
+        tables: list[Table] = []
+        with suppress(_Over):
+            base = self._base()
+            rows = () if base is None else self._design(base, self._levels(base), self._most)
+            tables += (seen.table for seen in rows if seen.table is not None)
+        return tuple(tables[:most])
+
+    def _go(self) -> None:
+        base = self._base()
+        if base is None:
+            return
+        levels = self._levels(base)
+        for _ in self._design(base, levels, int(_ROWS * self._most)):
+            pass
+        self._climb(levels)
+
+    def _look(self, point: Point) -> Seen:
+        """A point that is tried, and confirmed where floats see a violation; raises `_Over` when the search is over."""
+        if self._evaluation.count >= self._most and not self._is_confirming:
+            raise _Over
+        seen = self._evaluation.at(point)
+        self._on_progress(min(self._evaluation.count, self._most), self._most)
+        if seen.holds is not False or self._is_confirming or seen.score <= _SETTLED:
+            return seen
+        if self._confirmations > 0 and (seen.score > _CLEAR or self._is_equation):
+            self._confirm(seen)
+        return seen
+
+    def _confirm(self, seen: Seen) -> None:
+        self._confirmations -= 1
+        self._is_confirming = True
+        decided = confirm(self._claim, seen, self._look)
+        self._is_confirming = False
+        if decided is not None and decided[1].applicable and decided[1].holds is False:
+            self._violation = decided
+            raise _Over
+        self._left_open += decided is None
+        seen.score = _SETTLED
+
+    def _base(self) -> dict[str, Level] | None:
+        """A tame point to which the claim applies; None where there is none."""
+        factors = self._evaluation.factors
+        start = {
+            **BASE,
+            **{
+                name: factor.levels[min(1, len(factor.levels) - 1)]
+                for name, factor in factors.items()
+                if name not in BASE
+            },
+        }
+        return next((point for point in _tame_points(start) if self._look(point).applies), None)
+
+    def _levels(self, base: Point) -> dict[str, list[Level]]:
+        """The levels at which the claim may apply, each tried alone from several bases."""
+        around = list(_bases_around(base))
+        return {
+            name: [
+                level
+                for level in factor.levels
+                if level == base[name] or name in _ALWAYS or self._may_apply(name, level, around)
+            ]
+            for name, factor in self._evaluation.factors.items()
+        }
+
+    def _may_apply(self, name: str, level: Level, around: Sequence[Point]) -> bool:
+        several = [point for point in around if name not in _SEVERAL or point["clients"] > 0]
+        return any(self._look({**point, name: level}).applies for point in several)
+
+    def _design(self, base: Point, levels: Mapping[str, Sequence[Level]], most: int) -> Iterator[Seen]:
+        design = Design(self._evaluation.factors, levels, self._seed)
+        for row in design.rows(most):
+            seen = self._look({**base, **row})
+            design.count(row, seen.applies)
+            self._pairs = len(design.covered), len(design.all_pairs) - design.given_up
+            yield seen
+
+    def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
+        by_ratio = Climb(self._evaluation, levels, self._random, self._look, worth)
+        by_progress = Climb(self._evaluation, levels, self._random, self._look, self._evaluation.progress)
+        without_start, with_start, special = self._starts(levels)
+        ascents = [(by_ratio, start) for start in without_start]
+        ascents += [(by_progress, start) for start in self._promising()]
+        ascents += [(by_ratio, start) for start in _alternating(special, with_start)]
+        left = self._most - self._evaluation.count
+        each = max(_SHORTEST, left // max(1, min(len(ascents), _CLIMBS)))
+        for climb, start in ascents:
+            left = self._most - self._evaluation.count
+            if left <= 0:
+                break
+            climb.from_point(start, min(each, left))
+
+    def _promising(self) -> Iterator[Seen]:
+        """The runs that decrease least of what is promised, one of each set of sources with a start."""
+        pool = [seen for seen in self._evaluation.known.values() if seen.applies and "s" in seen.point["sources"]]
+        for sources in dict.fromkeys(seen.point["sources"] for seen in pool):
+            of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > _SETTLED + 1]
+            ranked = sorted(of_kind, key=lambda seen: -worth(seen))[:_RANKED]
+            best = max(ranked, key=self._evaluation.progress, default=None)
+            if best is not None and self._evaluation.progress(best) > _SETTLED:
+                yield best
+
+    def _starts(self, levels: Mapping[str, Sequence[Level]]) -> tuple[list[Seen], list[Seen], list[Seen]]:
+        """The best run of each set of sources without and with a start, and of each level of a setting.
+
+        The term for the start is tight nearly everywhere: runs with nothing else would hide the others.
+        """
+        pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.score > _SETTLED + 1]
+        pool.sort(key=lambda seen: -worth(seen))
+        firsts: dict[str, Seen] = {}
+        for seen in pool:
+            if seen.point["loss"] is None:
+                firsts.setdefault(seen.point["sources"], seen)
+        special = sorted(self._of_levels(levels, pool, list(firsts.values())), key=lambda seen: -worth(seen))
+        without = [seen for sources, seen in firsts.items() if "s" not in sources]
+        without += [other for seen in without if (other := _unlike(seen, pool)) is not None]
+        return without, [seen for sources, seen in firsts.items() if "s" in sources], special
+
+    def _of_levels(
+        self, levels: Mapping[str, Sequence[Level]], pool: Sequence[Seen], taken: Sequence[Seen]
+    ) -> Iterator[Seen]:
+        known = {id(seen) for seen in taken}
+        own = [factor.name for factor in self._evaluation.subject.factors]
+        for name in (*_VALLEYS, *own):
+            for level in levels.get(name, ()):
+                factor = self._evaluation.factors[name]
+                if factor.has_plain and level == factor.plain:
+                    continue
+                fitting = (s for s in pool if s.point[name] == level and s.point["sources"] != "s")
+                best = next((seen for seen in fitting if id(seen) not in known), None)
+                if best is not None:
+                    known.add(id(best))
+                    yield best
+
+
+_TAME: Mapping[str, Sequence[Level]] = {
+    "sources": ("snp", "sp", "s", "sn"),
+    "clients": (1, 0),
+    "local steps": (1, 0),
+    "curvatures": ("alternate", "alike"),
+    "participation": (None, "one", "multinomial"),
+    "clock": (None, "one slow", "fixed intervals", "equal times"),
+    "local work": (None, "unequal", "normalised"),
+    "aggregation": (None, "time-based", "identical"),
+}
+
+
+def _tame_points(start: Point) -> Iterator[dict[str, Level]]:
+    """Points near a tame one, the nearest first."""
+    choices = product(*(enumerate(levels) for levels in _TAME.values()))
+    for chosen in sorted(choices, key=lambda levels: (sum(n > 0 for n, _ in levels), sum(n for n, _ in levels))):
+        yield {**start, **{name: level for name, (_, level) in zip(_TAME, chosen, strict=True)}}
+
+
+def _unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
+    """The best run with the same sources and other curvatures."""
+    same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
+    return next((one for one in same if one.point["curvatures"] != seen.point["curvatures"]), None)
+
+
+def _alternating(first: Sequence[Seen], second: Sequence[Seen]) -> Iterator[Seen]:
+    """One of each in turn, then the rest of the longer ones."""
+    return (seen for pair in zip_longest(first, second) for seen in pair if seen is not None)
+
+
+def _bases_around(base: Point) -> Iterator[dict[str, Level]]:
+    """The base, and tamer ones: a level is dropped only where none of them allows it."""
+    quiet = base["sources"].replace("p", "") or "s"
+    yield dict(base)
+    yield {**base, "clients": 0}
+    yield {**base, "curvatures": "alike", "sources": quiet}
+    yield {**base, "clients": 1, "curvatures": "alike", "sources": quiet}
+    yield {**base, "clients": 2, "local steps": 0}
+    if base["clients"] == 0:
+        yield {**base, "clients": 1, "curvatures": "diagonal", "sources": quiet}
