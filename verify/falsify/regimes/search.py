@@ -275,10 +275,19 @@ _TAME: Mapping[str, Sequence[Level]] = {
 }
 
 
+_OF_PROBLEM = 4
+"""The first of these are no setting."""
+
+
 def _tame_points(start: Point) -> Iterator[dict[str, Level]]:
-    """Points near a tame one, the nearest first."""
+    """Points near a tame one: first other problems and counts, then other settings as well."""
     choices = product(*(enumerate(levels) for levels in _TAME.values()))
-    for chosen in sorted(choices, key=lambda levels: (sum(n > 0 for n, _ in levels), sum(n for n, _ in levels))):
+
+    def distance(levels: tuple[tuple[int, Level], ...]) -> tuple[int, int]:
+        places = [place for place, _ in levels]
+        return sum(place > 0 for place in places[_OF_PROBLEM:]), sum(places)
+
+    for chosen in sorted(choices, key=distance):
         yield {**start, **{name: level for name, (_, level) in zip(_TAME, chosen, strict=True)}}
 
 

@@ -1,0 +1,192 @@
+"""The search by regimes: its design, the runs at its points, the edge of conditions, and what it finds."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.language.registry import all_claims, find
+from fedtheory.language.targets import resolve
+from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.falsify.regimes import regime_runs, search_regimes
+from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.design import Design
+from verify.falsify.regimes.edge import UNBOUNDED, Edge
+from verify.falsify.regimes.evaluation import Evaluation
+from verify.falsify.regimes.factors import BASE, STANDARD, count, normal
+
+eta, tau, T, M, L, mu = sp.symbols("eta tau T M L mu", positive=True)
+D, sigma, zeta = sp.symbols("D sigma zeta", nonnegative=True)
+WHERE = {
+    eta: q.local_step_size,
+    tau: q.local_steps,
+    T: q.rounds,
+    M: q.clients,
+    L: q.smoothness,
+    mu: q.strong_convexity,
+    D: q.initial_distance,
+    sigma: q.noise_deviation,
+    zeta: q.gradient_dissimilarity,
+}
+ALONE = (a.one_client, a.full_gradients, a.strongly_convex_clients, a.same_local_work, a.unit_server_step)
+
+
+def contraction(rate: sp.Expr, *conditions: sp.Expr) -> Claim:
+    """A bound on the distance of gradient descent."""
+    return resolve(
+        Claim(
+            id="mine:contraction",
+            lhs=q.final_distance_sq,
+            rhs=rate**T * D**2,
+            where=WHERE,
+            conditions=[tau <= 1, *conditions],
+            assumptions=ALONE,
+        )
+    )
+
+
+def test_a_design_covers_every_pair_of_levels() -> None:
+    """Every two levels of two factors meet in some row, where the claim speaks of all of them."""
+    levels = {name: list(STANDARD[name].levels) for name in ("clients", "local steps", "horizon", "weights")}
+    design = Design(STANDARD, levels, seed=3)
+    rows = []
+    for row in design.rows(400):
+        rows.append(row)
+        design.count(row, applies=True)
+    met = {frozenset([(x, str(row[x])), (y, str(row[y]))]) for row in rows for x, y in combinations(levels, 2)}
+    wanted = {
+        frozenset([(x, str(one)), (y, str(other))])
+        for x, y in combinations(levels, 2)
+        for one in levels[x]
+        for other in levels[y]
+    }
+    assert met == wanted
+    assert design.covered == design.all_pairs
+
+
+def test_a_pair_that_never_applies_is_given_up() -> None:
+    """A design does not ask for ever for what a claim excludes, and counts it."""
+    design = Design(STANDARD, {name: list(STANDARD[name].levels) for name in ("clients", "weights")}, seed=0)
+    for row in design.rows(200):
+        design.count(row, applies=row["weights"] is None)
+    assert design.given_up > 0
+    assert {pair for pair in design.all_pairs if "None" in str(pair)} == design.covered
+
+
+@pytest.mark.parametrize("name", sorted(STANDARD))
+def test_every_level_is_a_run(name: str) -> None:
+    """With each level of each factor the base is a run, unless another factor has a say in the number of clients."""
+    factor = STANDARD[name]
+    evaluation = Evaluation(
+        resolve(Claim(id="mine:all", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule, a.smooth]))
+    )
+    for level in factor.levels:
+        table = evaluation.table(normal({**BASE, name: level}))
+        assert table is not None
+        run = parse_run(table, RATIONAL)
+        if name == "clients":
+            assert run.problem.clients == count(level)
+        if name == "local steps":
+            assert set(run.algorithm.work.steps) == {count(level)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "largest"),
+    [(eta <= 1 / (4 * L), 1 / 4), (eta**2 * L**2 <= 1 / sp.Integer(9), 1 / 3), (eta * (L + mu) <= 1, 0.5)],
+    ids=["linear", "squared", "of two constants"],
+)
+def test_the_edge_is_the_largest_step_size(condition: sp.Expr, largest: float) -> None:
+    """For a curvature of 1, by straight lines on logarithmic scales."""
+    claim = contraction(1 - eta * mu, condition)
+    table = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    run = parse_run(
+        {"problem": table, "algorithm": {"local_step_size": "1/1024", "local_steps": 1, "rounds": 1}}, FLOAT
+    )
+    assert Edge(claim).largest_factor(run) == pytest.approx(1024 * largest, rel=1e-9)
+
+
+def test_no_condition_no_edge() -> None:
+    """Without conditions step sizes beyond 2/L are tried as well."""
+    claim = resolve(Claim(id="mine:free", lhs=q.final_distance_sq, rhs=D**2, where=WHERE, assumptions=ALONE))
+    run = parse_run(regime_runs(claim, 40)[0], FLOAT)
+    assert Edge(claim).largest_factor(run) == UNBOUNDED
+    largest = max(parse_run(table, RATIONAL).algorithm.work.step_sizes[0] for table in regime_runs(claim, 40))
+    assert largest > 2
+
+
+def test_a_false_contraction_is_refuted_exactly() -> None:
+    """Three times the step cannot be gained, only twice: tiny steps show it, or many of them."""
+    search = search_regimes(contraction(1 - 3 * eta * mu, eta <= 1 / (4 * L)), 1500)
+    assert search.counterexample is not None
+    table, found = search.counterexample
+    assert found.holds is False
+    assert check(found.claim, parse_run(table, RATIONAL)).holds is False
+
+
+def test_a_true_contraction_stands_on_all_regimes() -> None:
+    """Nothing is refuted or left open, every pair is covered, and the regimes say how many runs they had."""
+    search = search_regimes(contraction(1 - eta * mu, eta <= 1 / L), 400)
+    assert search.counterexample is None
+    assert search.left_open == 0
+    assert search.evaluations == 400
+    assert search.pairs[0] == search.pairs[1]
+    by_factor = {regime.factor for regime in search.regimes}
+    assert {"step size", "horizon", "conditioning"} <= by_factor
+    assert "clients" not in by_factor
+    assert all(regime.runs > 0 for regime in search.regimes)
+    assert max(regime.largest_ratio or 0 for regime in search.regimes) <= 1 + 1e-9
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    """Evaluations are counted, so that the search is the same at every load."""
+    claim = resolve(find("renard2022:lemma-2.3"))
+    first, again = search_regimes(claim, 120, seed=5), search_regimes(claim, 120, seed=5)
+    assert (first.applicable, first.best, first.regimes) == (again.applicable, again.best, again.regimes)
+
+
+def test_runs_of_all_regimes_satisfy_the_claim() -> None:
+    """They are runs to which the claim applies, with one client and many, few rounds and many."""
+    claim = all_claims()["renard2022:thm-2.1"]
+    runs = [parse_run(table, FLOAT) for table in regime_runs(claim, 60)]
+    assert len(runs) == 60
+    assert all(check(claim, run).applicable for run in runs)
+    assert min(run.problem.clients for run in runs) == 1
+    assert max(run.problem.clients for run in runs) >= 30
+    assert max(run.algorithm.rounds for run in runs) >= 100
+    assert max(max(run.algorithm.work.steps) for run in runs) >= 60
+
+
+@pytest.mark.parametrize("name", ["fedavgm", "scaffnew", "dsgd", "compressed", "fedprox", "scaffold", "fednova"])
+def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
+    """Each parameter of its own has several levels, and each level is one that a run file can have."""
+    assumption = a.server_momentum if name == "fedavgm" else getattr(a, name)
+    claim = resolve(
+        Claim(id="mine:any", lhs=q.final_distance_sq, rhs=10**9 * (1 + D**2), where=WHERE, assumptions=[assumption])
+    )
+    subject = Subject.of(claim)
+    assert subject.name == name
+    definition = subject.definition
+    assert definition is not None
+    assert {one.key for one in definition.parameters} <= {factor.name for factor in subject.factors}
+    evaluation = Evaluation(claim)
+    start = {**BASE, **{factor.name: factor.levels[0] for factor in subject.factors}}
+    for factor in subject.factors:
+        for level in factor.levels:
+            assert evaluation.table(normal({**start, factor.name: level})) is not None
+
+
+def test_nobody_is_searched_whose_claim_never_applies() -> None:
+    """Conditions that exclude everything leave nothing to try, and nothing is said."""
+    claim = resolve(
+        Claim(id="mine:never", lhs=q.max_drift, rhs=1, where=WHERE, conditions=[eta * L >= 2, eta * L <= 1])
+    )
+    search = search_regimes(claim, 300)
+    assert (search.applicable, search.counterexample, search.regimes) == (0, None, ())
+    assert search.evaluations <= 300
