@@ -17,13 +17,13 @@ from fedtheory.language.registry import sharper_claims
 from fedtheory.proofs import prove
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
+from verify.falsify.regimes import search_regimes
 from verify.falsify.tables import Table
 from verify.grade.battery import battery
 from verify.grade.counterexample import describe
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, share
 from verify.grade.same import are_equal, has_units_of
-from verify.grade.search import search_violation
 
 _THOUSAND = 1_000
 
@@ -80,10 +80,10 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
     if _is_proved(claim, answer):
         reason = "it is at least as large as a bound that is proved, under the conditions of the claim"
         return _not_refuted("proved", claim, answer, reason, trial.largest_ratio)
-    search = search_violation(stated, round(_THOUSAND * budget))
-    if search.violation is not None:
-        return _refuted(stated, right_units, search.violation)
-    reason = f"no violation in {trial.tried + search.looked} test runs"
+    search = search_regimes(stated, round(_THOUSAND * budget))
+    if search.counterexample is not None:
+        return _refuted(stated, right_units, search.counterexample[0])
+    reason = f"no violation in {trial.tried + search.applicable} test runs"
     tightness = max(filter(None, (trial.largest_ratio, search.largest_ratio)), default=None)
     return _not_refuted("not refuted", claim, answer, reason, tightness)
 

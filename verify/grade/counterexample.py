@@ -5,7 +5,6 @@ No step looks at a clock: the same answer gets the same counterexample on every 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,14 +13,17 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import check
 from verify.check.settle import decidable
+from verify.effort import worked
 from verify.falsify import shrink
 from verify.falsify.hunt import cost, halves
-from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, examine, get, most_steps, working_table, written
+from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, examine, get, most_steps, written
 
 _CONFIRMED = 4
 """Violations in floats that are repeated in exact arithmetic, those that take least first."""
-_QUICK, _LIGHT = 20_000, 200
-"""Multiplications of short numbers: a run with fewer is shrunk in exact arithmetic; one with fewer is small already."""
+_SHRINKING = 8.0
+"""Seconds of work for a smaller counterexample."""
+_LIGHT = 200
+"""Multiplications of short numbers: a run with fewer is small already."""
 _LENGTH = 64
 """Steps after which a multiplication of rationals takes as long again."""
 _CLEAR = 1.01
@@ -64,9 +66,7 @@ def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
 
 def describe(claim: Claim, table: Table) -> Counterexample:
     """Returns the counterexample that a table is, as small as shrinking makes it."""
-    if work_of(working_table(parse_run(table, RATIONAL))) <= _QUICK:
-        # Shrinking ends by itself; it needs no deadline.
-        table = shrink(claim, table, math.inf)
+    table = shrink(claim, table, worked() + _SHRINKING)
     found = check(claim, decidable(parse_run(table, RATIONAL)))
     worst = found.worst
     assert worst is not None

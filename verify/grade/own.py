@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
+from verify.falsify.regimes import search_regimes
 from verify.grade.battery import battery
 from verify.grade.counterexample import describe
 from verify.grade.marking import mark_submission
-from verify.grade.search import search_violation
 from verify.grade.submission import Submission
 
 _LOOKS = 1_000
@@ -37,7 +37,8 @@ def _require_standing(assignment: Assignment, question: BoundQuestion) -> None:
         raise InputError(question.name, reason, assignment.file)
     violation = battery(question.claim).try_claim(question.claim).violation
     if violation is None:
-        violation = search_violation(question.claim, _LOOKS).violation
+        counterexample = search_regimes(question.claim, _LOOKS).counterexample
+        violation = None if counterexample is None else counterexample[0]
     if violation is not None:
         found = describe(question.claim, violation)
         sides = f"in exact arithmetic the left side is {found.lhs}, the right side {found.rhs}"

@@ -70,6 +70,11 @@ class Search:
     pairs: tuple[int, int]
     """Pairs of levels that were covered, and of all that may apply."""
 
+    @property
+    def largest_ratio(self) -> float | None:
+        """Of the two sides, in floats, over all runs on which the claim holds."""
+        return max((one.largest_ratio for one in self.regimes if one.largest_ratio is not None), default=None)
+
 
 class _Over(Exception):
     """A violation is confirmed, or all evaluations are done."""
