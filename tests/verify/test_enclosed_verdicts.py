@@ -18,7 +18,7 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import read_run, run_table, run_toml
 from verify.check import check
 from verify.check.settle import check_settled, settle
-from verify.falsify import falsify
+from verify.falsify.search import search
 from verify.falsify.shrink import burden
 from verify.falsify.tables import working_table
 from verify.instances import FAMILIES, Instance, complexity, families_for
@@ -169,12 +169,10 @@ def test_a_search_among_smooth_losses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verify.falsify.starts.families_for", lambda _claim: ("smooth losses",))
     monkeypatch.setattr("verify.falsify.search.made", lambda *_: None)  # those would be quadratics
     small = Claim(id="t:small", lhs=last, rhs=L * D**2 / 9, where=WHERE, conditions=[eta <= 1 / (4 * L)])
-    finding = falsify(small, 20)
-    assert finding.verdict == "refuted"
-    assert finding.is_exact
-    assert finding.run is not None
-    assert finding.run["problem"]["kind"] in ("log-cosh", "softplus")
-    again = check(small, parse_run(finding.run, RATIONAL))
+    violation = search(small, 20, 0).violation
+    assert violation is not None
+    assert violation.table["problem"]["kind"] in ("log-cosh", "softplus")
+    again = check(small, parse_run(violation.table, RATIONAL))
     assert again.arithmetic is ENCLOSED
     assert again.is_decided
     assert again.holds is False
