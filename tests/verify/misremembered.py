@@ -49,6 +49,7 @@ CONVEX, CURVED = (a.convex_and_smooth,), (a.convex_and_smooth, a.strongly_convex
 NOISY, ALIKE = (a.unbiased_bounded_variance,), (a.bounded_dissimilarity,)
 HEAVY_BALL = (a.heavy_ball, *CURVED, *NOISY, a.same_step_size, a.uniform_shares, *SYNCHRONOUS)
 ONE_STEP, QUARTER, WHOLE = tau <= 1, eta <= 1 / (4 * L), eta <= 1 / L
+STILL = (1 - beta) ** 2 / (2 * (1 + beta) * L)
 
 START = D**2 / (2 * T * eta * tau)
 DRIFT = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
@@ -105,6 +106,13 @@ _LOCAL_STEPS = [
         (*LOCAL, a.smooth, *NOISY, a.bounded_second_moment),
     ),
     _bound(
+        "noise-divided-by-steps",
+        q.average_suboptimality,
+        START + eta * sigma**2 / (M * tau) + L * DRIFT,
+        [QUARTER],
+        (*LOCAL, *CONVEX, *NOISY, *ALIKE),
+    ),
+    _bound(
         "no-dissimilarity",
         q.average_suboptimality,
         START + eta * sigma**2 / M + 4 * tau * eta**2 * L * sigma**2,
@@ -126,6 +134,13 @@ _LOCAL_STEPS = [
         (*LOCAL, *CONVEX, *NOISY, *ALIKE),
     ),
     _bound(
+        "half-of-the-start",
+        q.average_suboptimality,
+        START / 2 + eta * sigma**2 / M + L * DRIFT,
+        [QUARTER],
+        (*LOCAL, *CONVEX, *NOISY, *ALIKE),
+    ),
+    _bound(
         "gradients-without-drift",
         q.average_local_gradient_sq,
         2 * gap / (eta * K) + L * eta * sigma**2 / M,
@@ -142,12 +157,20 @@ _NO_CONDITION = [
         (*LOCAL, *CONVEX, a.full_gradients),
     ),
     _bound(
+        "any-step-averages",
+        q.average_suboptimality,
+        START + eta * sigma**2 / M + L * DRIFT,
+        (),
+        (*LOCAL, *CONVEX, *NOISY, *ALIKE),
+    ),
+    _bound(
         "any-step-contracts",
         q.final_distance_sq,
         FORGOTTEN + FLOOR + 8 * eta**2 * tau**2 * L * zeta**2 / mu,
         (),
         (*LOCAL, *CURVED, *NOISY, *ALIKE),
     ),
+    _bound("any-step-drifts-little", q.max_drift, DRIFT, (), (*LOCAL, *CONVEX, *NOISY, *ALIKE)),
 ]
 _ONLY_SMOOTH = [
     Claim(
@@ -184,6 +207,13 @@ _STRONGLY_CONVEX = [
         [WHOLE, ONE_STEP],
         (*LOCAL, *CURVED, a.smooth_noise),
     ),
+    _bound(
+        "server-step-of-any-size",
+        q.final_distance_sq,
+        (1 - eta * mu) ** T * D**2 + FLOOR,
+        [WHOLE, ONE_STEP],
+        (a.same_local_work, a.update_rule, a.full_participation, a.uniform_shares, *CURVED, *NOISY),
+    ),
 ]
 _PARTICIPATION = [
     _bound(
@@ -201,6 +231,13 @@ _PARTICIPATION = [
         where=LETTERS,
         assumptions=(a.uniform_sampling, a.uniform_shares, a.several_clients),
     ),
+    _bound(
+        "controls-of-absent-clients",
+        q.final_distance_sq,
+        CONTROLLED * (D**2 + sp.Rational(2, 3) * eta**2 * tau**2 * grad_opt**2),
+        [eta * tau <= 1 / (4 * L)],
+        (a.scaffold, *CURVED, a.full_gradients, a.same_local_work, a.uniform_sampling, a.server_step_of_one),
+    ),
     _bound("staleness-as-the-ratio-of-speeds", q.largest_staleness, speeds, (), (a.asynchronous,)),
 ]
 _OTHER_ALGORITHMS = [
@@ -217,6 +254,13 @@ _OTHER_ALGORITHMS = [
         (1 - eta * mu / 2) ** K * D**2,
         [eta <= 1 / (L + prox)],
         (a.fedprox, a.full_gradients, *CURVED, *SYNCHRONOUS),
+    ),
+    _bound(
+        "rare-communication-for-free",
+        q.final_distance_sq,
+        (1 - eta * mu) ** T * (D**2 + eta**2 / p**2 * grad_opt**2),
+        [WHOLE],
+        (a.scaffnew, *CURVED, a.same_step_size, a.full_gradients),
     ),
     _bound(
         "rare-communication-without-controls",
@@ -255,10 +299,24 @@ _OTHER_ALGORITHMS = [
 ]
 _MOMENTUM = [
     _bound(
+        "momentum-without-its-factor",
+        q.final_distance_sq,
+        D**2 * (1 - eta * mu) ** T + FLOOR,
+        [eta <= STILL, beta < 1, ONE_STEP],
+        (a.heavy_ball, a.full_participation, a.same_step_size, a.uniform_shares, a.importance_weights),
+    ),
+    _bound(
         "momentum-squared-contraction",
         q.final_distance_sq,
         (1 + beta**2) * ((1 - eta * mu / (2 * (1 - beta))) ** (2 * T) * D**2 + 4 * FLOOR / (1 - beta)),
         [eta <= (1 - beta) / L, beta < 1, ONE_STEP],
+        HEAVY_BALL,
+    ),
+    _bound(
+        "momentum-with-local-steps",
+        q.final_distance_sq,
+        (1 + beta**2) * ((1 - eta * tau * mu / (2 * (1 - beta))) ** T * D**2 + 4 * FLOOR / (1 - beta)),
+        [eta * tau <= STILL, beta < 1],
         HEAVY_BALL,
     ),
 ]

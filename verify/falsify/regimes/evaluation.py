@@ -35,6 +35,8 @@ _TINY = 1e-9
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}
 """Where a run hardly moves."""
 _FAR, _MOVING = 100.0, 16
+_MOST_AT_EVERY_STEP = 7
+"""Exponent of the clients of whom a claim asks for something at each step."""
 _TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
 """Factors that do not move the edge, but for whether there is noise."""
 
@@ -76,6 +78,8 @@ class Evaluation:
         if not is_smooth_alone(self.claim):
             found["loss"] = found["loss"].without("bounded")
             del found["negative curvature"]
+        if self._speaks_of_steps:
+            found["clients"] = found["clients"].up_to(_MOST_AT_EVERY_STEP)
         if self.subject.definition is not None:
             # Clients keep vectors of their own, and with a graph each is a kind of its own.
             found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)

@@ -15,6 +15,8 @@ Level = Any
 """A number, a word, or None for nothing of the kind."""
 Point = Mapping[str, Level]
 
+_MOST_STEPS = 14
+"""Exponent of the local steps of all clients in a round."""
 _MOST_WITH_CLOCKS = 5
 """Exponent of the clients whose models are of several ages."""
 
@@ -157,7 +159,7 @@ def normal(point: Point) -> dict[str, Level]:
         found |= {name: None for name in ("weights", "participation", "local work") if name in found}
         found |= {"noisy clients": "all"}
     # A client's steps are simulated one by one.
-    found["local steps"] = max(0, min(found["local steps"], 16 - found["clients"]))
+    found["local steps"] = max(0, min(found["local steps"], _MOST_STEPS - found["clients"]))
     if found["direction"] != "minus" and found["curvatures"] in ("alike", "alternate", "one steep", "one flat"):
         found["direction"] = "both"
     if "n" not in sources:

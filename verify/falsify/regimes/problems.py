@@ -18,8 +18,8 @@ _MOST_DRAWS = 6
 """Coins of noise that can be enumerated where losses are no quadratics."""
 _FEW, _SHORT = 3, 8
 """Clients and local steps of such losses."""
-_FAR_ON_LINE = {"Huber": fmpq(3), "Huber, linear part": fmpq(64), "bounded": fmpq(3, 2)}
-"""Starts in units of the width: a bounded loss falls back between one and two of them."""
+_FAR_ON_LINE = {"Huber": fmpq(3), "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
+"""Starts in units of the width: a bounded loss is flat from two of them on, and gradient descent leaves slowly."""
 _ROWS = {0: 1, 5: 2, -5: 4}
 
 

@@ -47,6 +47,8 @@ _VALLEYS = (
     "negative curvature",
 )
 """Factors of which every level gets a climb of its own."""
+_OBJECTIVES = ("loss", "negative curvature")
+"""Those in which a distant start alone decides."""
 
 
 _RANKED = 12
@@ -261,7 +263,8 @@ class _Searching:
                 factor = self._evaluation.factors[name]
                 if factor.has_plain and level == factor.plain:
                     continue
-                fitting = (s for s in pool if s.point[name] == level and s.point["sources"] != "s")
+                is_enough = name in _OBJECTIVES
+                fitting = (s for s in pool if s.point[name] == level and (is_enough or s.point["sources"] != "s"))
                 best = next((seen for seen in fitting if id(seen) not in known), None)
                 if best is not None:
                     known.add(id(best))
