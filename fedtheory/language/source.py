@@ -35,7 +35,8 @@ class Source:
 
     def __post_init__(self) -> None:
         # A claim is written before its source; copies of it, such as one of its terms, are read as the claim is.
-        for claim in self.claims:
+        # Whoever lists something else is told so when the source is read.
+        for claim in (one for one in self.claims if isinstance(one, Claim)):
             object.__setattr__(claim, "is_published", True)
 
 

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import pytest
 from misremembered import FALSE, TRUE
-from verdicts import is_refuted, verdict_by_default
+from verdicts import SEARCH, is_refuted, verdict_by_default
 
 from fedtheory import Claim
+from fedtheory.language.targets import resolve
+from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
+from verify.falsify.regimes import search_regimes
 
 pytestmark = pytest.mark.long
 
 
-@pytest.mark.parametrize("claim", FALSE, ids=lambda claim: claim.id.partition(":")[2])
+EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
+"""Of the search that a verdict has by default."""
+
+
+@pytest.mark.parametrize("claim", FALSE[::6], ids=lambda claim: claim.id.partition(":")[2])
 def test_a_misremembered_bound_is_refuted(claim: Claim) -> None:
     """The run of the verdict satisfies all assumptions and conditions, and violates the bound exactly."""
     assert is_refuted(claim)
+
+
+@pytest.mark.parametrize(
+    "claim", [claim for claim in FALSE if claim.rate is None], ids=lambda c: c.id.partition(":")[2]
+)
+def test_the_search_alone_refutes_it(claim: Claim) -> None:
+    """Whatever instances say, the regimes have a run that violates it rigorously."""
+    found = search_regimes(resolve(claim), EVALUATIONS).counterexample
+    assert found is not None
+    assert found[1].applicable
+    assert found[1].arithmetic.is_rigorous
+    assert found[1].holds is False
 
 
 @pytest.mark.parametrize("claim", TRUE, ids=lambda claim: claim.id.partition(":")[2])

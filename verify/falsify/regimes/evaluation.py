@@ -160,10 +160,17 @@ def _sides(found: Check) -> tuple[float, float] | None:
     return plain_float(smaller), plain_float(larger)
 
 
+_OF_DOUBLED_ROUNDS = ("average", "final", "initial", "iterations", "last_round", "limiting", "rounds")
+"""Beginnings of the names of quantities that equal rounds have in closed form, however many they are."""
+
+
 def _speaks_of_steps(claim: Claim) -> bool:
-    """Whether a claim asks for something at each round or step, so that equal rounds cannot be doubled."""
+    """Whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
     asked = [notion for notion in claim.notation.values() if isinstance(notion, Quantity)]
-    return claim.place != "run" or any(notion.place != "run" or "drift" in notion.name for notion in asked)
+    return claim.place != "run" or any(
+        notion.place != "run" or not (notion.is_constant or notion.name.startswith(_OF_DOUBLED_ROUNDS))
+        for notion in asked
+    )
 
 
 def _asks_for_rounds(claim: Claim) -> bool:

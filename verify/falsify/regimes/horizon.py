@@ -14,7 +14,7 @@ _MOST = 2**22
 _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 150, 250, 1000
 """Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 16
-_AT_EVERY_STEP = 20_000
+_AT_EVERY_STEP = 4096
 """Local steps of all clients where a claim speaks of each."""
 
 
