@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from fedtheory.engine.run import Run
 
 _CHECK = 0.003
-"""Of any check: reading the run, its constants, the sides."""
+"""Seconds of any check: reading the run, its constants, the sides."""
 _TRY = 2e-4
-"""Of a changed run file."""
+"""Seconds of a changed run file."""
 _IN_FLOATS, _EXACT = 2e-8, 4e-7
-"""Of a multiplication in floats, and of one of short rationals."""
+"""Seconds of a multiplication in floats, and of one of short rationals."""
 _PER_ROUND = 1e-4
-"""Of a round that is simulated by itself in floats."""
+"""Seconds of a round that is simulated by itself in floats."""
 _ENCLOSED = 30
 """Times as much that enclosures take as floats."""
 _LONGER = 32

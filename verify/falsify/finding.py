@@ -49,7 +49,7 @@ class Finding(Shown):
     looked: int
     """Runs that were tried."""
     applicable: int
-    """Of these, runs of which the claim speaks."""
+    """How many of these satisfy the claim's assumptions and conditions."""
     seconds: float
     """On the clock."""
 
@@ -168,7 +168,7 @@ class Glance:
     looked: int
     """Runs that were tried."""
     applicable: int
-    """Of these, runs of which the claim speaks."""
+    """How many of these satisfy the claim's assumptions and conditions."""
     counterexample: Table | None
     """The run file of a counterexample, as a table."""
     regimes: tuple[Regime, ...] = ()

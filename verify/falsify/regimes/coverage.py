@@ -22,7 +22,7 @@ class Regime:
     runs: int
     """To which the claim applies."""
     largest_ratio: float | None
-    """Of the side claimed to be smaller to the other, in floats; None where no run on which the claim holds has one."""
+    """Ratio of the side claimed to be smaller to the other, in floats; None where no run that satisfies it has one."""
 
     @property
     def name(self) -> str:

@@ -30,7 +30,7 @@ class Factor:
     plain: Level = "none"
     """The level of most rows; a factor without one has all of its levels equally often."""
     steps: tuple[float, ...] = ()
-    """Of a climb along numbers, from large to small; words are exchanged."""
+    """Step lengths of an ascent along numbers, from large to small; words are exchanged."""
     low: float = float("-inf")
     high: float = float("inf")
     in_words: Callable[[Level], str] = str

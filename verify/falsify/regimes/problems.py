@@ -69,9 +69,9 @@ def _gradients(point: Point) -> list[fmpq]:
         apart = [_ONE] + [_ZERO] * (clients - 1)
     else:
         apart = [_ONE if client % 2 == 0 else -_ONE for client in range(clients)]
-    mean = sum((share * pull for share, pull in zip(shares, apart, strict=True)), _ZERO)
-    largest = max(abs(pull - mean) for pull in apart)
-    return [(pull - mean) / largest * power(point["gradients"]) for pull in apart]
+    mean = sum((share * gradient for share, gradient in zip(shares, apart, strict=True)), _ZERO)
+    largest = max(abs(gradient - mean) for gradient in apart)
+    return [(gradient - mean) / largest * power(point["gradients"]) for gradient in apart]
 
 
 def _noise(point: Point) -> list[fmpq] | None:
@@ -89,11 +89,11 @@ def _quadratics(point: Point, _rounds: int) -> Table:
     dimension = len(hessians[0])
     along = [1, 0] if point["curvatures"] == "rank one" or point["unlike gradients"] == "signs" else [1, 1]
     along += [0] * (dimension - len(along))
-    pulls = [[pull * part for part in along[:dimension]] for pull in _gradients(point)]
+    gradients = [[gradient * part for part in along[:dimension]] for gradient in _gradients(point)]
     found: Table = {
         "kind": "quadratic",
         "hessians": [[[entry * values for entry in row] for row in hessian] for hessian in hessians],
-        "linear": [[entry * values * length for entry in pull] for pull in pulls],
+        "linear": [[entry * values * length for entry in gradient] for gradient in gradients],
         "start": [entry * length for entry in _start(point, dimension)],
     }
     noise = _noise(point)
@@ -172,8 +172,8 @@ def _scalar_losses(point: Point, rounds: int) -> Table:
     alike = point["curvatures"] in ("alike", "diagonal")
     curved = [_ONE if alike or client % 2 == 0 else flat for client in range(clients)]
     terms = [
-        [{"coordinate": 0, "weight": str(curve * values), "centre": str(pull * length), "width": str(length)}]
-        for curve, pull in zip(curved, _gradients(point), strict=True)
+        [{"coordinate": 0, "weight": str(curve * values), "centre": str(gradient * length), "width": str(length)}]
+        for curve, gradient in zip(curved, _gradients(point), strict=True)
     ]
     start = _FAR_ON_LINE[point["loss"]] * length * (-1 if point["direction"] == "minus" else 1)
     kind = "hampel" if point["loss"] == "bounded" else "huber"
@@ -189,11 +189,11 @@ def _data(point: Point, _rounds: int) -> Table:
     clients, size = number_of_clients(point), _ROWS.get(int(point["gradients"]), 1)
     rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
     told = [[str(fmpq(size))]] * (2 if has_two else 1)
-    pulls = [[str(pull), *([str(-pull)] if has_two else [])] for pull in _gradients(point)]
+    gradients = [[str(gradient), *([str(-gradient)] if has_two else [])] for gradient in _gradients(point)]
     found: Table = {
         "kind": "least-squares",
         "inputs": [told + [["0"]] * (rows - len(told)) for _ in range(clients)],
-        "outputs": [pull + ["0"] * (rows - len(pull)) for pull in pulls],
+        "outputs": [gradient + ["0"] * (rows - len(gradient)) for gradient in gradients],
         "start": [str(_ONE if "s" in point["sources"] else _ZERO)],
     }
     return found | {"batch": 1} if "n" in point["sources"] else found

@@ -49,8 +49,6 @@ _VALLEYS = (
 """Factors of which every level gets a climb of its own."""
 _OBJECTIVES = ("loss", "negative curvature")
 """Those in which a distant start alone decides."""
-
-
 _RANKED = 12
 """Runs whose progress is looked at, of each set of sources."""
 
@@ -74,7 +72,7 @@ class Search:
 
     @property
     def largest_ratio(self) -> float | None:
-        """Of the two sides, in floats, over all runs on which the claim holds."""
+        """Largest ratio of the two sides, in floats, over all runs on which the claim holds."""
         return max((one.largest_ratio for one in self.regimes if one.largest_ratio is not None), default=None)
 
 
