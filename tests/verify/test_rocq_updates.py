@@ -75,10 +75,10 @@ def test_theorems_apply_to_a_server(tmp_path: Path) -> None:
     write_project(tmp_path, [STARTS_AND_ENDS])
     needed = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Schedule", "Stale", "Weights", "Instance")
     assert accepts(tmp_path, *(f"library/{name}.v" for name in (*needed, "StaleInstance")))
-    assert accepts(tmp_path, "claims/fraboni2022_eq_7.v")
-    opening = "From Coq Require Import Arith.\nRequire Import StaleInstance fraboni2022_eq_7.\n"
+    assert accepts(tmp_path, "claims/fraboni2022_eq_7_distances.v")
+    opening = "From Coq Require Import Arith.\nRequire Import StaleInstance fraboni2022_eq_7_distances.\n"
     for last, holds in (("1", True), ("2", False)):
-        applied = f"fraboni2022_eq_7 stale_server stale_scheme _ stale_minimiser {last} (PeanoNat.Nat.lt_succ_diag_r 1)"
+        applied = f"fraboni2022_eq_7_distances stale_server stale_scheme _ stale_minimiser {last} (PeanoNat.Nat.lt_succ_diag_r 1)"
         (tmp_path / "Applied.v").write_text(f"{opening}Definition applied := {applied}.\n", encoding="utf-8")
         assert accepts(tmp_path, "Applied.v") is holds
 
