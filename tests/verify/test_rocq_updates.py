@@ -78,7 +78,8 @@ def test_theorems_apply_to_a_server(tmp_path: Path) -> None:
     assert accepts(tmp_path, "claims/fraboni2022_eq_7_distances.v")
     opening = "From Coq Require Import Arith.\nRequire Import StaleInstance fraboni2022_eq_7_distances.\n"
     for last, holds in (("1", True), ("2", False)):
-        applied = f"fraboni2022_eq_7_distances stale_server stale_scheme _ stale_minimiser {last} (PeanoNat.Nat.lt_succ_diag_r 1)"
+        given = f"stale_server stale_scheme _ stale_minimiser {last} (PeanoNat.Nat.lt_succ_diag_r 1)"
+        applied = f"fraboni2022_eq_7_distances {given}"
         (tmp_path / "Applied.v").write_text(f"{opening}Definition applied := {applied}.\n", encoding="utf-8")
         assert accepts(tmp_path, "Applied.v") is holds
 
