@@ -1,4 +1,4 @@
-"""The page on trust names every module that a verdict rests on, with its lines of today."""
+"""The page on trust names every module that a verdict rests on."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from fedtheory.proofs.intervals import Derived
 
 
 def test_every_module_has_its_row() -> None:
-    """Nothing that is trusted is left out, and nothing is named that is not; `python tests/trusted.py` counts anew."""
-    rows = {name: int(count or 0) for name, count in ROW.findall(PAGE.read_text(encoding="utf-8"))}
-    assert rows == counted()
+    """Nothing that is trusted is left out, and nothing is named that is not; lines are counted at releases."""
+    assert {name for name, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))} == counted().keys()
 
 
 OF_SYMPY = {
