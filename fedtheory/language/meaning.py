@@ -50,4 +50,7 @@ def _degree(node: Expr) -> float:
         whole = node.exp.is_Integer and node.exp >= 0
         return inside * int(node.exp) if whole else (float("inf") if inside else 0)
     inside = max((_degree(argument) for argument in node.args), default=0)
-    return float("inf") if inside and isinstance(node, sp.Max | sp.Min | sp.exp | sp.log) else inside
+    return float("inf") if inside and isinstance(node, _NOT_POLYNOMIAL) else inside
+
+
+_NOT_POLYNOMIAL = (sp.Max, sp.Min, sp.Abs, sp.floor, sp.ceiling, sp.Piecewise, sp.exp, sp.log)

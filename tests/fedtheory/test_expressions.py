@@ -129,7 +129,7 @@ def test_functions_of_rationals_that_are_rational() -> None:
 
 def test_functions_of_what_is_random_have_no_expectation() -> None:
     """Second moments say nothing of the mean of an exponential or of a maximum."""
-    for function in (sp.exp, lambda node: sp.Max(node, 0)):
+    for function in (sp.exp, sp.Abs, sp.floor, lambda node: sp.Max(node, 0)):
         with pytest.raises(ValueError, match="only expectations linear in inner products"):
             require_meaning(Expectation(function(inner(x, y))), "step")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property, lru_cache, partial, reduce
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from fedtheory.arithmetic.enclosures import maximum, minimum
 from fedtheory.engine.frames import PathVector, RoundFrame, Vector, of_a_round
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language.evaluation import stepwise
 from fedtheory.language.evaluation.powers import is_product, measured_power, root_of, square_root, whole_power
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.quantities.notion import (
@@ -59,7 +61,7 @@ class Compiler:
         return self._remembered(type(self).__name__, node, compute, lambda site: site.constants)
 
     @cached_property
-    def _builders(self) -> tuple[tuple[type, Callable[[Expr], Scalar]], ...]:
+    def _builders(self) -> tuple[tuple[type | UnionType, Callable[[Expr], Scalar]], ...]:
         """How scalar nodes become closures, by their kinds."""
         return (
             (sp.Rational, self._constant),
@@ -79,6 +81,10 @@ class Compiler:
             (ex.PastSum, self._sum),
             (sp.Max, self._extreme),
             (sp.Min, self._extreme),
+            (sp.Abs, self._absolute),
+            (sp.floor | sp.ceiling, self._rounded),
+            (sp.Piecewise, self._piecewise),
+            (sp.Sum, self._finite_sum),
         )
 
     def _is_constant(self, node: Expr) -> bool:
@@ -187,6 +193,30 @@ class Compiler:
         parts = [self.scalar(argument) for argument in node.args]
         choose = maximum if isinstance(node, sp.Max) else minimum
         return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
+
+    def _absolute(self, node: Expr) -> Scalar:
+        inside = self.scalar(node.args[0])
+        return lambda site: stepwise.absolute(inside(site))
+
+    def _rounded(self, node: Expr) -> Scalar:
+        inside = Compiler(self.notation).scalar(node.args[0])
+        compute = stepwise.rounded_down if isinstance(node, sp.floor) else stepwise.rounded_up
+        return lambda site: site.each(compute, inside(site))
+
+    def _piecewise(self, node: Expr) -> Scalar:
+        exact = Compiler(self.notation).scalar
+        choices = [(self.scalar(value), stepwise.condition(holds, exact)) for value, holds in node.args]
+        return stepwise.piecewise(choices, node)
+
+    def _finite_sum(self, node: Expr) -> Scalar:
+        # SymPy's last index is the outermost.
+        *inner, (index, first, last) = node.limits
+        summand = sp.Sum(node.function, *inner) if inner else node.function
+        bounds = [Compiler(self.notation).scalar(bound) for bound in (first, last)]
+        closed = stepwise.closed_form(summand, index, first, last)
+        if closed is not None:
+            return stepwise.where_not_empty(self.scalar(closed), *bounds)
+        return stepwise.added(self.scalar(summand), index, *bounds)
 
     def _average(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])

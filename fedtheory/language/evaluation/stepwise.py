@@ -1,0 +1,206 @@
+"""Functions with jumps, choices by conditions, and finite sums, entry by entry of arrays.
+
+Jumps and conditions are decided, never guessed: where floats or enclosures do
+not show on which side of a jump a number lies, the value is `Unresolved`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from flint import arb, fmpq
+
+from fedtheory.arithmetic import FLOAT, Array, Number, plain_float
+from fedtheory.arithmetic.enclosures import bare
+from fedtheory.errors import NotApplicable, Unresolved
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.evaluation.site import Site
+
+Evaluator = Callable[[Site], Array]
+
+MOST_TERMS = 10_000
+"""Terms of a finite sum that are added one by one."""
+_ROUNDING = 1e-9
+"""A float so near to a jump, relative to its size, may lie on either side of it."""
+_CLOSED_DEGREE = 12
+_NO_BOUND = "a sum has a bound that is not a whole number on this run"
+_COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
+    sp.StrictLessThan: operator.lt,
+    sp.LessThan: operator.le,
+    sp.StrictGreaterThan: operator.gt,
+    sp.GreaterThan: operator.ge,
+    sp.Equality: operator.eq,
+    sp.Unequality: operator.ne,
+}
+
+
+def absolute(value: Array) -> Array:
+    """The absolute values."""
+    return np.asarray(np.abs(value))
+
+
+def rounded_down(value: Array) -> Array:
+    """The largest integers that are at most the values; `Unresolved` where rounding hides which."""
+    return _each(_floor, value)
+
+
+def rounded_up(value: Array) -> Array:
+    """The smallest integers that are at least the values; `Unresolved` where rounding hides which."""
+    return -rounded_down(-value)
+
+
+def _floor(value: Number) -> Number:
+    if isinstance(value, fmpq):
+        return fmpq(value.floor())
+    if isinstance(value, float):
+        return _floor_of_float(value)
+    interval = bare(value)
+    if not isinstance(interval, arb):
+        raise NotApplicable("the claim rounds a quantity that is only known in a limit on this run")
+    if interval.is_nan():
+        return value
+    floor = interval.floor()
+    if not floor.is_integer():
+        raise Unresolved("enclosures do not tell to which integer a number is rounded")
+    return fmpq(str(floor.unique_fmpz()))
+
+
+def _floor_of_float(value: float) -> float:
+    if not math.isfinite(value):
+        return value
+    nearest = round(value)
+    if value != nearest and abs(value - nearest) <= _ROUNDING * max(1, abs(value)):
+        raise Unresolved("floats do not tell to which integer a number is rounded")
+    return float(math.floor(value))
+
+
+def _each(compute: Callable[[Number], Number], value: Array) -> Array:
+    """A function of every entry, in an array of the same kind."""
+    found = np.empty_like(value)
+    for place in np.ndindex(*value.shape):
+        entry = value[place]
+        found[place] = compute(float(entry) if value.dtype != object else entry)
+    return found
+
+
+def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
+    """A closure that tells at which entries a condition holds; `ValueError` for what is none."""
+    if node in (sp.true, sp.false):
+        holds = np.full((1, 1, 1), node == sp.true)
+        return lambda _site: holds
+    if isinstance(node, sp.And | sp.Or):
+        parts = [condition(part, scalar) for part in node.args]
+        combine = np.logical_and if isinstance(node, sp.And) else np.logical_or
+        return lambda site: np.asarray(reduce(combine, (part(site) for part in parts)))
+    compare = _COMPARISONS.get(type(node))
+    if compare is None:
+        raise ValueError(f"expected a condition such as T >= 2, got {node}")
+    left, right = (scalar(side) for side in node.args)
+    decide = np.frompyfunc(partial(_decided, compare), 2, 1)
+    return lambda site: np.equal(site.each(decide, left(site), right(site)), True)
+
+
+def _decided(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
+    """Whether a comparison holds; `Unresolved` where rounding hides it."""
+    if isinstance(left, float) and left != right and abs(left - right) <= _ROUNDING * max(abs(left), abs(right)):
+        raise Unresolved("floats do not tell whether a condition holds")
+    return bool(compare(left, right))
+
+
+def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Evaluator:
+    """A closure for the value of the first choice whose condition holds; values that are not chosen may not exist."""
+
+    def value(site: Site) -> Array:
+        conditions = [holds(site) for _, holds in choices]
+        left = np.full(np.broadcast_shapes(*(each.shape for each in conditions)), True)
+        found = site.arithmetic.zeros(1, 1, 1)
+        for (compute, _), holds in zip(choices, conditions, strict=True):
+            chosen, left = left & holds, left & ~holds
+            if chosen.any():
+                found = _placed(found, compute(site), chosen)
+        return _required(site, found, ~left, f"no condition of {node} holds on this run")
+
+    return value
+
+
+def _required(site: Site, found: Array, has_value: Array, reason: str) -> Array:
+    """The values; `NotApplicable` for a run without."""
+
+    def require(values: Array, exists: Array) -> Array:
+        if not exists.all():
+            raise NotApplicable(reason)
+        return values
+
+    return found if has_value.all() else site.each(require, found, has_value)
+
+
+def _placed(found: Array, own: Array, chosen: Array) -> Array:
+    """The values so far, with those that are chosen now."""
+    result: Array = np.where(chosen, own, found)
+    return result
+
+
+def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Expr | None:
+    """The closed form of a sum of a polynomial in its index, right where it is not empty; None for other summands."""
+    if summand.has(sp.Sum) or not summand.is_polynomial(index):
+        return None
+    polynomial = sp.Poly(summand, index)
+    if polynomial.degree() > _CLOSED_DEGREE:
+        return None
+    powers = ((coefficient, sp.summation(index**k, (index, first, last))) for (k,), coefficient in polynomial.terms())
+    return sp.Add(*(coefficient * power for coefficient, power in powers))
+
+
+def where_not_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
+    """A closure for a sum with a closed form; an empty one is zero."""
+
+    def value(site: Site) -> Array:
+        start, end, is_whole = _bounds(site, first, last)
+        found = closed(site)
+        return _required(site, _placed(found * 0, found, start <= end), is_whole, _NO_BOUND)
+
+    return value
+
+
+def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluator) -> Evaluator:
+    """A closure that adds the terms of a sum one by one, at most `MOST_TERMS`; an empty sum is zero."""
+
+    def value(site: Site) -> Array:
+        start, end, is_whole = _bounds(site, first, last)
+        is_short = end - start < MOST_TERMS
+        end = np.where(is_short, end, start - 1)
+        total = site.arithmetic.zeros(1, 1, 1)
+        for step in range(int((end - start).max()) + 1):
+            # Where a sum is shorter than others beside it, its last term is asked for again and left out.
+            term = summand(_with_index(site, index, np.minimum(start + step, np.maximum(end, start))))
+            total = total + _placed(term * 0, term, start + step <= end)
+        total = _required(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
+        return _required(site, total, is_whole, _NO_BOUND)
+
+    return value
+
+
+def _bounds(site: Site, first: Evaluator, last: Evaluator) -> tuple[Array, Array, Array]:
+    """First and last index of a sum, and where both are whole numbers."""
+    start, end = np.broadcast_arrays(first(site), last(site))
+    near = [np.vectorize(plain_float, otypes=[float])(bound) for bound in (start, end)]
+    is_finite = np.isfinite(near[0]) & np.isfinite(near[1])
+    whole = [np.where(is_finite, np.round(bound), 0).astype(int) for bound in near]
+    return whole[0], whole[1], is_finite & _equal(start, whole[0]) & _equal(end, whole[1])
+
+
+def _equal(values: Array, whole: Array) -> Array:
+    equal: Array = np.equal(np.frompyfunc(lambda value, number: bool(value == int(number)), 2, 1)(values, whole), True)
+    return equal
+
+
+def _with_index(site: Site, index: sp.Symbol, at: Array) -> Site:
+    numbers = at.astype(float) if site.arithmetic is FLOAT else site.arithmetic.array(at.astype(object))
+    return replace(site, parameters={**site.parameters, index: numbers})
