@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fedtheory.cli.output import Json, SourceKey, Targets, print_json, print_table, styled
+import typer
+
+from fedtheory.cli.output import Json, SourceKey, print_json, print_table, styled
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -12,11 +14,18 @@ if TYPE_CHECKING:
 NAME = "claims"
 
 
-def run(targets: Targets = None, source: SourceKey = None, as_json: Json = False) -> None:
-    """List the encoded claims, in the order of their sources' pages."""
-    from fedtheory.language.targets import expand_or_all, resolve
+Wanted = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CLAIM|WORD]...",
+        help="Claims as for `show`, or a word: part of an id, a title or the names of quantities.",
+    ),
+]
 
-    claims = [resolve(target) for target in expand_or_all(targets, source)]
+
+def run(targets: Wanted = None, source: SourceKey = None, as_json: Json = False) -> None:
+    """List the encoded claims, in the order of their sources' pages; a word lists those that are about it."""
+    claims = _listed(targets, source)
     if as_json:
         print_json([summary(claim) for claim in claims])
         return
@@ -25,8 +34,34 @@ def run(targets: Targets = None, source: SourceKey = None, as_json: Json = False
     print_table(f"{len(claims)} claims", columns, rows, whole=("verdict",), roomy=("kind", "where"))
 
 
+def _listed(targets: list[str] | None, source: str | None) -> list[Claim]:
+    """The claims that are named, or that have a word in them, without repetition."""
+    from fedtheory.language.registry import paper_with
+    from fedtheory.language.targets import expand_or_all, resolve
+
+    words = [target for target in targets or [] if target.replace("-", "").isalnum() and paper_with(target) is None]
+    named = [target for target in targets or [] if target not in words]
+    found = [claim for word in words for claim in _about(word, source)]
+    if named or not words:
+        found += [resolve(target) for target in expand_or_all(named, source)]
+    return list({claim.id: claim for claim in found}.values())
+
+
+def _about(word: str, source: str | None) -> list[Claim]:
+    """The claims with a word in their id, title, place, or in a name of what they are about."""
+    from fedtheory.cli.words import matching
+    from fedtheory.language.registry import claims_of
+
+    return matching(word, claims_of(source), _texts, "no claim has {} in its id, title or quantities", NAME)
+
+
+def _texts(claim: Claim) -> tuple[str, ...]:
+    names = " ".join(notion.name.replace("_", " ") for notion in claim.where.values())
+    return claim.id, claim.title, claim.locator, names, " ".join(one.name for one in claim.assumptions)
+
+
 def summary(claim: Claim) -> dict[str, Any]:
-    """What a list of claims says of each."""
+    """An entry of the list, as JSON carries it."""
     return {
         "id": claim.id,
         "source": claim.source,

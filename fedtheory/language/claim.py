@@ -305,9 +305,10 @@ class Claim(Shown):
     def __post_init__(self) -> None:
         # What the signs of symbols make true, such as mu > 0, asks for nothing more.
         if isinstance(self.conditions, Sequence):
-            asked = tuple(
-                condition for condition in self.conditions if condition is not True and condition is not sp.true
+            each = (
+                part for given in self.conditions for part in (given.args if isinstance(given, sp.And) else (given,))
             )
+            asked = tuple(condition for condition in each if condition is not True and condition is not sp.true)
             object.__setattr__(self, "conditions", asked)
         if isinstance(self.chain, Sequence) and len(self.chain) == 3 and not isinstance(self.chain, str):
             for name, value in zip(("lhs", "relation", "rhs", "chain"), (*self.chain, ()), strict=True):

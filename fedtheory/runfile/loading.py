@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.errors import FedtheoryError, InputError, NotApplicable
 
 
 def load_file(path: Path) -> ModuleType:
@@ -51,9 +51,27 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if search is not None:
         sys.modules[name] = module
-    with one_line(file if search is None else file.parent), contextlib.redirect_stdout(sys.stderr), _from_source():
+    beside = contextlib.nullcontext() if search is not None else _modules_beside(file.absolute().parent)
+    quietly = contextlib.redirect_stdout(sys.stderr)
+    with one_line(file if search is None else file.parent), quietly, _from_source(), beside:
         spec.loader.exec_module(module)
     return module
+
+
+@contextlib.contextmanager
+def _modules_beside(folder: Path) -> Iterator[None]:
+    """Modules beside a file can be imported by it; other files have modules of the same names beside them."""
+    known = set(sys.modules)
+    # What is installed goes first: a file called random.py beside a claim would break what the claim imports.
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in sys.modules.keys() - known:
+            origin = getattr(sys.modules[name], "__file__", None)
+            if origin is not None and Path(origin).is_relative_to(folder):
+                del sys.modules[name]
 
 
 @contextlib.contextmanager
@@ -73,6 +91,8 @@ def one_line(home: Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise error.in_file(str(home)) from None
+    except NotApplicable:
+        raise
     except (Exception, SystemExit) as error:
         file, line = _place(error, home)
         place = f"{file}, line {line}" if line else str(file)
@@ -84,6 +104,8 @@ def _message(error: BaseException) -> str:
     if isinstance(error, AttributeError) and error.name is not None:
         near = get_close_matches(error.name, dir(error.obj), n=1)
         return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"
+    if isinstance(error, TypeError) and "truth value of Relational" in str(error):
+        return f"{error}; write a chain such as 0 < eta <= 1/L as two conditions: [0 < eta, eta <= 1/L]"
     return error.msg if isinstance(error, SyntaxError) else str(error)
 
 

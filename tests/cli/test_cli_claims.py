@@ -190,3 +190,20 @@ def test_statements_and_notes_are_unicode(claim: Claim) -> None:
     texts = [unicode_math(claim.statement), unicode_math(claim.encoded)]
     texts += map(unicode_prose, (claim.title, claim.note, *(a.statement for a in claim.assumptions)))
     assert not re.search(r"\\|\$|mathbb|operatorname|quad\b", " ".join(texts))
+
+
+def test_words_search_the_claims(command) -> None:
+    """In ids, titles and names of quantities; a word that is nowhere is named."""
+    found = {claim["id"] for claim in command("claims", "momentum", "--json").document}
+    assert found == {claim.id for claim in all_claims().values() if "momentum" in " ".join(words_of(claim)).lower()}
+    assert found
+    assert "liu2022:thm-1" in {claim["id"] for claim in command("claims", "thm", "liu2022", "--json").document}
+    outcome = command("claims", "nosuchword")
+    assert outcome.code == 2
+    assert "no claim has 'nosuchword' in its id" in outcome.err
+
+
+def words_of(claim: Claim) -> list[str]:
+    """Names by which people look for a claim."""
+    names = [notion.name for notion in claim.where.values()] + [assumption.name for assumption in claim.assumptions]
+    return [claim.id, claim.title, claim.locator, *names]

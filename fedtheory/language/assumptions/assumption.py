@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fedtheory.errors import NotApplicable, Unresolved
+from fedtheory.runfile.loading import one_line
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Bound, Run
@@ -15,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A named condition on a run; `require` raises `NotApplicable`, with the reason, where it fails."""
+    """A named condition on a run; where it fails, `require` raises `NotApplicable` (the reason) or returns False."""
 
     name: str
     statement: str
@@ -25,10 +30,9 @@ class Assumption:
     def failure(self, run: Run) -> str | None:
         """Why the assumption fails on a run, or None."""
         try:
-            run.once(self.require)
+            return self._unmet(run)
         except NotApplicable as reason:
             return str(reason)
-        return None
 
     def settled_failure(self, run: Run) -> str | None:
         """The same, asked of a run once however many claims ask; raises `Unresolved` where floats cannot tell."""
@@ -39,12 +43,20 @@ class Assumption:
 
     def _settled_failure(self, run: Run) -> str | None:
         try:
-            run.once(self.require)
+            return self._unmet(run)
         except Unresolved:
             raise
         except NotApplicable as reason:
             return str(reason)
-        return None
+
+    def _unmet(self, run: Run) -> str | None:
+        """The reason where `require` returns False instead of raising one; None where it returns anything else."""
+        place = _file_of_user(self.require)
+        with nullcontext() if place is None else one_line(place):
+            found = run.once(self.require)
+        return (
+            f"the assumption {self.name!r} does not hold" if isinstance(found, bool | np.bool_) and not found else None
+        )
 
     @cached_property
     def _key(self) -> object:
@@ -65,6 +77,13 @@ class Boundedness(Assumption):
     """That a constant is finite: `require` gives the smallest one for which the assumption holds, and where it does."""
 
     require: Callable[[Run], Bound]
+
+
+def _file_of_user(require: Callable[[Run], object]) -> Path | None:
+    """The file of a function that is no part of this package; its mistakes are reported with their line."""
+    code = getattr(require, "__code__", None)
+    is_own = str(require.__module__).partition(".")[0] == __name__.partition(".")[0]
+    return None if code is None or is_own else Path(code.co_filename)
 
 
 def expect(holds: object, otherwise: str) -> None:
