@@ -105,3 +105,9 @@ def test_map_names_the_terms_it_shows() -> None:
     caption = planning.regime_figure(claim, regimes).caption
     dominating = {f"${latex(regimes.terms[number])}$" for number in set(regimes.dominating.ravel().tolist())}
     assert set(re.findall(r"\$[^$]+\$", caption)) == dominating
+
+
+def test_the_middle_of_a_spread_is_the_median() -> None:
+    """One large ratio does not move it, as it would move a mean."""
+    assert planning._spread([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
+    assert planning._spread([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)

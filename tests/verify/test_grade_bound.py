@@ -13,13 +13,14 @@ import sympy as sp
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import find
+from fedtheory.language.registry import find, sharper_claims
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 from verify.check import check
 from verify.falsify.tables import clients
 from verify.grade import grade_bound
 from verify.grade.battery import battery
+from verify.grade.bound import _proved_bounds
 from verify.grade.looseness import measure_looseness
 from verify.grade.rule import share
 from verify.grade.same import are_equal, has_units_of
@@ -59,6 +60,15 @@ def test_a_claim_with_more_assumptions_proves_nothing() -> None:
     """The bound for full gradients is sharper still, and is refuted where there is noise."""
     quiet = find("renard2022:lemma-2.3.quiet").relations[0].right
     assert grade_bound(DRIFT, quiet).standing == "refuted"
+
+
+def test_only_claims_that_ask_for_no_more_prove_an_answer() -> None:
+    """Whatever runs would say: the guard of the proof stands alone."""
+    quiet = find("renard2022:lemma-2.3.quiet")
+    assert quiet in sharper_claims(DRIFT)
+    assert [known.id for known in _proved_bounds(DRIFT) if set(known.assumptions) > set(DRIFT.assumptions)] == []
+    assert DRIFT in _proved_bounds(DRIFT)
+    assert _proved_bounds(quiet)[0] is quiet
 
 
 def test_a_bound_that_stands() -> None:
@@ -229,6 +239,10 @@ def test_answers_with_exponentials() -> None:
     assert refuted.right_units
 
 
+LONG = (eta + 1) ** 5 * (tau + 2 * sigma) ** 5
+"""With its terms written out, more operations than SymPy is asked to simplify: numbers alone decide."""
+
+
 @pytest.mark.parametrize(
     ("left", "right", "expected"),
     [
@@ -238,6 +252,9 @@ def test_answers_with_exponentials() -> None:
         (eta**2, eta**2 + sp.Rational(1, 10**12), False),
         (eta, tau, False),
         (sp.log(-1 - eta), eta, False),
+        (LONG, sp.expand(LONG), True),
+        (LONG, sp.expand(LONG) * (1 + sp.Rational(1, 10**12)), False),
+        (LONG, sp.expand(LONG) + eta * sp.Rational(1, 10**20), False),
     ],
 )
 def test_equality(left: sp.Expr, right: sp.Expr, expected: bool) -> None:

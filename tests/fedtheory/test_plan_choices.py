@@ -1,0 +1,81 @@
+"""Choices of the planner against an exhaustive search: which step size, which count, when a search ends."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from planned_runs import LIU, THEOREM, a_run
+
+from fedtheory import FLOAT, Run, fedavg, quadratic
+from fedtheory.language import quantities as q
+from fedtheory.planner import Bound, ExactErrors, StepSizes, largest
+from fedtheory.planner.admissible import largest_count
+from fedtheory.planner.bound import STEP, STEPS, bound_of_run
+from fedtheory.planner.exact import GRID, lowest
+from fedtheory.planner.rounds_needed import RoundsNeeded
+
+ETA, TAU, A, B = sp.symbols("eta tau A B", positive=True)
+
+
+def _bound(expression: sp.Expr) -> Bound:
+    """A bound in the step size alone, without a condition."""
+    return Bound(THEOREM, tuple(sp.Add.make_args(sp.sympify(expression))), (), {ETA: STEP}, {STEP: 1.0})
+
+
+@pytest.mark.parametrize(("a", "b", "c"), [(1, 0, 1), (1, 1, 1), (100, 1, 2), (3, "1/1000", "1/7")])
+def test_the_best_step_size_of_a_cubic_bound_without_conditions(a: int, b: int | str, c: int | str) -> None:
+    """a/eta + b eta + c eta^3 is smallest where 3 c eta^4 + b eta^2 = a, which is quadratic in eta^2."""
+    falling, linear, cubic = (float(Fraction(value)) for value in (a, b, c))
+    bound = _bound(sp.Rational(a) / ETA + sp.Rational(b) * ETA + sp.Rational(c) * ETA**3)
+    square = (-linear + math.sqrt(linear**2 + 12 * cubic * falling)) / (6 * cubic)
+    found = StepSizes(bound).best(bound)
+    assert found is not None
+    assert found[0] == pytest.approx(math.sqrt(square), rel=1e-6)
+
+
+def test_a_quotient_just_below_a_count_is_the_count() -> None:
+    """tau <= A / B at A = 0.3 and B = 0.1: three local steps, although the floats' quotient is 2.9999999999999996."""
+    names = {TAU: STEPS, A: "A", B: "B"}
+    for a, b, count in ((0.3, 0.1, 3), (0.29999, 0.1, 2), (0.3, 0.4, 0)):
+        bound = Bound(THEOREM, (TAU,), (TAU <= A / B,), names, {STEPS: 1.0, "A": a, "B": b})
+        assert largest_count(bound, STEPS).value == count
+    assert largest(Bound(THEOREM, (TAU,), (), names, {}), STEPS).value == math.inf
+
+
+def test_rounds_and_iterations_that_are_both_given_stay() -> None:
+    """What is given follows from nothing: 100 rounds and 1000 iterations, whatever the local steps were."""
+    bound = bound_of_run(LIU, a_run(local_steps=5, rounds=50))
+    both = bound.at({"iterations": 1000, "rounds": 100})
+    assert (both.values["iterations"], both.values["rounds"]) == (1000, 100)
+
+
+def test_the_planned_step_is_beaten_by_one_that_takes_fewer_rounds() -> None:
+    """The fewest rounds count, even where the error at the end of more rounds is smaller.
+
+    On x^2/2 from 1 with noise of variance 1 the second moment m becomes (1 - eta)^2 m + eta^2: after one round it is
+    0.5 at least, and 0.52 with eta = 2/5, which is at 0.3472 after the second one.
+    """
+    setting = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]), noise=FLOAT.array([1.0]))
+    errors = ExactErrors(Run(setting, fedavg(setting, rounds=10, local_step_size=0.4)))
+    search = RoundsNeeded(errors, q.final_suboptimality, 0.51 / 2)
+    planned = search.outcome(0.4, 10)
+    assert (planned.rounds, planned.error) == (2, pytest.approx(0.3472 / 2))
+    found = search.best()
+    assert (found.reached, found.rounds) == (True, 1)
+    assert found.error == pytest.approx(((1 - found.step_size) ** 2 + found.step_size**2) / 2)
+    assert planned.error < found.error <= 0.51 / 2
+
+
+def test_a_search_ends_where_the_error_is_flat_towards_small_steps() -> None:
+    """Of equal scores the one with the largest exponent is the best, so that nothing smaller is tried."""
+    asked: list[float] = []
+
+    def score(exponent: float) -> float:
+        asked.append(exponent)
+        return max(exponent, -1.0)
+
+    assert lowest(score, GRID) is None
+    assert sorted(asked) == list(GRID)

@@ -1,0 +1,98 @@
+"""Guards and thresholds of checks, each from both sides: slopes, near ties, places without numbers, moved gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, Claim, Rate
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.problem import quadratic
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
+from verify import verdict as verdicts
+from verify.check import check
+from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
+from verify.check.links import links_of
+from verify.check.sides import Values
+from verify.decided import Decision
+from verify.instances import FAMILIES
+from verify.trials import Outcome
+
+N, T = sp.symbols("N T", positive=True)
+
+
+def _noisy_line(step: str = "1/2", variance: int = 3, rounds: int = 1) -> Run:
+    """x^2/2 from its minimiser, with noise."""
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]]]), array([[0]]), array([0]), noise=array([variance]))
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=RATIONAL.number(step, "step")))
+
+
+@pytest.mark.parametrize(("power", "holds"), [("1", True), ("21/20", True), ("23/20", None), ("5/4", None)])
+def test_an_order_that_is_wrong_by_a_quarter_is_not_supported(power: str, holds: bool | None) -> None:
+    """The stationary error is eta sigma^2 / ((2 - eta) N) exactly, so that its ratio to N^-p rises like N^(p-1)."""
+    rate = Rate(q.limiting_distance_sq, N ** -sp.Rational(power), N)
+    assert check(Claim(id="t:order", rate=rate, where={N: q.clients}), _noisy_line()).holds is holds
+
+
+@pytest.mark.parametrize(("missing", "exactly", "in_floats"), [(0, True, True), (14, False, None), (6, False, False)])
+def test_a_stated_constant_that_ties_in_floats_is_left_open(
+    missing: int, exactly: bool, in_floats: bool | None
+) -> None:
+    """The constant eta sigma^2 / (2 - eta) = 1 is attained on every rung: a little less is too small in rationals."""
+    constant = sp.Integer(1) if missing == 0 else 1 - sp.Rational(1, 10**missing)
+    rate = Rate(q.limiting_distance_sq, 1 / N, N, constant=constant)
+    claim = Claim(id="t:constant", rate=rate, where={N: q.clients})
+    assert check(claim, _noisy_line()).holds is exactly
+    assert check(claim, _noisy_line().as_floats()).holds is in_floats
+
+
+def test_a_place_where_both_sides_are_zero_is_the_least_tight() -> None:
+    """Round 0 starts in the minimiser, 0 <= 0; what is shown is round 1, with the ratio 1/5."""
+    distance = q.server_distance_sq.symbol
+    for factor in (5, 1000):
+        claim = Claim(id="t:zero", lhs=distance, rhs=factor * distance, where={distance: q.server_distance_sq})
+        for run in (_noisy_line(rounds=2), _noisy_line(rounds=2).as_floats()):
+            found = check(claim, run)
+            assert found.holds is True
+            assert found.worst is not None
+            assert found.worst.index["round"] == 1
+            assert float(found.ratio or 0) == pytest.approx(1 / factor)
+
+
+def _values(operator: str, lhs: list[float], rhs: list[float], scale: float = 1.0) -> Values:
+    """Both sides of a relation, as floats found them, with one scale of rounding."""
+    claim = Claim(
+        id="t:sides", lhs=q.rounds.symbol, rhs=T, relation=operator, where={q.rounds.symbol: q.rounds, T: q.rounds}
+    )
+    return Values(links_of(claim)[0], np.array(lhs), np.array(rhs), np.full(len(lhs), scale))
+
+
+def test_an_equation_that_floats_find_wrong_stays_open_beside_nearby_runs() -> None:
+    """What cancels can be all rounding; without nearby runs the values alone are asked, and inequalities fail."""
+    equation, bound = (_values(operator, [2.0, 1.0], [1.0, 1.0]) for operator in ("==", "<="))
+    assert decide_by_values(equation).tolist() == [FAILS, OPEN]
+    assert decide_by_values(equation, [equation]).tolist() == [OPEN, OPEN]
+    assert decide_by_values(bound, [bound]).tolist() == [FAILS, OPEN]
+
+
+@pytest.mark.parametrize(("moved", "decided"), [(0.0, HOLDS), (0.009, HOLDS), (0.011, OPEN), (np.nan, OPEN)])
+def test_a_gap_has_to_be_a_hundred_times_its_change(moved: float, decided: int) -> None:
+    """A gap of 1 counts where it changes by less than 1/100 at nearby runs."""
+    sides, near = _values("<=", [1.0], [2.0]), _values("<=", [1.0], [2.0 + moved])
+    assert decide_by_values(sides, [sides, near]).tolist() == [decided]
+    assert decide_by_values(sides, [_values("<=", [1.0, 1.0], [2.0, 2.0])]).tolist() == [OPEN]
+
+
+def test_a_violation_that_exact_numbers_leave_open_refutes_nothing() -> None:
+    """Clients with different numbers of local steps: the theorem says nothing of them, whatever floats have said."""
+    claim = find("renard2022:thm-2.1")
+    instance = FAMILIES["unequal local work"].instances[0]
+    assert check(claim, instance.run()).holds is None
+    spurious = Outcome(claim.id, instance, True, True, False, False, 2.0, (False, False, 1, 1, 1), 0.0)
+    found = verdicts._verdict(claim.id, [spurious], Decision())
+    assert (found.verdict, found.instances) == ("not applicable", 0)
+    assert verdicts._counterexample(claim, [spurious], Decision()) is None
