@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-Row = Callable[[str, str, float, str], None]
+from rows import Row
 
 
 @pytest.fixture

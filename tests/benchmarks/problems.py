@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from conftest import Row
+from rows import Row
 
 from fedtheory.federation.problem import Problem, quadratic
 

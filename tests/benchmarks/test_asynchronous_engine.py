@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Row
 from flint import fmpq
 from problems import Scale, best_of, random_problem, require_growth
+from rows import Row
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments import Trajectory

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row
 from problems import best_of, seconds_of_sympy, seconds_to_prove
+from rows import Row
 
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates

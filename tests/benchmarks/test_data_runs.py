@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Row
 from problems import Scale, best_of, require_growth, seconds_of_sympy
+from rows import Row
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.moments import Trajectory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Row
 from problems import best_of, exponent, random_problem, seconds_of_sympy
+from rows import Row
 
 from fedtheory.engine.joint import JointTrajectory
 from fedtheory.runfile import run_with
@@ -17,7 +17,7 @@ REPETITIONS = 100
 
 
 def test_control_variates_of_a_hundred_clients(benchmark: Any, row: Row) -> None:
-    """SCAFFOLD, 100 clients in 20 dimensions, 100 rounds, takes under five seconds."""
+    """SCAFFOLD, 100 clients in 20 dimensions, 100 rounds."""
     keys = STEPS | {"name": "scaffold", "rounds": 100}
 
     def run() -> Any:
@@ -26,7 +26,6 @@ def test_control_variates_of_a_hundred_clients(benchmark: Any, row: Row) -> None
     benchmark.pedantic(run, rounds=1)
     seconds = best_of(run, 3)
     row("SCAFFOLD, M = 100, d = 20, 100 rounds", "import of SymPy", seconds / seconds_of_sympy(), "times the cost")
-    assert seconds < 5
 
 
 def _seconds_of_a_round(clients: int) -> float:

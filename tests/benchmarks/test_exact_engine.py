@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Row
 from problems import Scale, best_of, random_problem, require_growth
+from rows import Row
 
 from fedtheory.engine import sampling
 from fedtheory.engine.moments.recursion import Recursion

@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from conftest import Row
 from problems import seconds_of_sympy
+from rows import Row
 
 from fedtheory.language.exercises import BoundQuestion, ManualQuestion
 from verify.grade import Assignment, assignments, grade_folder

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import Row
 from problems import best_of, seconds_of_sympy
+from rows import Row
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.certified_run import certified

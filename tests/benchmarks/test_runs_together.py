@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Row
 from problems import Scale, best_of, require_growth
+from rows import Row
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments import trajectory_of

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row
 from problems import best_of
+from rows import Row
 
 pytestmark = pytest.mark.slow
 COMMAND = str(Path(sys.executable).parent / "fedtheory")

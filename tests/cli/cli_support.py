@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,10 @@ class Outcome:
         assert len(lines) == 1, self.err
         assert "Traceback" not in self.err
         return lines[0]
+
+
+Command = Callable[..., Outcome]
+"""Runs `fedtheory ARGUMENTS...`."""
 
 
 def read_json(text: str) -> Any:

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import CLIENT_OF_ROW, QUADRATIC, Changes, Outcome, run_text
+from cli_support import CLIENT_OF_ROW, QUADRATIC, Changes, Command, Outcome, run_text
 
 from fedtheory.cli import run
-
-Command = Callable[..., Outcome]
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from fedtheory.cli.unicode_math import unicode_prose
 from fedtheory.language import assumptions as a
 from fedtheory.language.registry import all_claims
@@ -13,6 +16,16 @@ def test_every_assumption_is_listed_once_where_it_is_defined() -> None:
     names = [entry.name for entry in assumed()]
     assert sorted(names) == sorted(a.__all__)
     assert all(getattr(a, entry.name) is entry.assumption for entry in assumed())
+    # As the text of the chapters has them, read without importing it.
+    written = {
+        (path.stem, name)
+        for path in Path(a.__file__).parent.glob("*.py")
+        for name in re.findall(
+            r"^(\w+) = (?:Assumption|Setting|Boundedness|OfAlgorithm)\(", path.read_text(encoding="utf-8"), re.M
+        )
+    }
+    assert {(entry.module.__name__.rpartition(".")[2], entry.name) for entry in assumed()} >= written
+    assert ("participation", "uniform_sampling") in written
 
 
 def test_what_claims_assume_is_listed() -> None:

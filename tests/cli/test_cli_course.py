@@ -18,7 +18,16 @@ def test_the_list(command) -> None:
     document = command("course", "list", "--json").document
     assert len(document) >= 10
     assert all(d["claims"] and d["questions"] >= 4 and d["points"] >= 10 for d in document)
-    assert ASSIGNMENT in command("course", "list").out
+    assert {
+        "id": "fedfix-weights",
+        "title": "Derive the weights of FedFix",
+        "claims": ["fraboni2022:eq-40", "fraboni2022:eq-36"],
+        "questions": 6,
+        "points": 15,
+    } in document
+    table = command("course", "list").out
+    assert all(d["id"] in table for d in document)
+    assert ASSIGNMENT in table
 
 
 def test_new_writes_for_both_sides(command, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from cli_support import Command
 
 from fedtheory.language.registry import claims_of
 from fedtheory.runfile import run_toml

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from cli_support import Command
 
 from fedtheory.language.targets import resolve
 

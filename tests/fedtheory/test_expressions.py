@@ -151,15 +151,6 @@ def test_what_the_language_does_not_know_is_refused(expression: sp.Expr, complai
         compile_expression(expression, WHERE)
 
 
-def test_telescoping_holds_for_every_horizon() -> None:
-    """sum_{t<T} (d(t) - d(t+1)) = d(0) - d(T): by induction over a symbolic T."""
-    d, horizon = sp.Function("d"), sp.Symbol("T", integer=True, nonnegative=True)
-    closed = d(0) - d(horizon)
-    step = closed.subs(horizon, horizon + 1) - closed
-    assert closed.subs(horizon, 0) == 0
-    assert sp.simplify(step - (d(horizon) - d(horizon + 1))) == 0
-
-
 def test_means_over_clients_are_typeset_as_the_claim_takes_them() -> None:
     """With importances where shares may be unequal, by the claim's own letter; after a claim as before it."""
     equal, unequal = find("comparator:average-error"), find("comparator:curvatures.average-error")

@@ -291,18 +291,32 @@ def test_lemma_1_in_symbols() -> None:
     assert sp.expand(diagonal + alpha * pairs - claimed) == 0
 
 
-@pytest.mark.parametrize("count", range(1, 7))
-def test_sums_over_earlier_steps(count: int) -> None:
-    """(69): each difference of neighbours is a combination of the x_l with coefficients that are not negative."""
-    x = sp.symbols(f"x0:{count}")
-    chain = [
-        sum(k * x[early] for k in range(count) for early in range(k)),
-        (count - 1) * sum(x[early] for k in range(1, count) for early in range(k)),
-        (count - 1) ** 2 * sum(x[:-1]),
-        (count - 1) ** 2 * sum(x),
-    ]
-    for smaller, larger in itertools.pairwise(map(sp.sympify, chain)):
-        assert all(sp.diff(larger - smaller, symbol) >= 0 for symbol in x)
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_sums_over_earlier_steps(steps: int) -> None:
+    """The sums of (69) by plain loops over S(n, l), and their order, which S >= 0 gives."""
+    run = Setup(minimisers=(1, 0, -1), local_steps=steps, rounds=2).run()
+    spread = mean_square_gradient.measure(run)
+    at_steps = q.past_mean_square_gradient.measure(run)
+    assert at_steps.shape == (2, steps, 1)
+    for n in range(2):
+        x = [*(at_steps[n, k + 1, 0] - at_steps[n, k, 0] for k in range(steps - 1))]
+        last = spread[n, 0, 0] * steps - sum(x, fmpq(0))
+        past = [sum(x[:k], fmpq(0)) for k in range(steps)]
+        assert at_steps[n, :, 0].tolist() == past
+        chain = [
+            sum((k * value for k, value in enumerate(past)), fmpq(0)),
+            (steps - 1) * sum(past, fmpq(0)),
+            (steps - 1) ** 2 * sum(x, fmpq(0)),
+            (steps - 1) ** 2 * (sum(x, fmpq(0)) + last),
+        ]
+        measured = [
+            q.weighted_past_sum.measure(run)[n, 0, 0],
+            (steps - 1) * q.past_sum_of_sums.measure(run)[n, 0, 0],
+            (steps - 1) ** 2 * q.sum_without_last.measure(run)[n, 0, 0],
+            (steps - 1) ** 2 * steps * spread[n, 0, 0],
+        ]
+        assert measured == chain == sorted(chain)
+    assert last > 0
 
 
 def same(left: Any, right: Any) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 import sympy as sp
+from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.frames import round_frames
@@ -212,15 +214,23 @@ def test_problem_5_3_by_hand() -> None:
         assert abs(limiting_distance_sq.measure(run) - step * leading) < 20 * step**2
 
 
-def test_lemma_5_1_over_all_subsets() -> None:
-    """The coefficients of the lemma's proof, for symbolic means that add up to zero."""
-    for agents, selected in [(2, 1), (3, 2), (4, 2), (4, 3)]:
-        free = sp.symbols(f"a0:{agents - 1}")
-        means = [*free, -sum(free)]
-        subsets = list(itertools.combinations(means, selected))
-        drawn = sum((sum(subset) / selected) ** 2 for subset in subsets) / len(subsets)
-        factor = sp.Rational(agents - selected, agents * selected * (agents - 1))
-        assert sp.expand(drawn - factor * sum(mean**2 for mean in means)) == 0
+@pytest.mark.parametrize(("agents", "selected"), [(2, 1), (3, 2), (4, 2), (4, 3)])
+def test_lemma_5_1_over_all_subsets(agents: int, selected: int) -> None:
+    """What the claim says of fixed numbers is their variance over all subsets: a_k = k^2, without fluctuation."""
+    numbers = [Fraction(k * k) for k in range(agents)]
+    mean = sum(numbers) / agents
+    subsets = list(itertools.combinations(numbers, selected))
+    drawn = sum((sum(subset) / selected - mean) ** 2 for subset in subsets) / len(subsets)
+    spread = sum((number - mean) ** 2 for number in numbers) / agents
+    claim = find("vlaski2023:lemma-5.1")
+    names = {notion.name: symbol for symbol, notion in claim.where.items()}
+    # The term about the means of the agents is the one that full participation removes.
+    (of_means,) = (term for term in claim.rhs.args if term.subs(names["participants"], names["clients"]) == 0)
+    factor = sp.prod(part for part in of_means.args if not part.has(Average))
+    values = {names["clients"]: agents, names["participants"]: selected}
+    assert factor.subs(values) == sp.Rational(drawn.numerator, drawn.denominator) / sp.Rational(
+        spread.numerator, spread.denominator
+    )
 
 
 def test_lemma_5_1_for_chosen_variables() -> None:
@@ -287,26 +297,15 @@ def test_the_error_after_a_round_by_hand() -> None:
     assert small.slack == sp.Rational(3, 4) - sp.Rational(81, 128) - sp.Rational(6, 256)
 
 
-def test_the_sums_and_squares_of_the_proofs() -> None:
-    """Identities behind (5.26), (5.54), (5.58) and (5.63)-(5.65)."""
-    a, b, alpha, y, t = sp.symbols("a b alpha y t", positive=True)
-    steps, number = sp.symbols("E e", integer=True, positive=True)
-    young = a**2 / alpha + b**2 / (1 - alpha) - (a + b) ** 2
-    assert sp.simplify(young - ((1 - alpha) * a - alpha * b) ** 2 / (alpha * (1 - alpha))) == 0
-    assert sp.expand((1 + y / 2) ** 2 - (1 + y) - y**2 / 4) == 0
-    rate = 1 - 2 * mu * nu + mu**2 * (nu**2 + excess + beta)
-    assert sp.expand(rate - (1 - mu * nu) ** 2 - mu**2 * (excess + beta)) == 0
-    assert sp.simplify((1 + sp.sqrt(t)) / (1 - t) - 1 / (1 - sp.sqrt(t))) == 0
-    squares = sp.summation((number - 1) ** 2, (number, 1, steps))
-    assert sp.expand(squares - steps * (steps - 1) * (2 * steps - 1) / 6) == 0
+@pytest.mark.parametrize(("steps", "remainder"), [(1, "0"), (2, "0"), (3, "1/27"), (4, "15/256")])
+def test_the_leading_bias_of_local_steps(steps: int, remainder: str) -> None:
+    """E d_k = -mu (E - 1)/(2 E) h grad J_k + O(mu^2), without remainder for two steps.
 
-
-def test_the_leading_bias_of_local_steps() -> None:
-    """E d_k = -mu (E - 1)/(2 E) h grad J_k + O(mu^2), without remainder for two steps."""
-    pull = sp.Symbol("G")
-    for steps in (2, 3, 4):
-        factor = 1 - mu / steps * h
-        mean = sum((factor**e - 1) * pull for e in range(steps)) / steps
-        remainder = sp.expand(mean + mu * sp.Rational(steps - 1, 2 * steps) * h * pull)
-        assert sp.series(remainder, mu, 0, 2).removeO() == 0
-        assert (remainder == 0) == (steps == 2)
+    With h = 1, mu = 1, and so a = 1/E: the mean of (1 - a)^e - 1 over e < E is -(E - 1)/(2 E) and what is left over,
+    a^2/3 for three steps and a^2 - a^3/4 for four.
+    """
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]]]), array([[0]]), array([1]))
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, steps), local_steps=steps))
+    moved = run.trajectory.server_mean[1][0] - 1
+    assert -moved - 1 == -fmpq(steps - 1, 2 * steps) + RATIONAL.number(remainder, "remainder")

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.language.exercises import BoundQuestion, ChoiceQuestion, Draw, ManualQuestion, Question
+from fedtheory.language.exercises import BoundQuestion, ChoiceQuestion, CodeQuestion, Draw, ManualQuestion, Question
 from fedtheory.language.registry import find, papers
 from fedtheory.sources.fraboni2022.assignments.limit_or_cycle import even, first, odd, phi, second
 from fedtheory.sources.lecture27.assignments.tau_under_a_budget import best_steps
@@ -153,6 +153,26 @@ def test_the_rubric_has_everything(assignment: Assignment) -> None:
     copy = assignment.copy("ana")
     text = n.rubric(assignment, copy)
     assert all(rule_of(q) in text and q.solution_cell in text and f"{q.points} points" in text for q in copy.questions)
+    assert text.startswith(
+        f"# {assignment.title}: rubric\n\nCopy of `ana`, {sum(q.points for q in copy.questions)} points."
+    )
+    assert text.count("\n## ") == len(copy.questions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (BoundQuestion, "All points: the answer equals the reference, or it stands"),
+        (ChoiceQuestion, "All points for the right answer, otherwise none."),
+        (CodeQuestion, "The share of the "),
+        (ManualQuestion, "Read by a person: "),
+    ],
+)
+def test_each_kind_of_question_has_its_rule(kind: type[Question], words: str) -> None:
+    """The rubric says for bounds, functions, texts and all else how points are given."""
+    asked = [q for one in assignments().values() for q in one.copy("ana").questions if isinstance(q, kind)]
+    assert asked
+    assert all(rule_of(question).startswith(words) for question in asked)
 
 
 def questions_of(kind: type[Question]) -> list[Question]:
