@@ -7,6 +7,7 @@ Text in a card may hold formulas, as LaTeX between ``\\(`` and ``\\)``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -45,7 +46,7 @@ class Card:
         if self.rows:
             parts.append(_table(self.columns, self.rows))
         if self.figure:
-            parts.append(f'<div style="max-width:30em">{self.figure}</div>')
+            parts.append(_image(self.figure, self.title))
         if self.code:
             parts.append(f"<pre>{escape(self.code)}</pre>")
         return '<div class="fedtheory tex2jax_process" style="overflow-x:auto">' + "".join(parts) + "</div>"
@@ -129,6 +130,18 @@ def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in columns)
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return f"<table>{f'<thead><tr>{head}</tr></thead>' if columns else ''}<tbody>{body}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    """A cell of a table: text on the left, where notebooks would put it on the right."""
+    return f'<td style="text-align:left">{escape(text)}</td>'
+
+
+def _image(svg: str, title: str) -> str:
+    """A figure as an image, which a notebook shows before its code is trusted; inline SVG it would cut out."""
+    data = b64encode(svg.encode()).decode()
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<div style="max-width:30em"><img style="width:100%" alt="{escape(title)}" src="{source}"/></div>'

@@ -184,7 +184,8 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
 
 
 def _for_a_page(svg: str, name: str) -> str:
-    """An SVG that scales with its column and shares no id with another figure of the page."""
+    """An SVG that scales with its column, without metadata, and shares no id with another figure of the page."""
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
     head, tag, rest = svg.partition(">")

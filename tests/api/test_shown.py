@@ -67,17 +67,17 @@ def test_numbers_are_shown(objects: dict[str, Any]) -> None:
     """A counterexample comes with both sides and the run file; a simulation with its curve."""
     worst = objects["verdicts"][0].evidence.worst
     for side in (worst.lhs, worst.rhs):
-        assert f"<td>{side}</td>" in objects["verdicts"]._repr_html_()
+        assert f">{side}</td>" in objects["verdicts"]._repr_html_()
     assert "[algorithm]" in objects["verdicts"]._repr_html_()
-    assert "<svg" in objects["simulation"]._repr_html_()
+    assert "data:image/svg+xml;base64," in objects["simulation"]._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["simulation", "check", "proof", "plan", "verdicts"])
 def test_results_have_a_small_figure(name: str, objects: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Matplotlib is there; cards do without it."""
-    assert "<svg" in objects[name]._repr_html_()
+    assert "data:image/svg+xml;base64," in objects[name]._repr_html_()
     monkeypatch.setattr(fedtheory.shown, "find_spec", lambda _name: None)
-    assert "<svg" not in objects[name]._repr_html_()
+    assert "data:image/svg+xml" not in objects[name]._repr_html_()
 
 
 def test_figures_show_what_they_should() -> None:
