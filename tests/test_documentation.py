@@ -54,13 +54,16 @@ def test_the_clock_runs() -> None:
     assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
 
 
-def test_the_algorithm_of_ones_own_runs(tmp_path: Path) -> None:
-    """It is named as the page says."""
-    (tmp_path / "mine.py").write_text(block("how-to/algorithms.md", "python", "halves = "))
+def test_the_algorithms_of_ones_own_run(tmp_path: Path) -> None:
+    """They are named as the page says, and a parameter is a key of the run file."""
+    own = [block("how-to/algorithms.md", "python", name) for name in ("halves = ", "shrinking = ")]
+    (tmp_path / "mine.py").write_text("\n".join(own))
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
-    algorithm = {"name": "mine.py:halves", "local_step_size": "1/2", "rounds": 1}
-    run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL, tmp_path)
-    assert str(run.trajectory.server_mean[-1][0]) == "3/4"
+    # With a step of 1/2: (1 + 1/2)/2, and 1 - 1/2 - 1/2 * 1/10.
+    for keys, model in (({"name": "mine.py:halves"}, "3/4"), ({"name": "mine.py:shrinking", "decay": "1/10"}, "9/20")):
+        algorithm = {**keys, "local_step_size": "1/2", "rounds": 1}
+        run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL, tmp_path)
+        assert str(run.trajectory.server_mean[-1][0]) == model
 
 
 def test_the_sweep_runs(tmp_path: Path) -> None:

@@ -47,15 +47,25 @@ BAD = {
     "a product of vectors": ({"server_update": {x: x + Weighted(y * x)}}, "the term x*y_i is none"),
     "a power": ({"local": Local(y, x, y - eta * Gradient(y) ** 2)}, "linear combination"),
     "a number": ({"server_update": {x: x + 1}}, "the term 1 is none"),
-    "an unknown letter": ({"server_update": {x: sp.Symbol("alpha") * x}}, "unknown letter alpha"),
+    "an unknown letter": (
+        {"server_update": {x: sp.Symbol("alpha") * x}},
+        "undeclared symbol alpha: expected a vector, a number of the run such as eta, or a number of the algorithm",
+    ),
+    "a sum in a local step": (
+        {"client": {c: 0}, "local": Local(y, x, y - eta * Weighted(c))},
+        "not known here: clients are combined at the end of a round; the server can keep the result",
+    ),
     "no start of a client": ({"client_update": {c: y - x}}, "mine: c_i: has no start: expected it in `client`"),
     "no start of the server": ({"server_update": {c: x}}, "c_i: has no start: expected it in `server`"),
     "two points": (
         {"client": {c: start}, "local": Local(y, x, y - eta * (Gradient(y) + Gradient(c)))},
-        "expected gradients at one point in a local step, got c_i, y_i",
+        "expected gradients at one point in a local step, got c_i, y_i: two points are not supported; a client",
     ),
     "a client at the server": ({"server_update": {x: y}}, "y_i is not known here"),
-    "a gradient at the end": ({"server_update": {x: x - Gradient(x)}}, "not known here"),
+    "a gradient at the end": (
+        {"server_update": {x: x - Gradient(x)}},
+        "not known here: gradients are taken in local steps",
+    ),
     "a start elsewhere": ({"client": {c: x}}, "x is not known here"),
     "a start at a multiple that differs": (
         {"server": {x: eta * start}},

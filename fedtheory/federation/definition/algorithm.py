@@ -60,6 +60,20 @@ class Parameter:
     """Whether the key is true or false, for the numbers 1 and 0."""
 
 
+_KEEP_A_GRADIENT = (
+    "a client can keep an earlier gradient as a vector: after one local step it is (start of y_i - y_i)/eta"
+)
+
+
+def _instead_of(part: Expr) -> str:
+    """The way to write what an update may not use; empty where there is none."""
+    if part.has(Gradient):
+        return f": gradients are taken in local steps; {_KEEP_A_GRADIENT}"
+    if part.has(*SUMS):
+        return ": clients are combined at the end of a round; the server can keep the result as a vector of its own"
+    return ""
+
+
 @dataclass(frozen=True, eq=False)
 class FederatedAlgorithm:
     """A definition; `InputError` names the part of it that is not one."""
@@ -226,7 +240,11 @@ class FederatedAlgorithm:
         found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}
         if len(found) > 1:
             points = ", ".join(sorted(str(node.args[0]) for node in found))
-            raise InputError(self.name, f"expected gradients at one point in a local step, got {points}")
+            raise InputError(
+                self.name,
+                f"expected gradients at one point in a local step, got {points}: two points are not supported; "
+                + _KEEP_A_GRADIENT,
+            )
 
     def _expect(self, vector: Expr, expression: Expr, vectors: set[Expr], nodes: Any) -> None:
         """Raise `InputError` unless an expression is linear in vectors that it may know, inside `nodes` as well."""
@@ -234,7 +252,7 @@ class FederatedAlgorithm:
             if part in vectors:
                 continue
             if not isinstance(part, nodes):
-                raise InputError(self._key(vector), f"{part} is not known here")
+                raise InputError(self._key(vector), f"{part} is not known here{_instead_of(part)}")
             inside = self._inside(part)
             self._expect(vector, part.args[0], inside, (Compressed,) if isinstance(part, OVER_CLIENTS) else ())
 
@@ -250,7 +268,11 @@ class FederatedAlgorithm:
         if vector in self.server_update and expression is self.server_update[vector]:
             self._check_common(vector, expression)
         for letter in sorted(unknown, key=str):
-            raise InputError(self._key(vector), f"unknown letter {letter}: neither a vector nor a number of the run")
+            raise InputError(
+                self._key(vector),
+                f"undeclared symbol {letter}: expected a vector, a number of the run such as eta, or a number of the "
+                f"algorithm's own, declared with parameters=(Parameter({letter}, {str(letter)!r}, ...),)",
+            )
 
     def _check_common(self, vector: Expr, expression: Expr) -> None:
         """Raise `InputError` where the server uses a client's number outside a sum over clients."""
