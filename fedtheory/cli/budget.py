@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, RunFile, about, print_json, print_lines, print_table, short
+from fedtheory.cli.output import Json, NoCode, RunFile, about, print_json, print_lines, print_table, short
 
 if TYPE_CHECKING:
     from fedtheory.engine.budget import Budget, BudgetedRun, Comparison, Estimates
@@ -24,6 +24,8 @@ def run(
     local_cost: LocalCost,
     aggregation_cost: AggregationCost,
     total: Total,
+    *,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Spend a budget on gradient descent: fixed numbers of local steps, and a number chosen as the run goes.

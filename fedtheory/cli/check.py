@@ -10,6 +10,7 @@ from fedtheory.cli.output import (
     ArithmeticName,
     FigureFile,
     Json,
+    NoCode,
     RunFile,
     Target,
     about,
@@ -41,6 +42,7 @@ def run(
     arithmetic: ArithmeticName = "float",
     *,
     figure: FigureFile = None,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""

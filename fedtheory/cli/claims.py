@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, SourceKey, print_json, print_table, styled
+from fedtheory.cli.output import Json, NoCode, SourceKey, print_json, print_table, styled
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -23,7 +23,7 @@ Wanted = Annotated[
 ]
 
 
-def run(targets: Wanted = None, source: SourceKey = None, as_json: Json = False) -> None:
+def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
     """List the encoded claims, in the order of their sources' pages; a word lists those that are about it."""
     claims = _listed(targets, source)
     if as_json:

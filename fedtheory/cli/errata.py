@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import Json, SourceKey, Targets, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import Json, NoCode, SourceKey, Targets, print_json, print_lines, print_table, styled
 
 if TYPE_CHECKING:
     from verify.errata import Erratum
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 NAME = "errata"
 
 
-def run(targets: Targets = None, source: SourceKey = None, as_json: Json = False) -> None:
+def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
     """List the refuted claims: the fault, the repair, and a counterexample that is checked again, exactly."""
     from fedtheory.language.targets import expand_or_all, resolve
     from verify.errata import errata

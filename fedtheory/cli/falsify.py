@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, Target, print_json, print_lines, progress, short, styled
+from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, progress, short, styled
 from fedtheory.cli.setting import document_of_setting, print_setting
 from fedtheory.cli.witness import Save, print_witness, save_witness
 
@@ -19,7 +19,15 @@ Budget = Annotated[float, typer.Option("--budget", min=0, help="Seconds of the p
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches in another order.")]
 
 
-def run(target: Target, budget: Budget = 20, seed: Seed = 0, save: Save = None, as_json: Json = False) -> None:
+def run(
+    target: Target,
+    budget: Budget = 20,
+    seed: Seed = 0,
+    save: Save = None,
+    *,
+    _no_code: NoCode = False,
+    as_json: Json = False,
+) -> None:
     """Search for a violation of a claim; exit code 1 if one is found that the recorded verdict excludes."""
     from fedtheory.language.targets import resolve
     from verify.falsify import falsify

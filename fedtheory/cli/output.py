@@ -36,6 +36,26 @@ FigureFile = Annotated[
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Compute all anew, and keep nothing.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 
+
+def _refuse_code(context: typer.Context, wanted: bool) -> bool:
+    """Refuse Python files for as long as the command runs."""
+    if wanted:
+        from fedtheory.runfile.loading import refusing_code
+
+        context.with_resource(refusing_code())
+    return wanted
+
+
+NoCode = Annotated[
+    bool,
+    typer.Option(
+        "--no-code",
+        callback=_refuse_code,
+        is_eager=True,
+        help="Execute no Python file or folder, whether you name it or a run file does.",
+    ),
+]
+
 _STYLES = {
     "supported": "green",
     "proved": "bold green",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, SourceKey, about, print_json, print_lines, progress
+from fedtheory.cli.output import Json, NoCode, SourceKey, about, print_json, print_lines, progress
 from fedtheory.cli.plan_document import document
 from fedtheory.cli.plan_tables import print_plan
 
@@ -51,6 +51,7 @@ def run(
     map_over: Map = None,
     output: Output = None,
     show_all: All = False,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Say what to run, by exact errors, and what the theory promises there.

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from fedtheory.cli.output import Json, about, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import Json, NoCode, about, print_json, print_lines, print_table, styled
 from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
     from fedtheory.proofs import Proof
+    from fedtheory.proofs.document import Document
     from verify.printed import PrintedStep
 
 NAME = "prove"
@@ -28,18 +29,32 @@ CertificateFile = Annotated[
     str | None,
     typer.Option("--certificate", metavar="FILE", help="Check this certificate (JSON) for the claim."),
 ]
+ClaimFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--claims", metavar="FILE", help="A file.py of yours whose claims FILE.json may be about; may recur."
+    ),
+]
 SaveFile = Annotated[str | None, typer.Option("--save", metavar="FILE", help="Write the claim's certificate as JSON.")]
 
 
-def run(target: ProofTarget, certificate: CertificateFile = None, save: SaveFile = None, as_json: Json = False) -> int:
+def run(
+    target: ProofTarget,
+    certificate: CertificateFile = None,
+    save: SaveFile = None,
+    *,
+    claims: ClaimFiles = None,
+    _no_code: NoCode = False,
+    as_json: Json = False,
+) -> int:
     """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken.
 
     Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.  A certificate
-    is data: one that somebody sent can be checked without executing anything.
+    is data, and names published claims, or those of files that you name: --claims mine.py.  Nothing else is executed.
     """
     from verify.printed import printed_proof
 
-    proofs = _proofs(target, certificate)
+    proofs = _proofs(target, certificate, claims or [])
     if save is not None:
         _save(proofs, save)
     found = [(proof, printed_proof(proof.claim)) for proof in proofs]
@@ -53,25 +68,49 @@ def run(target: ProofTarget, certificate: CertificateFile = None, save: SaveFile
     return int(any(proof.verdict == "broken" for proof in proofs))
 
 
-def _proofs(target: str, certificate: str | None) -> list[Proof]:
-    """What the kernel says of what is named: a file with a certificate, or claims with theirs."""
+def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proof]:
+    """Examine what is named: a file with a certificate, or claims with theirs."""
+    from fedtheory.errors import InputError
     from fedtheory.language.targets import expand, resolve
     from fedtheory.proofs import prove
     from fedtheory.proofs.document import claim_named, read_document
 
     if target.endswith(".json"):
-        return [_examined(resolve(claim_named(read_document(target))), target)]
+        if certificate is not None:
+            raise InputError("--certificate", f"expected a claim beside it, got {target}, which is a certificate")
+        document = read_document(target)
+        with about(target):
+            claim = _claim_of(claim_named(document), files)
+        return [_examined(claim, document, target)]
+    if files:
+        raise InputError("--claims", f"expected FILE.json beside it, got {target}")
     claims = [resolve(single) for single in expand([target])]
     if certificate is None:
         return [prove(claim) for claim in claims]
-    return [_examined(_only(claims, "--certificate"), certificate)]
+    return [_examined(_only(claims, "--certificate"), read_document(certificate), certificate)]
 
 
-def _examined(claim: Claim, file: str) -> Proof:
+def _claim_of(name: str, files: list[str]) -> Claim:
+    """The claim that a document names: of the user's files, or a published one; a document executes nothing else."""
+    from fedtheory.errors import InputError
+    from fedtheory.language.registry import find, is_an_id
+    from fedtheory.language.targets import expand, resolve
+
+    own = [claim for claim in map(resolve, expand(files)) if claim.id == name]
+    if len(own) > 1:
+        raise InputError("--claims", f"expected one claim with the id {name:.80}, got {len(own)}")
+    if own:
+        return own[0]
+    if not is_an_id(name):
+        expected = "expected the id of a published claim, or of one in a file that --claims names"
+        raise InputError("certificate.claim", f"{expected}, got {name!r:.80}")
+    return find(name)
+
+
+def _examined(claim: Claim, document: Document, file: str) -> Proof:
     from fedtheory.proofs import examine
-    from fedtheory.proofs.document import certificate_in, read_document
+    from fedtheory.proofs.document import certificate_in
 
-    document = read_document(file)
     with about(file):
         certificate_in(claim, document)
     return examine(claim, document)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fedtheory.cli.figure import require_pages
-from fedtheory.cli.output import Jobs, Json, NoCache, SourceKey, Targets, print_json, print_lines, progress
+from fedtheory.cli.output import Jobs, Json, NoCache, NoCode, SourceKey, Targets, print_json, print_lines, progress
 
 NAME = "report"
 
@@ -31,6 +31,7 @@ def run(
     sweep: Sweep = None,
     jobs: Jobs = -1,
     no_cache: NoCache = False,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples.

@@ -6,14 +6,21 @@ from typing import Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, SourceKey, Targets, print_json, print_lines, progress
+from fedtheory.cli.output import Json, NoCode, SourceKey, Targets, print_json, print_lines, progress
 
 NAME = "rocq"
 
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
 
 
-def run(targets: Targets = None, output: Folder = "rocq", source: SourceKey = None, *, as_json: Json = False) -> None:
+def run(
+    targets: Targets = None,
+    output: Folder = "rocq",
+    source: SourceKey = None,
+    *,
+    _no_code: NoCode = False,
+    as_json: Json = False,
+) -> None:
     """Write claims with their proofs as theorems for Rocq (Coq 8.16 or newer), with the library that they need.
 
     Without targets all proved claims.  In the folder `coq_makefile -f _CoqProject -o Makefile && make` checks them;

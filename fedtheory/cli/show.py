@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.claims import summary
-from fedtheory.cli.output import Json, Target, print_json, print_lines, styled
+from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, styled
 from fedtheory.cli.setting import document_of_setting, setting_lines
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NAME = "show"
 
 
-def run(target: Target, as_json: Json = False) -> None:
+def run(target: Target, *, _no_code: NoCode = False, as_json: Json = False) -> None:
     """Show one claim: statement, assumptions, conditions, and what its symbols stand for."""
     from fedtheory.language.targets import resolve
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.figure import require_figure, write_figure
-from fedtheory.cli.output import ArithmeticName, FigureFile, Json, RunFile, about, print_json
+from fedtheory.cli.output import ArithmeticName, FigureFile, Json, NoCode, RunFile, about, print_json
 from fedtheory.cli.simulation_tables import MEASURED, notes, print_drawn, print_run, where_known
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampled schedules.")] = 0,
     *,
     figure: FigureFile = None,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Jobs, Json, print_json, print_lines, print_table, progress, short
+from fedtheory.cli.output import Jobs, Json, NoCode, print_json, print_lines, print_table, progress, short
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,7 @@ def run(
     jobs: Jobs = -1,
     dask: Scheduler = None,
     restart: Restart = False,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Check claims on a grid or a random family of runs; interrupt it at will, the same command goes on."""

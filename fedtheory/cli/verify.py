@@ -11,6 +11,7 @@ from fedtheory.cli.output import (
     Jobs,
     Json,
     NoCache,
+    NoCode,
     SourceKey,
     Targets,
     print_json,
@@ -44,6 +45,7 @@ def run(
     search: Search = 10,
     save: Save = None,
     no_cache: NoCache = False,
+    _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
     """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, Target, print_json, print_lines, print_table, progress, short
+from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, print_table, progress, short
 from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
@@ -18,7 +18,14 @@ Clients = Annotated[int, typer.Option("--clients", help="Number of clients; the 
 LocalSteps = Annotated[int, typer.Option("--local-steps", help="Local steps of the round.")]
 
 
-def run(target: Target, clients: Clients = 2, local_steps: LocalSteps = 3, as_json: Json = False) -> None:
+def run(
+    target: Target,
+    clients: Clients = 2,
+    local_steps: LocalSteps = 3,
+    *,
+    _no_code: NoCode = False,
+    as_json: Json = False,
+) -> None:
     """Compute the exact worst case of one noiseless round over all smooth functions, beside the claim's bound."""
     from fedtheory.language.targets import resolve
     from verify.worst_case import worst_case

@@ -16,6 +16,8 @@ from fedtheory.errors import InputError
 _KEY = "algorithm.local_step_size"
 _LONGEST = 200
 _LARGEST_EXPONENT = 1000
+_MOST_BITS = 10**5
+"""Of a number that is raised to a power, times the exponent: a power of powers would fill all memory."""
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -53,7 +55,7 @@ class StepSchedule:
         """The step size at round n and local step k: a fraction, or a float where a root makes it irrational."""
         try:
             value = _value_of(self, n, k)
-        except (ZeroDivisionError, OverflowError):
+        except (ZeroDivisionError, OverflowError, ValueError):
             raise InputError(_KEY, f"{self.formula} has no value at n = {n}, k = {k}") from None
         if isinstance(value, complex) or value <= 0:
             raise InputError(_KEY, f"expected positive numbers, got {value} from {self.formula} at n = {n}, k = {k}")
@@ -81,13 +83,22 @@ class StepSchedule:
         if isinstance(node, ast.BinOp):
             left, right = self._value(node.left, letters), self._value(node.right, letters)
             if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
-                return left**right
+                return self._power(left, right)
             if type(node.op) in _OPERATIONS:
                 return _OPERATIONS[type(node.op)](left, right)
         raise self._no_formula(ast.unparse(node))
 
+    def _power(self, base: Any, exponent: Any) -> Any:
+        if isinstance(base, Fraction) and _bits(base) * abs(exponent) > _MOST_BITS:
+            raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
+        return base**exponent
+
     def _no_formula(self, given: str) -> InputError:
         return InputError(_KEY, f"expected numbers, n, k, + - * / ** and brackets, got {given!r}")
+
+
+def _bits(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 @lru_cache(maxsize=2**14)

@@ -1,12 +1,15 @@
 """A user's Python file or folder, executed: its output goes to standard error, its mistakes become one line.
 
 Both are executed with all the rights of the user: only name what you trust.
+`refusing_code` refuses both before they are opened, whoever names them: a user,
+a run file, a sweep.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -17,9 +20,33 @@ from types import ModuleType
 
 from fedtheory.errors import FedtheoryError, InputError, NotApplicable
 
+_REFUSED = "FEDTHEORY_NO_CODE"
+"""A variable of the environment, so that processes that are started later refuse as well."""
+
+
+@contextlib.contextmanager
+def refusing_code() -> Iterator[None]:
+    """Refuse to execute any Python file or folder that is named, by `InputError`, in this process and its children."""
+    before = os.environ.get(_REFUSED)
+    os.environ[_REFUSED] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_REFUSED]
+        else:
+            os.environ[_REFUSED] = before
+
+
+def _require_code_allowed(path: Path) -> None:
+    if os.environ.get(_REFUSED):
+        expected = "is Python, and --no-code refuses to execute it; expected names of what the package has, or"
+        raise InputError("", f"{expected} this command without --no-code", str(path))
+
 
 def load_file(path: Path) -> ModuleType:
     """The module of a Python file, as it is now; `InputError` names the file, the line and the mistake."""
+    _require_code_allowed(path)
     if not path.is_file():
         raise InputError("", "no such file", str(path))
     return _loaded(path, path.read_bytes())
@@ -30,9 +57,14 @@ def _loaded(path: Path, _content: bytes) -> ModuleType:
     return _execute(path, f"_user_file_{path.stem}", None)
 
 
-@cache
 def load_folder(folder: Path) -> ModuleType:
     """The package of a folder, which need not be on the import path; inside it imports are relative."""
+    _require_code_allowed(folder)
+    return _loaded_folder(folder)
+
+
+@cache
+def _loaded_folder(folder: Path) -> ModuleType:
     from hashlib import sha256
 
     name = f"_user_paper_{sha256(str(folder).encode()).hexdigest()[:12]}"
