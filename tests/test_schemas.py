@@ -152,6 +152,7 @@ COMMANDS = {
     "errata": ["errata", "--source", "lecture27"],
     "quantities": ["quantities", "drift"],
     "assumptions": ["assumptions", "step"],
+    "inequalities": ["inequalities", "smooth"],
     "plan": ["plan", "run.toml", "--claim", "comparator:average-error", "--target", "1/2"],
     "data": ["data", "named.csv", "--target", "y", "--client", "who"],
     "budget": ["budget", "quiet.toml", "--local-cost", "1", "--aggregation-cost", "10", "--budget", "100"],

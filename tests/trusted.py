@@ -17,7 +17,9 @@ from fedtheory.language.registry import all_sources
 PAGE = ROOT / "docs" / "trust.md"
 ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
-SHOWN_ONLY = frozenset(f"fedtheory.proofs.{name}" for name in ("outline", "printed", "told", "worded"))
+SHOWN_ONLY = frozenset(
+    f"fedtheory.proofs.{name}" for name in ("missing_assumptions", "outline", "printed", "told", "worded")
+)
 """What people are shown of a proof: no verdict depends on it."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """What finds, writes, describes and reads certificates: they are made anew of closed pieces before they are judged."""

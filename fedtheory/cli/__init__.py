@@ -2,7 +2,7 @@
 
 Modules here import nothing heavy at the top, so that ``--help`` is quick.
 
-Uses `api`, `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
+Uses `api`, `planner`, `proofs`, `kernel`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from fedtheory.cli import (
     data,
     errata,
     falsify,
+    inequalities,
     new_source,
     plan,
     prove,
@@ -69,6 +70,7 @@ for command in (
     show,
     quantities,
     assumptions,
+    inequalities,
     data,
     simulate,
     plan,

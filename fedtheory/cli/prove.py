@@ -152,6 +152,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     """The JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
     from fedtheory.language.registry import why_not_proved
     from fedtheory.language.typesetting import latex
+    from fedtheory.proofs.missing_assumptions import missing_assumptions
     from verify.printed import first_failure
 
     failing = first_failure(printed)
@@ -169,6 +170,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "printed_proof": as_printed,
         "first_failing": None if failing is None else failing.claim.id,
         "why_not_proved": why_not_proved(proof.claim),
+        "missing_assumptions": list(missing_assumptions(proof)),
         **document_of_setting(proof.claim),
     }
 
@@ -178,12 +180,17 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     from rich.markup import escape
 
     from fedtheory.language.registry import why_not_proved
+    from fedtheory.proofs.missing_assumptions import missing_assumptions
 
     reason = why_not_proved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
         f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
         *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
     )
+    missing = missing_assumptions(proof)
+    if missing:
+        needed = " and ".join(f"assumptions.{name}" for name in missing)
+        print_lines(f"  the certificate gets further if the claim assumes more: add {needed}")
     print_setting([(proof.claim.id, proof.claim)])
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)

@@ -65,7 +65,10 @@ def _reason(says: Callable[Concatenate[Theory, _P], Reason]) -> Callable[_P, Bec
     def because(*about: _P.args, **_named: _P.kwargs) -> Because:
         return Because(says.__name__, about)
 
-    because.__doc__ = says.__doc__
+    # Editors and `help` show the name and the arguments in their order.
+    because.__doc__, because.__name__ = says.__doc__, says.__name__
+    of_says = signature(says)
+    because.__signature__ = of_says.replace(parameters=[*of_says.parameters.values()][1:], return_annotation=Because)  # type: ignore[attr-defined]
     return because
 
 
@@ -78,7 +81,7 @@ def subjects(kind: str) -> list[Parameter]:
 
 @_reason
 def square(_theory: Theory, of: Expr) -> Reason:
-    """``|v|^2``."""
+    """``|of|^2``."""
     return Reason("square", Inner(of, of))
 
 
@@ -114,28 +117,28 @@ def one(_theory: Theory) -> Reason:
 
 @_reason
 def convexity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
+    """``f(at) - f(around) - <grad f(around), at - around>`` of a convex f."""
     _require(objective, theory.convex, "convex")
     return Reason("convexity gap", _linearisation_gap(objective, at, around))
 
 
 @_reason
 def strong_convexity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``f(y) - f(x) - <grad f(x), y - x> - nu/2 |y - x|^2`` of a nu-strongly convex f."""
+    """``f(at) - f(around) - <grad f(around), at - around> - mu/2 |at - around|^2`` of a mu-strongly convex f."""
     bend = _constant(objective, theory.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
     return Reason("strong convexity", _linearisation_gap(objective, at, around) - bend)
 
 
 @_reason
 def smoothness(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
+    """``f(around) + <grad f(around), at - around> + L/2 |at - around|^2 - f(at)`` of an L-smooth f."""
     bound = _constant(objective, theory.smooth, "smooth") / 2 * Inner(at - around, at - around)
     return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
 
 
 @_reason
 def cocoercivity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``f(y) - f(x) - <grad f(x), y - x> - |grad f(y) - grad f(x)|^2 / (2 L)`` of a convex L-smooth f."""
+    """``f(at) - f(around) - <grad f(around), at - around> - |grad f(at) - grad f(around)|^2/(2 L)`` of a convex f."""
     _require(objective, theory.convex, "convex")
     apart = Gradient(objective, at) - Gradient(objective, around)
     lost = Inner(apart, apart) / (2 * _constant(objective, theory.smooth, "smooth"))
@@ -144,7 +147,7 @@ def cocoercivity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> R
 
 @_reason
 def lipschitz_gradient(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``L^2 |y - x|^2 - |grad f(y) - grad f(x)|^2`` of an L-smooth f."""
+    """``L^2 |at - around|^2 - |grad f(at) - grad f(around)|^2`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
     bound = _constant(objective, theory.smooth, "smooth") ** 2 * Inner(at - around, at - around)
     return Reason("Lipschitz gradient", bound - Inner(apart, apart))
@@ -176,7 +179,7 @@ def mean_of_drawn(theory: Theory, of: Expr) -> Reason:
 
 @_reason
 def lipschitz_gradient_length(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``L |y - x| - |grad f(y) - grad f(x)|`` of an L-smooth f."""
+    """``L |at - around| - |grad f(at) - grad f(around)|`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
     bound = _constant(objective, theory.smooth, "smooth") * length(at - around)
     return Reason("Lipschitz gradient", bound - length(apart))
@@ -184,7 +187,7 @@ def lipschitz_gradient_length(theory: Theory, objective: Letter, at: Expr, aroun
 
 @_reason
 def lipschitz(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
-    """``rho |y - x| - (f(y) - f(x))`` of an f that is rho-Lipschitz where the run is."""
+    """``rho |at - around| - (f(at) - f(around))`` of an f that is rho-Lipschitz where the run is."""
     bound = _constant(objective, theory.lipschitz, "Lipschitz") * length(at - around)
     for point in (at, around):
         if point not in theory.visited:
@@ -204,20 +207,21 @@ def root(theory: Theory, name: str, bound: Expr, of: Expr) -> Reason:
 
 @_reason
 def optimality(theory: Theory, objective: Letter, at: Expr) -> Reason:
-    """``f(x) - f(x*)`` for a minimiser x*."""
+    """``f(at) - f(x*)`` for a minimiser x* of f."""
     least = Value(objective, _constant(objective, theory.minimisers, "minimised somewhere"))
     return Reason("optimality", Value(objective, at) - least)
 
 
 @_reason
 def assumption(theory: Theory, name: str) -> Reason:
-    """The slack of a stated assumption."""
+    """The slack of an assumption of the claim, by its name."""
     return Reason(name, _assumed(name, theory))
 
 
 def _assumed(name: str, theory: Theory) -> Expr:
     if name not in theory.assumed:
-        raise Rejected(f"the theory does not assume {name!r}")
+        known = ", ".join(map(repr, theory.assumed)) or "no bound on noise or gradients"
+        raise Rejected(f"the theory does not assume {name!r}: it assumes {known}")
     return theory.assumed[name]
 
 

@@ -11,6 +11,7 @@ from cli_support import Command
 from fedtheory.language.targets import resolve
 
 KEYS = {"id", "verdict", "relaxed_conditions", "digest", "steps", "printed_proof", "first_failing", "why_not_proved"}
+KEYS |= {"missing_assumptions"}
 KEYS |= {"assumed", "assumed_line"}
 
 

@@ -1,0 +1,100 @@
+"""`fedtheory inequalities`: the inequalities that a certificate may use, and their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from inspect import Parameter, getdoc
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fedtheory.cli.output import Json, print_json, print_lines, print_table
+
+if TYPE_CHECKING:
+    from fedtheory.kernel.expressions import Expr
+    from fedtheory.language.claim import Claim
+
+NAME = "inequalities"
+
+Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name or a formula.")]
+OfClaim = Annotated[
+    str | None, typer.Option("--claim", metavar="ID", help="Names for assumption(...) in certificates of this claim.")
+]
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """A term of certificates: how it is written, and the expression that is not negative."""
+
+    name: str
+    call: str
+    formula: str
+
+
+def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
+    """List the inequalities that certificates are made of: name, arguments in order, and what is not negative."""
+    found = _matching(word, _of_the_kernel() if claim is None else [*_of_the_kernel(), *_assumed(claim)])
+    if as_json:
+        print_json([vars(each) for each in found])
+        return
+    from rich.markup import escape
+
+    rows = [[escape(each.call), escape(each.formula)] for each in found]
+    print_table("inequalities", ["in Python", "not negative"], rows, whole=("in Python",))
+    print_lines(
+        "",
+        "in Python: from fedtheory.kernel import Term, NAME; Term(coefficient, NAME(...)) is one term of a certificate",
+        "--claim ID adds the names that assumption(name) knows in certificates of a claim",
+    )
+
+
+def _matching(word: str, entries: list[Inequality]) -> list[Inequality]:
+    from fedtheory.cli.words import matching
+
+    expected = "no inequality has {} in its name or formula"
+    return matching(word, entries, lambda each: (each.name, each.call, each.formula), expected, NAME)
+
+
+def _of_the_kernel() -> list[Inequality]:
+    from fedtheory.kernel.reasons import REASONS, subjects
+
+    return [
+        Inequality(
+            name,
+            f"{name}({', '.join(map(_argument, subjects(name)))})",
+            (getdoc(says) or "").replace("``", "").rstrip("."),
+        )
+        for name, says in REASONS.items()
+    ]
+
+
+def _argument(subject: Parameter) -> str:
+    return f"*{subject.name}" if subject.kind is Parameter.VAR_POSITIONAL else subject.name
+
+
+def _assumed(target: str) -> list[Inequality]:
+    """The assumptions of a claim by the names that certificates give them."""
+    from fedtheory.cli.unicode_math import unicode_math
+    from fedtheory.language.targets import resolve
+    from fedtheory.language.typesetting import latex
+
+    return [
+        Inequality(name, f"assumption({name!r})", unicode_math(latex(slack)))
+        for name, slack in _slacks(resolve(target)).items()
+    ]
+
+
+def _slacks(claim: Claim) -> dict[str, Expr]:
+    from fedtheory.errors import InputError
+    from fedtheory.kernel import Rejected
+    from fedtheory.proofs.rounds import theory_of_round
+    from fedtheory.proofs.theory import theory_of
+
+    try:
+        if claim.place == "round":
+            return dict(theory_of_round(claim, claim.relations[0]).assumed)
+        # Proofs of statements about a whole run are about its local steps.
+        theory = theory_of(replace(claim, place="step") if claim.place == "run" else claim)
+    except Rejected as reason:
+        raise InputError(claim.id, str(reason)) from None
+    return dict(theory.assumed)

@@ -1,0 +1,55 @@
+"""Assumptions that a claim lacks for its certificate: each is tried, none is supposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.vocabulary import Assumed, assumed
+from fedtheory.proofs.examination import examine
+from fedtheory.proofs.proof import Proof
+
+_MOST = 3
+"""So many assumptions are added at most."""
+
+
+def missing_assumptions(proof: Proof) -> tuple[str, ...]:
+    """Names of assumptions with which a broken certificate is accepted, or gets past what it fails at; none if none is.
+
+    The kernel reads the certificate again for each assumption that the claim does not make.
+    """
+    names: list[str] = []
+    while proof.verdict == "broken" and len(names) < _MOST:
+        better = _best(proof, [(one, _with(proof, one)) for one in _candidates(proof.claim)])
+        if better is None:
+            break
+        names.append(better[0].name)
+        proof = better[1]
+    return tuple(names)
+
+
+def _candidates(claim: Claim) -> Iterator[Assumed]:
+    return (one for one in assumed() if one.assumption not in claim.assumptions)
+
+
+def _with(proof: Proof, added: Assumed) -> Proof:
+    claim = replace(proof.claim, assumptions=[*proof.claim.assumptions, added.assumption])
+    return examine(claim, proof.certificate if proof.document is None else proof.document)
+
+
+def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed, Proof] | None:
+    """The first that is accepted, else the one that gets furthest past what fails; None where none gets past it."""
+    before = _progress(proof)
+    past = [each for each in tried if _progress(each[1]) > before and _failing(each[1]) != _failing(proof)]
+    return max(past, key=lambda each: _progress(each[1]), default=None)
+
+
+def _progress(proof: Proof) -> tuple[bool, int, bool]:
+    """Whether a proof is accepted, how many steps hold before the first that fails, and whether that one was read."""
+    held = next((place for place, step in enumerate(proof.steps) if not step.holds), len(proof.steps))
+    return proof.verdict == "proved", held, len(proof.steps) > held + 1
+
+
+def _failing(proof: Proof) -> str | None:
+    return next((step.text for step in proof.steps if not step.holds), None)
