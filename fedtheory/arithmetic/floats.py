@@ -12,12 +12,14 @@ from fedtheory.arithmetic.enclosures import Enclosure
 from fedtheory.arithmetic.near import nearest_float, plain_float
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.reading import abridged, fraction_of
-from fedtheory.errors import InputError
+from fedtheory.errors import InputError, Unresolved
 
 _REACH = 1e60
 """Largest number accepted in floats: products of a few such numbers still fit."""
 _LEAST = 1e-60
 """Smallest number accepted in floats where it has to be positive."""
+_FLAT, _FAINT = 1e-12, 1e-9
+"""Parts of the largest singular value below which others count as zero, and below which they lose digits."""
 _NUMBERS = (float, fmpq, Enclosure, np.floating)
 _FEW_ROUNDINGS = 16 * float(np.finfo(float).eps)
 
@@ -70,11 +72,13 @@ class FloatArithmetic(Arithmetic):
         return number if math.isfinite(number) else None
 
     def solve(self, matrix: Array, right: Array) -> Array:
-        solution: Array = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
-        scale = np.abs(right).max(initial=0.0) + np.abs(matrix).max(initial=0.0) * np.abs(solution).max(initial=0.0)
-        if np.abs(matrix @ solution - right).max(initial=0.0) > 1e-8 * scale:
-            raise InputError("", "the linear system has no solution")
-        return solution
+        return _solve(matrix, right)[0]
+
+    def solve_to_digits(self, matrix: Array, right: Array) -> Array:
+        solution, values = _solve(matrix, right)
+        steep = values > 8 * len(values) * np.finfo(float).eps * values.max(initial=0.0)
+        is_faint = (values[steep] < _FAINT * values.max(initial=0.0)).any()
+        return _solve_scaled(matrix, right) if is_faint else solution
 
     def solve_regular(self, matrix: Array, right: Array) -> Array:
         return np.asarray(np.linalg.solve(matrix, right))
@@ -121,6 +125,25 @@ def _eigenvalues(matrices: Array) -> Array:
     # To ask LAPACK takes longer than one number is worth.
     values: Array = matrices[..., 0] if matrices.shape[-1] == 1 else np.linalg.eigvalsh(matrices)
     return values
+
+
+def _solve(matrix: Array, right: Array) -> tuple[Array, Array]:
+    """The least-norm solution of a system, and the singular values of its matrix; `InputError` if there is none."""
+    solution, _, _, values = np.linalg.lstsq(matrix, right, rcond=_FLAT)
+    scale = np.abs(right).max(initial=0.0) + np.abs(matrix).max(initial=0.0) * np.abs(solution).max(initial=0.0)
+    if np.abs(matrix @ solution - right).max(initial=0.0) > 1e-8 * scale:
+        raise InputError("", "the linear system has no solution")
+    return solution, values
+
+
+def _solve_scaled(matrix: Array, right: Array) -> Array:
+    """The solution of a symmetric system whose unknowns have very different scales; `Unresolved` without digits."""
+    scales = 1 / np.sqrt(np.where(np.diag(matrix) > 0, np.diag(matrix), 1.0))
+    scaled, _, _, values = np.linalg.lstsq(scales[:, None] * matrix * scales, scales * right, rcond=_FLAT)
+    if values.min() < _FAINT * values.max():
+        condition = f"condition number {values.max() / values.min():.2g}"
+        raise Unresolved(f"too ill-conditioned for floats ({condition}): --arithmetic rational")
+    return np.asarray(scales * scaled)
 
 
 FLOAT = FloatArithmetic()

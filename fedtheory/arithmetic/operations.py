@@ -40,6 +40,10 @@ class Arithmetic(ABC):
     def solve(self, matrix: Array, right: Array) -> Array:
         """Least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric; `InputError` if there is none."""
 
+    def solve_to_digits(self, matrix: Array, right: Array) -> Array:
+        """The same solution; `Unresolved` where its printed digits may be lost."""
+        return self.solve(matrix, right)
+
     @abstractmethod
     def solve_regular(self, matrix: Array, right: Array) -> Array:
         """The solution of ``matrix @ x = right`` for a regular (d, d) matrix."""

@@ -108,13 +108,12 @@ def for_people(found: DataDescription) -> None:
         for numbers in [(c.target_mean, c.smoothness, c.strong_convexity, c.gradient_at_optimum, c.curvature_apart)]
     ]
     print_table("clients, with the columns as in the run file", headings, rows, whole=tuple(headings))
-    constants = found.constants
+    constants, lowest = found.constants, float(found.problem.optimal_value)
     print_lines(
         f"all clients: L = {short(constants['smoothness'])}, mu = {short(constants['strong_convexity'])}; "
         f"F itself, with clients weighed by their rows: from {short(constants['objective_strong_convexity'])} "
         f"to {short(constants['objective_smoothness'])}",
-        f"F falls from {short(constants['initial_gap'] + constants['optimal_value'])} at zero "
-        f"to {short(constants['optimal_value'])} at its minimiser x*",
+        f"F falls from {short(float(found.run.initial_gap) + lowest)} at zero to {short(lowest)} at its minimiser x*",
         "how different the clients are: at x* their gradients are up to "
         f"{short(constants['gradient_dissimilarity_at_optimum'])} long, and their curvatures differ from that of F by "
         f"up to {short(constants['curvature_dissimilarity'])}",

@@ -38,7 +38,20 @@ def notes(simulated: Run) -> list[str]:
     except NoMinimiser as reason:
         missing = "F* and all gaps and distances from x* are missing"
         return [*notes_on(simulated.problem), f"{reason}; {missing}"]
-    return notes_on(simulated.problem)
+    return [*notes_on(simulated.problem), *_lost_digits(simulated)]
+
+
+def _lost_digits(simulated: Run) -> list[str]:
+    """Names of the errors that floats lose, with the reason and the way out."""
+    from fedtheory.errors import Unresolved
+
+    found = []
+    for name in MEASURED:
+        try:
+            getattr(simulated.attempted_trajectory, f"server_{name}")
+        except Unresolved as reason:
+            found.append(f"{name} is missing: {reason}")
+    return found
 
 
 def print_run(simulated: Run, constants: dict[str, Any]) -> None:

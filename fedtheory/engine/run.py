@@ -214,7 +214,7 @@ class Run(Shown):
     def client_strong_convexity(self) -> Array:
         """Smallest eigenvalue of each H_i, (M,); `NotApplicable` where a client is not convex."""
         self.require_convex_clients()
-        return self.arithmetic.array(map_alike(self.arithmetic.smallest_eigenvalue, self.problem.hessians))
+        return self.problem.smallest_curvatures
 
     @cached_property
     def client_mean_square_smoothness(self) -> Array:
@@ -254,7 +254,9 @@ class Run(Shown):
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """Smallest eigenvalue of the Hessian of F."""
+        """Smallest eigenvalue of the Hessian of F; `Unresolved` where floats lose it."""
+        if self.problem.rows is not None:
+            return self.problem.rows.smallest_curvature
         return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
 
     @cached_property
@@ -265,7 +267,10 @@ class Run(Shown):
     @cached_property
     def initial_gap(self) -> Number:
         """F(x^0) - F*."""
-        return self.gaps(self.problem.centred.start[None])[0]
+        start = self.problem.about_optimum.start
+        if self.problem.rows is not None:
+            return float(np.sum((self.problem.rows.inputs @ start) ** 2))
+        return self.gaps(start[None])[0]
 
     @cached_property
     def gradient_forms(self) -> GradientForms:

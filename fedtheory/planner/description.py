@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, log10
@@ -12,6 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.run import Run
+from fedtheory.errors import Unresolved
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.columns import Choice
@@ -23,8 +24,6 @@ LOCAL_STEPS, ROUNDS = 5, 100
 """Of the run to begin with."""
 _UNEVEN = 10.0
 """From this ratio of the features' deviations on they are standardised."""
-_FLAT = 1e-9
-"""A curvature below this part of the largest one is zero."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class ClientSummary:
     target_mean: float
     smoothness: float
     """L_i, the largest curvature of F_i."""
-    strong_convexity: float
-    """mu_i, the smallest one."""
+    strong_convexity: float | None
+    """mu_i, the smallest one; None where floats lose it."""
     gradient_at_optimum: float
     """|grad F_i(x*)|, x* the minimiser of F: zero for clients that agree."""
     curvature_apart: float
@@ -117,25 +116,37 @@ class DataDescription:
         problem, run = self.problem, self.run
         pulls = np.linalg.norm(problem.gradients(np.tile(problem.optimum, (problem.clients, 1))), axis=1)
         apart = np.abs(np.linalg.eigvalsh(problem.hessians - problem.hessian)).max(axis=1)
-        curvatures = (run.client_smoothness, np.maximum(run.client_strong_convexity, 0), pulls, apart)
+        try:
+            least: list[float | None] = [max(float(value), 0.0) for value in run.client_strong_convexity]
+        except Unresolved:
+            least = [None] * problem.clients
+        numbers = zip(self.labels, self.rows, run.client_smoothness, least, pulls, apart, strict=True)
         return [
-            ClientSummary(_label(label), len(rows), float(self.given.outputs[rows].mean()), *map(float, numbers))
-            for label, rows, *numbers in zip(self.labels, self.rows, *curvatures, strict=True)
+            ClientSummary(
+                _label(label),
+                len(rows),
+                float(self.given.outputs[rows].mean()),
+                float(top),
+                low,
+                float(pull),
+                float(far),
+            )
+            for label, rows, top, low, pull, far in numbers
         ]
 
     @property
-    def constants(self) -> dict[str, float]:
+    def constants(self) -> dict[str, float | None]:
         """Numbers of the whole problem, with clients that weigh by their rows."""
         problem, run = self.problem, self.run
         clients = self.clients
         return {
             "smoothness": run.smoothness,
-            "strong_convexity": max(run.strong_convexity, 0.0),
+            "strong_convexity": _where_resolved(lambda: run.strong_convexity),
             "objective_smoothness": run.objective_smoothness,
-            "objective_strong_convexity": max(run.smallest_curvature, 0.0),
+            "objective_strong_convexity": _where_resolved(lambda: run.smallest_curvature),
             "gradient_dissimilarity_at_optimum": max(client.gradient_at_optimum for client in clients),
             "curvature_dissimilarity": max(client.curvature_apart for client in clients),
-            "initial_gap": run.initial_gap,
+            "initial_gap": float(run.initial_gap),
             "optimal_value": float(problem.optimal_value),
         }
 
@@ -154,7 +165,8 @@ class DataDescription:
                 f'clients have {min(self.counts)} to {max(self.counts)} rows: shares = "samples" weighs them by their '
                 'rows, "equal" lets all count alike'
             )
-        if self.run.smallest_curvature <= _FLAT * self.run.smoothness:
+        curvatures = self.problem.curvatures
+        if curvatures.min() <= 0 or len(curvatures) < self.problem.dimension:
             found.append('F has flat directions: a ridge, such as ridge = "1/100", gives it one minimiser')
         return found
 
@@ -190,6 +202,14 @@ def describe(
     given = load(file, choice)
     uneven = _are_uneven(given.features.std(axis=0)) if standardize is None else standardize
     return DataDescription(file, choice, given, uneven, _lacks_ones(given) if intercept is None else intercept)
+
+
+def _where_resolved(measure: Callable[[], float]) -> float | None:
+    """A curvature that is not negative; None where floats lose it."""
+    try:
+        return max(float(measure()), 0.0)
+    except Unresolved:
+        return None
 
 
 def _are_uneven(deviations: Array) -> bool:

@@ -52,7 +52,8 @@ class ServerTrajectory:
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
-        return functional(self.problem.about_optimum.hessian, self._covariances) / 2
+        form, moments = self.problem.about_optimum.hessian, self._covariances
+        return self.problem.require_digits(functional(form, moments) / 2, form, moments)
 
     @cached_property
     def server_distance_sq(self) -> Array:
@@ -69,7 +70,8 @@ class ServerTrajectory:
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        return functional(self.problem.gradient_form, self.moments)
+        form, moments = self.problem.gradient_form, self.moments
+        return self.problem.require_digits(functional(form, moments), form, self._covariances)
 
     # The last model and means over rounds, which need no list of moments where all rounds are alike.
 

@@ -113,7 +113,7 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def final_suboptimality(self) -> Any:
         """E F(x^T) - F*."""
-        return functional(self.problem.about_optimum.hessian, self._last[None, 1:, 1:])[0] / 2
+        return self._suboptimality(self._last[None])
 
     @cached_property
     def total_descent(self) -> Any:
@@ -129,7 +129,12 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def mean_server_suboptimality(self) -> Any:
         """(1/T) sum_{n<T} E F(x^n) - F*."""
-        return functional(self.problem.about_optimum.hessian, self._mean_moment[:, 1:, 1:])[0] / 2
+        return self._suboptimality(self._mean_moment)
+
+    def _suboptimality(self, moment: Array) -> Any:
+        """E F - F* of a model with this second moment, (1, d+1, d+1)."""
+        form, covariance = self.problem.about_optimum.hessian, moment[:, 1:, 1:]
+        return self.problem.require_digits(functional(form, covariance) / 2, form, covariance)[0]
 
     @cached_property
     def mean_server_gradient_sq(self) -> Any:
@@ -139,6 +144,7 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def mean_local_suboptimality(self) -> Array:
         """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
+        _ = self.mean_server_suboptimality
         return self._mean_of(homogeneous(self.problem.about_optimum.hessian)) / 2
 
     @cached_property

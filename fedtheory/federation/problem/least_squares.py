@@ -5,15 +5,14 @@ A ridge adds ``ridge/2 |w|^2`` to the objective of every client.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of, product
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
-from fedtheory.federation.oracles import MiniBatch
-from fedtheory.federation.problem.quadratic import Problem, quadratic, semidefinite
+from fedtheory.federation.oracles import ExactOracle, MiniBatch
+from fedtheory.federation.problem.checks import semidefinite
+from fedtheory.federation.problem.quadratic import Problem, require_well_conditioned, uniform_weights
 
 
 def least_squares(
@@ -35,9 +34,11 @@ def least_squares(
     hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + data.ridge * arithmetic_of(start).identity(len(start))
     linear = np.stack([2 * product(y, x) / len(x) for x, y in data])
     constants = arithmetic_of(start).array([(y @ y) / len(y) for _, y in data])
-    problem = quadratic(semidefinite(hessians), linear, start, constants=constants, weights=weights)
-    oracle = problem.oracle if batch is None else MiniBatch(data, batch, replacement)
-    return replace(problem, oracle=oracle, data=data, description=description)
+    weights = uniform_weights(arithmetic_of(start), len(hessians)) if weights is None else weights
+    oracle = ExactOracle() if batch is None else MiniBatch(data, batch, replacement)
+    problem = Problem(semidefinite(hessians), linear, constants, weights, start, oracle, data, description)
+    require_well_conditioned(problem, "problem.data")
+    return problem
 
 
 def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -24,9 +23,24 @@ from fedtheory.arithmetic import (
     product,
     unanswered,
 )
-from fedtheory.errors import InputError, NoMinimiser, NotApplicable
+from fedtheory.errors import InputError, NoMinimiser, NotApplicable, Unresolved
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
+from fedtheory.federation.problem.checks import (
+    is_known_semidefinite,
+    require_shapes,
+    require_symmetric,
+    require_variances,
+    require_weights,
+    semidefinite,
+)
+from fedtheory.federation.problem.rows import (
+    WeightedRows,
+    client_descents,
+    client_values,
+    require_digits,
+    smallest_curvatures,
+)
 from fedtheory.shown import Card, Shown, number
 
 
@@ -55,7 +69,13 @@ class Problem(Shown):
     description: str = "quadratics"
 
     def __post_init__(self) -> None:
-        _check(self)
+        clients, dimension = len(self.hessians), self.start.shape[0]
+        require_shapes(clients, dimension, {name: getattr(self, name) for name in _ARRAYS})
+        if not is_known_semidefinite(self.hessians):
+            require_symmetric(self.hessians)
+        require_weights(self.weights)
+        if isinstance(self.oracle, AdditiveNoise):
+            require_variances(self.oracle.variances, clients)
 
     def summary(self) -> str:
         """What it is, and its size."""
@@ -102,7 +122,7 @@ class Problem(Shown):
     @cached_property
     def has_convex_clients(self) -> bool:
         """Whether each F_i is convex: no H_i has a negative eigenvalue."""
-        if _SEMIDEFINITE.get(id(self.hessians)) is self.hessians:
+        if is_known_semidefinite(self.hessians):
             return True
         if not self.convex_clients.all():
             return False
@@ -117,7 +137,7 @@ class Problem(Shown):
     @cached_property
     def largest_curvature(self) -> Number:
         """The largest modulus of an eigenvalue of all H_i."""
-        return max(self.spectral_norm(hessian) for hessian in self._distinct_hessians)
+        return max(map(self.spectral_norm, self.hessians[group_alike(self.hessians)[0]]))
 
     def spectral_norm(self, hessian: Array) -> Number:
         """The largest modulus of an eigenvalue of an H_i, or of an average of them."""
@@ -126,12 +146,15 @@ class Problem(Shown):
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """The smallest eigenvalue of all H_i."""
-        return min(self.arithmetic.smallest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+        """The smallest eigenvalue of all H_i; `Unresolved` where floats lose it."""
+        return min(self.smallest_curvatures)
 
     @cached_property
-    def _distinct_hessians(self) -> Array:
-        return self.hessians[group_alike(self.hessians)[0]]
+    def smallest_curvatures(self) -> Array:
+        """The smallest eigenvalue of each H_i, (M,); `Unresolved` where floats lose one."""
+        if self.rows is None or self.data is None:
+            return self.arithmetic.array(map_alike(self.arithmetic.smallest_eigenvalue, self.hessians))
+        return smallest_curvatures(self.data, self.hessians)
 
     @cached_property
     def mean_linear(self) -> Array:
@@ -144,15 +167,27 @@ class Problem(Shown):
         return weighted_sum(self.weights, self.constants)
 
     @cached_property
+    def rows(self) -> WeightedRows | None:
+        """The rows of least squares in floats, in coordinates whose zero is the start; None without them."""
+        if self.data is None or self.arithmetic is not FLOAT:
+            return None
+        return WeightedRows.of(self.data, self.weights, self.start)
+
+    @cached_property
     def stationary_point(self) -> Array | None:
-        """The zero of grad F nearest to the start, (d,); None where grad F has none."""
+        """The zero of grad F nearest to the start, (d,); None where grad F has none.
+
+        `Unresolved` where floats would lose its printed digits.
+        """
+        if self.rows is not None:
+            return self.start + self.rows.nearest_minimiser()
 
         def size() -> Array:
             return weighted_sum(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
 
         pull = self.arithmetic.difference(self.mean_linear, product(self.hessian, self.start), size)
         try:
-            return self.start + self.arithmetic.solve(self.hessian, pull)
+            return self.start + self.arithmetic.solve_to_digits(self.hessian, pull)
         except InputError:
             return None
 
@@ -160,6 +195,17 @@ class Problem(Shown):
     def centre(self) -> Array:
         """Where the coordinates of runs begin, (d,): the stationary point of F nearest to the start, else the start."""
         return self.start if self.stationary_point is None else self.stationary_point
+
+    @cached_property
+    def curvatures(self) -> Array:
+        """Eigenvalues of H in floats, (d,)."""
+        return np.linalg.eigvalsh(self.hessian) if self.rows is None else self.rows.curvatures
+
+    def require_digits(self, values: Array, form: Array, moments: Array) -> Array:
+        """The values (N,) of a form in H at second moments (N, d, d); `Unresolved` where floats lose their digits."""
+        if self.arithmetic is FLOAT:
+            require_digits(values, np.linalg.norm(form) * moments.trace(axis1=1, axis2=2), lambda: self.curvatures)
+        return values
 
     @cached_property
     def optimum(self) -> Array:
@@ -185,6 +231,8 @@ class Problem(Shown):
     @cached_property
     def optimal_value(self) -> Number:
         """F(x*)."""
+        if self.rows is not None and self.data is not None:
+            return weighted_sum(self.weights, client_values(self.data, self.optimum))
         return self.value(self.optimum)
 
     def value(self, point: Array) -> Number:
@@ -237,15 +285,21 @@ class Problem(Shown):
     def centred(self) -> Problem:
         """The same problem in coordinates whose zero is the centre, where F* is well separated from rounding."""
         at = self.centre
+        linear, constants = self._about(at)
+        oracle = self.oracle.translated(at)
+        moved = replace(self, linear=linear, constants=constants, start=self.start - at, oracle=oracle, data=None)
+        if self.stationary_point is not None:
+            # To solve for it again would find rounding errors.
+            vars(moved)["stationary_point"] = at - at
+        return moved
+
+    def _about(self, at: Array) -> tuple[Array, Array]:
+        """b_i and c_i in coordinates whose zero is a point (d,)."""
+        if self.rows is not None and self.data is not None:
+            return client_descents(self.data, at), client_values(self.data, at)
         moved = product(self.hessians, at)
-        return replace(
-            self,
-            linear=self.arithmetic.difference(self.linear, moved, lambda: self._pulls_at(at)),
-            constants=self.constants + moved @ at / 2 - self.linear @ at,
-            start=self.start - at,
-            oracle=self.oracle.translated(at),
-            data=None,
-        )
+        linear = self.arithmetic.difference(self.linear, moved, lambda: self._pulls_at(at))
+        return linear, self.constants + moved @ at / 2 - self.linear @ at
 
     def _pulls_at(self, point: Array) -> Array:
         """Sizes of the numbers that gradients at a point (d,) are made of, (M, d)."""
@@ -322,70 +376,23 @@ def quadratic(
     clients = len(hessians)
     constants = arithmetic.zeros(clients) if constants is None else constants
     weights = uniform_weights(arithmetic, clients) if weights is None else weights
-    problem = Problem(hessians, linear, constants, weights, start, _noise_oracle(noise))
+    oracle = ExactOracle() if noise is None or not any(value != 0 for value in noise) else AdditiveNoise(noise)
+    problem = Problem(hessians, linear, constants, weights, start, oracle)
+    require_well_conditioned(problem, "problem.hessians")
     if problem.has_convex_clients:
         _ = problem.optimum
     return problem
+
+
+def require_well_conditioned(problem: Problem, key: str) -> None:
+    """Raise `InputError`, naming the key, where floats lose the digits of x*."""
+    try:
+        _ = problem.stationary_point
+    except Unresolved as reason:
+        raise InputError(key, str(reason)) from None
 
 
 def uniform_weights(arithmetic: Arithmetic, clients: int) -> Array:
     """p_i = 1/M, (M,)."""
     weights: Array = arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
     return weights
-
-
-def _noise_oracle(noise: Array | None) -> Oracle:
-    if noise is None or not any(value != 0 for value in noise):
-        return ExactOracle()
-    return AdditiveNoise(noise)
-
-
-def _check(problem: Problem) -> None:
-    """Raise `InputError`, naming the key, where the problem's arrays do not make a federated problem."""
-    clients, dimension = len(problem.hessians), problem.start.shape[0]
-    _expect_shape("problem.hessians", problem.hessians, (clients, dimension, dimension))
-    _expect_shape("problem.linear", problem.linear, (clients, dimension))
-    _expect_shape("problem.constants", problem.constants, (clients,))
-    _expect_shape("problem.weights", problem.weights, (clients,))
-    _check_hessians(problem)
-    if any(weight <= 0 for weight in problem.weights):
-        raise InputError("problem.weights", "expected positive numbers")
-    if not _sums_to_one(problem.weights):
-        raise InputError("problem.weights", f"expected numbers that sum to 1, got a sum of {problem.weights.sum()}")
-    if isinstance(problem.oracle, AdditiveNoise):
-        _expect_shape("problem.noise", problem.oracle.variances, (clients,))
-        if any(variance < 0 for variance in problem.oracle.variances):
-            raise InputError("problem.noise", "expected variances that are not negative")
-
-
-def _expect_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:
-    if array.shape != shape:
-        raise InputError(key, f"expected shape {_shape(shape)}, got {_shape(array.shape)}")
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape))
-
-
-_SEMIDEFINITE: WeakValueDictionary[int, Array] = WeakValueDictionary()
-"""Stacks of matrices that are known to be symmetric and semidefinite: problems that share them ask once."""
-
-
-def semidefinite(hessians: Array) -> Array:
-    """Matrices (M, d, d) of sums of squares: problems need not ask whether they are symmetric and semidefinite."""
-    _SEMIDEFINITE[id(hessians)] = hessians
-    return hessians
-
-
-def _check_hessians(problem: Problem) -> None:
-    hessians = problem.hessians
-    if _SEMIDEFINITE.get(id(hessians)) is hessians:
-        return
-    symmetric = (hessians == hessians.transpose(0, 2, 1)).all(axis=(1, 2))
-    for client in np.flatnonzero(~symmetric):
-        raise InputError(f"problem.hessians[{client}]", "expected a symmetric matrix")
-
-
-def _sums_to_one(weights: Array) -> bool:
-    total = weights.sum()
-    return bool(abs(total - 1) <= 1e-9) if weights.dtype != object else bool(total == 1)

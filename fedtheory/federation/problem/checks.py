@@ -1,0 +1,69 @@
+"""Whether arrays make a federated problem: shapes, symmetry, weights, variances; errors name the key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import InputError
+
+_SEMIDEFINITE: WeakValueDictionary[int, Array] = WeakValueDictionary()
+"""Stacks of matrices that are known to be symmetric and semidefinite: problems that share them ask once."""
+
+
+def semidefinite(hessians: Array) -> Array:
+    """Matrices (M, d, d) of sums of squares: problems need not ask whether they are symmetric and semidefinite."""
+    _SEMIDEFINITE[id(hessians)] = hessians
+    return hessians
+
+
+def is_known_semidefinite(hessians: Array) -> bool:
+    """Whether this very array has been declared `semidefinite`."""
+    return _SEMIDEFINITE.get(id(hessians)) is hessians
+
+
+def require_shapes(clients: int, dimension: int, arrays: Mapping[str, Array]) -> None:
+    """Raise `InputError` where an array of a problem of so many clients and dimensions has another shape."""
+    expected = {
+        "hessians": (clients, dimension, dimension),
+        "linear": (clients, dimension),
+        "constants": (clients,),
+        "weights": (clients,),
+    }
+    for name, shape in expected.items():
+        _require_shape(f"problem.{name}", arrays[name], shape)
+
+
+def require_symmetric(hessians: Array) -> None:
+    """Raise `InputError` for the first of some matrices (M, d, d) that is not symmetric."""
+    symmetric = (hessians == hessians.transpose(0, 2, 1)).all(axis=(1, 2))
+    for client in np.flatnonzero(~symmetric):
+        raise InputError(f"problem.hessians[{client}]", "expected a symmetric matrix")
+
+
+def require_weights(weights: Array) -> None:
+    """Raise `InputError` unless client weights (M,) are positive and sum to one."""
+    if any(weight <= 0 for weight in weights):
+        raise InputError("problem.weights", "expected positive numbers")
+    total = weights.sum()
+    if total != 1 and (weights.dtype == object or abs(total - 1) > 1e-9):
+        raise InputError("problem.weights", f"expected numbers that sum to 1, got a sum of {total}")
+
+
+def require_variances(variances: Array, clients: int) -> None:
+    """Raise `InputError` unless there is a variance for each client, none of them negative."""
+    _require_shape("problem.noise", variances, (clients,))
+    if any(variance < 0 for variance in variances):
+        raise InputError("problem.noise", "expected variances that are not negative")
+
+
+def _require_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise InputError(key, f"expected shape {_shape(shape)}, got {_shape(array.shape)}")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))

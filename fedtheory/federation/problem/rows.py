@@ -1,0 +1,171 @@
+"""Least squares from the rows themselves, in floats: the minimiser by a QR factorisation, with a bound on its error.
+
+The normal equations square the condition number of the rows: in floats they lose twice as many digits.  Here the rows
+of all clients are scaled by ``sqrt(p_i / n_i)``, so that F is the squared norm of ``A w - b``; a ridge adds rows of its
+own.  Columns are scaled to norm one before the singular values tell flat directions from steep ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.errors import Unresolved
+from fedtheory.federation.client_data import ClientData
+
+_EPSILON = float(np.finfo(float).eps)
+_ROUNDINGS = 8.0
+"""Backward error of a QR factorisation, per root of the dimension, in units of the machine precision."""
+_FLAT = 64.0
+"""Singular values of columns of norm one below so many roundings, per dimension, are zero."""
+_DIGITS = 5e-7
+"""Largest relative error of a number whose six printed digits are right."""
+_LOST = 8.0
+"""Rounding errors of an eigenvalue or of a form, in units of the machine precision times the largest numbers in it."""
+WAY_OUT = "standardize = true, or --arithmetic rational"
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRows:
+    """The rows of all clients as one problem ``min |A w - b|^2`` in d dimensions."""
+
+    triangle: Array
+    """R of ``(A, b) = Q R``, (r, d+1)."""
+
+    @classmethod
+    def of(cls, data: ClientData, weights: Array, origin: Array) -> WeightedRows:
+        """Rows in coordinates whose zero is `origin` (d,)."""
+        blocks = [
+            np.sqrt(weight / len(y)) * np.column_stack([x, y - x @ origin])
+            for (x, y), weight in zip(data, weights, strict=True)
+        ]
+        if data.ridge > 0:
+            blocks.append(np.sqrt(data.ridge / 2) * np.column_stack([np.eye(len(origin)), -origin]))
+        return cls(np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r")))
+
+    @property
+    def inputs(self) -> Array:
+        """A up to a rotation, (r, d): |A w| is the norm of the product with it."""
+        return self.triangle[:, :-1]
+
+    @cached_property
+    def curvatures(self) -> Array:
+        """Eigenvalues of the Hessian of F in falling order; those that the rows do not tell from zero are zero."""
+        values = np.linalg.svd(self.inputs, compute_uv=False)
+        squares: Array = (
+            2 * np.where(values > _FLAT * len(values) * _EPSILON * values.max(initial=0.0), values, 0.0) ** 2
+        )
+        return squares
+
+    @property
+    def smallest_curvature(self) -> float:
+        """Smallest eigenvalue of the Hessian of F; `Unresolved` where the rows have too few digits."""
+        largest, least = (float(self.curvatures[place]) for place in (0, -1))
+        if len(self.curvatures) < self.inputs.shape[1]:
+            return 0.0
+        if least > 0 and 2 * (_ROUNDINGS * _EPSILON / _DIGITS) ** 2 * largest > least:
+            raise Unresolved(f"the smallest curvature is lost in rounding: {WAY_OUT}")
+        return least
+
+    def nearest_minimiser(self) -> Array:
+        """The minimiser with the smallest norm, (d,); `Unresolved` where rounding may change its printed digits."""
+        norms = np.linalg.norm(self.inputs, axis=0)
+        scales = 1 / np.where(norms > 0, norms, 1.0)
+        left, values, right = np.linalg.svd(self.inputs * scales, full_matrices=False)
+        steep = values > _FLAT * len(norms) * _EPSILON * values.max(initial=0.0)
+        left, values, right = left[:, steep], values[steep], right[steep]
+        target = self.triangle[:, -1]
+        inner = left.T @ target
+        scaled = right.T @ (inner / values)
+        self._require_digits(values, right, scales, scaled, float(np.linalg.norm(target - left @ inner)))
+        found = scales * scaled
+        return found if steep.all() and len(values) == len(norms) else _shortest(found, right / scales)
+
+    def _require_digits(self, values: Array, right: Array, scales: Array, scaled: Array, residual: float) -> None:
+        """Bound the first-order error of a solution; see Golub and Van Loan, Matrix Computations, 5.3.8."""
+        if not len(values):
+            return
+        size, rounding = float(values[0]), _ROUNDINGS * np.sqrt(len(scales)) * _EPSILON
+        length = float(np.linalg.norm(self.triangle[:, -1]))
+        norm = float(np.linalg.norm(scaled))
+        once, twice = (np.linalg.norm(right.T / values**power, axis=1) for power in (1, 2))
+        errors = rounding * (once * (size * norm + length) + twice * size * residual)
+        moved = float(np.linalg.norm(scales * scaled))
+        reference = max(norm, length / size)
+        if np.linalg.norm(errors) > _DIGITS * reference or (
+            np.linalg.norm(scales * errors) > _DIGITS * max(moved, reference * float(scales.min()))
+        ):
+            condition = f"condition number {values[0] / values[-1]:.2g} of the columns"
+            raise Unresolved(f"too ill-conditioned for floats ({condition}): {WAY_OUT}")
+
+
+def _shortest(point: Array, rows: Array) -> Array:
+    """The point without its part in the flat directions, those that `rows` (r, d) do not see."""
+    basis = np.linalg.qr(rows.T)[0]
+    found: Array = basis @ (basis.T @ point)
+    return found
+
+
+def client_values(data: ClientData, point: Array) -> Array:
+    """F_i at a point (d,), (M,), from the residuals: no large numbers cancel."""
+    squares = np.array([r @ r / len(r) for r in data.translated(point).outputs])
+    values: Array = squares + data.ridge / 2 * (point @ point)
+    return values
+
+
+def client_descents(data: ClientData, point: Array) -> Array:
+    """-grad F_i at a point (d,), (M, d), from the residuals; what rounding may have made is zero."""
+    residuals = data.translated(point).outputs
+    pulls = np.stack([2 * r @ x / len(r) for (x, _), r in zip(data, residuals, strict=True)])
+
+    def sizes() -> Array:
+        sums = [2 * (abs(y) + abs(x) @ abs(point)) @ abs(x) / len(y) for x, y in data]
+        return np.asarray(np.stack(sums) + data.ridge * abs(point))
+
+    descents: Array = FLOAT.difference(pulls, np.asarray(data.ridge * point), sizes)
+    return descents
+
+
+def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
+    """Smallest eigenvalue of each client's Hessian, (M,); `Unresolved` where even the rows have too few digits."""
+    extremes = [values[[0, -1]] for values in np.linalg.eigvalsh(hessians)]
+    ridge = float(data.ridge)
+    found = [
+        _smallest(x / np.sqrt(len(x)), ridge, *map(float, ends)) for (x, _), ends in zip(data, extremes, strict=True)
+    ]
+    return np.array(found)
+
+
+def _smallest(rows: Array, ridge: float, least: float, largest: float) -> float:
+    """Smallest eigenvalue of ``2 A'A + ridge``, where the matrix itself has these extreme eigenvalues in floats."""
+    if least > _LOST * _EPSILON / _DIGITS * largest:
+        return least
+    values = np.linalg.svd(rows, compute_uv=False)
+    if len(rows) < rows.shape[1] or values[-1] <= _FLAT * len(values) * _EPSILON * values[0]:
+        return ridge
+    if _ROUNDINGS * _EPSILON * values[0] > _DIGITS * values[-1]:
+        raise Unresolved(f"the smallest curvature is lost in rounding: {WAY_OUT}")
+    return float(2 * values[-1] ** 2 + ridge)
+
+
+def require_digits(values: Array, sizes: Array, curvatures: Callable[[], Array]) -> None:
+    """Raise `Unresolved` where forms of a Hessian have values (N,) that are small beside the sizes of what cancels.
+
+    Sums of squares do not cancel unless curvatures, the eigenvalues (d,) of the Hessian, are very unlike.
+    """
+    lost = _LOST * _EPSILON * sizes > _DIGITS * np.abs(values)
+    if lost.any() and _has_faint_directions(curvatures()):
+        raise Unresolved(
+            f"from round {int(lost.argmax())} on floats lose its digits, the columns are too unlike: {WAY_OUT}"
+        )
+
+
+def _has_faint_directions(curvatures: Array) -> bool:
+    """Whether some of the eigenvalues (d,) of a Hessian are small, and not zero: forms of it lose digits there."""
+    largest = curvatures.max(initial=0.0)
+    flat = _FLAT * len(curvatures) * _EPSILON * largest
+    return bool((curvatures[curvatures > flat] < len(curvatures) * _LOST * _EPSILON / _DIGITS * largest).any())
