@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participat
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import quantities as q
+from fedtheory.runfile import parse_run
 
 ONE = fmpq(1)
 LAWS: tuple[Participation, ...] = (Full(), Uniform(1), Uniform(2), Multinomial(2))
@@ -203,3 +206,33 @@ def test_floats_and_many_dimensions_are_refused() -> None:
     problem = quadratic(RATIONAL.identity(size)[None], RATIONAL.identity(size)[:1], RATIONAL.zeros(size))
     with pytest.raises(NotApplicable, match="dimensions"):
         distance_sq_expansion(Run(problem, fedavg(problem, rounds=1, local_step_size="1/2")), ONE, 2)
+
+
+@pytest.mark.parametrize("server", ["1/2", "1", "3"])
+@pytest.mark.parametrize("participation", [{"kind": "full"}, {"kind": "uniform", "clients": 1}])
+def test_the_leading_term_knows_the_server_step(server: str, participation: dict[str, Any]) -> None:
+    """Over the limit itself it tends to one with the step size, whatever the server multiplies updates by."""
+    problem = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["1"]]],
+        "linear": [["1"], ["-1"]],
+        "start": ["3"],
+        "noise": "1/2",
+    }
+    algorithm = {"local_step_size": "1/10000", "local_steps": 2, "rounds": 1}
+    algorithm |= {"server_step_size": server, "participation": participation}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT, Path())
+    ratio = q.leading_limiting_distance_sq.on(run) / q.limiting_distance_sq.on(run)
+    assert ratio == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["fednova", "scaffold", "fedavgm"])
+def test_limits_of_the_update_rule_have_no_value_for_definitions(name: str) -> None:
+    """FedNova and SCAFFOLD tend to x* with unequal local steps, where the update rule does not."""
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [["2"]]], "linear": [["1"], ["-1"]], "start": ["0"]}
+    algorithm = {"name": name, "local_step_size": "1/1000", "local_steps": [1, 4], "rounds": 1}
+    algorithm |= {"momentum": "1/2"} if name == "fedavgm" else {}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL, Path())
+    for quantity in (q.small_step_bias, q.leading_limiting_distance_sq, q.distance_to_small_step_limit):
+        with pytest.raises(NotApplicable, match="has no value"):
+            quantity.on(run)
