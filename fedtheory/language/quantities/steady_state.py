@@ -56,8 +56,8 @@ def _leading(run: Run) -> Any:
 leading_limiting_distance_sq = constant(
     "leading_limiting_distance_sq",
     r"\frac\mu2\operatorname{tr}(H^{-1}R)",
-    "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu the server step size times "
-    "the effective step size, mu^2 R the covariance of a round's update of the server at x*",
+    "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu the server step size "
+    "times the effective step size, mu^2 R the covariance of a round's update of the server at x*",
     _leading,
 )
 
