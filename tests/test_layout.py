@@ -53,7 +53,7 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
     assert _used(chapter) <= set(chapters()[chapters().index(chapter) + 1 :])
 
 
-NOTATION = {"admitted", "expressions", "forms", "numbers", "quotients", "signs"}
+NOTATION = {"admitted", "collected", "expressions", "forms", "numbers", "quotients", "signs"}
 """Modules of the kernel that read SymPy's trees, or write them; the others know letters, numbers and forms alone."""
 
 

@@ -18,7 +18,10 @@ PAGE = ROOT / "docs" / "trust.md"
 ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
 SHOWN_ONLY = frozenset(
-    f"fedtheory.proofs.{name}" for name in ("missing_assumptions", "outline", "printed", "told", "worded")
+    (
+        "fedtheory.kernel.collected",
+        *(f"fedtheory.proofs.{name}" for name in ("missing_assumptions", "outline", "printed", "told", "worded")),
+    )
 )
 """What people are shown of a proof: no verdict depends on it."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")

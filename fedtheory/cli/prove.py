@@ -31,9 +31,7 @@ CertificateFile = Annotated[
 ]
 ClaimFiles = Annotated[
     list[str] | None,
-    typer.Option(
-        "--claims", metavar="FILE", help="A file.py of yours whose claims FILE.json may be about; may recur."
-    ),
+    typer.Option("--claims", metavar="FILE", help="A file.py of yours whose claims FILE.json may be about; may recur."),
 ]
 SaveFile = Annotated[str | None, typer.Option("--save", metavar="FILE", help="Write the claim's certificate as JSON.")]
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
+from fedtheory.kernel.collected import collected
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
-from fedtheory.kernel.forms import Form, composed, difference, scalar
+from fedtheory.kernel.forms import Form, difference, scalar
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import quotient, vanishes
 from fedtheory.kernel.reasons import Because, Reason
@@ -15,6 +16,7 @@ from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
 
 _PLAIN = Numbers()
+_IDENTITY = "the identity: right side - left side = sum of the terms"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         steps.append(Step(Words("(", coefficient, ") >= 0, for: ", reason.name), is_positive))
         if reason.requires != 0:
             steps.append(signed(theory.numbers.known(reason.requires), theory.numbers, conditions))
-    return [*steps, cancels("the identity", residual, theory.numbers)]
+    return [*steps, cancels(_IDENTITY, residual, theory.numbers)]
 
 
 def signed(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
@@ -115,7 +117,7 @@ class _Sum:
     def __str__(self) -> str:
         if self.numbers.roots:
             return "a sum of multiples of " + ", ".join(map(str, self.left))
-        return str(composed(self.left))
+        return str(collected({monomial: number.expression for monomial, number in self.left.items()}))
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:

@@ -1,0 +1,66 @@
+"""Quadratic forms as sums of few squares, for people; no verdict depends on it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner, LocalSum, norm_sq
+
+_MOST_VECTORS = 8
+Wrap = Callable[[Expr], Expr]
+
+
+def collected(terms: Mapping[Expr, Expr]) -> Expr:
+    """The sum of coefficients times monomials, with inner products collected into norms where fewer terms remain."""
+    groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
+    for monomial, coefficient in terms.items():
+        groups[_kind(monomial)][monomial] = coefficient
+    parts = [_collected(kind, group) for kind, group in groups.items()]
+    return sp.Add(*parts)
+
+
+def _kind(monomial: Expr) -> type | None:
+    """What an inner product stands in: nothing (`Inner`), or a mean or a sum; None for all other monomials."""
+    if isinstance(monomial, Inner):
+        return Inner
+    is_wrapped = isinstance(monomial, Average | LocalSum | Expectation) and isinstance(monomial.args[0], Inner)
+    return type(monomial) if is_wrapped else None
+
+
+def _collected(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
+    plain = sp.Add(*(coefficient * monomial for monomial, coefficient in group.items()))
+    if kind is None:
+        return plain
+    wrap: Wrap = (lambda inside: inside) if kind is Inner else kind
+    form = {(m if kind is Inner else m.args[0]).args: coefficient for m, coefficient in group.items()}
+    vectors = sorted({vector for pair in form for vector in pair}, key=sp.default_sort_key)
+    if len(vectors) > _MOST_VECTORS:
+        return plain
+    squares = list(_squares(_matrix(form, vectors), vectors))
+    if len(squares) >= len(group) or any(square is None for square in squares):
+        return plain
+    return sp.Add(*(weight * wrap(norm_sq(of)) for weight, of in filter(None, squares)))
+
+
+def _matrix(form: Mapping[tuple[Expr, ...], Expr], vectors: list[Expr]) -> sp.Matrix:
+    matrix = sp.zeros(len(vectors))
+    for (one, other), coefficient in form.items():
+        row, column = vectors.index(one), vectors.index(other)
+        matrix[row, column] += coefficient / 2
+        matrix[column, row] += coefficient / 2
+    return matrix
+
+
+def _squares(matrix: sp.Matrix, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
+    """Weights and vectors of squares whose sum is a quadratic form, by eliminating; None where no square is left."""
+    while not matrix.is_zero_matrix:
+        pivot = next((place for place in range(len(vectors)) if matrix[place, place] != 0), None)
+        if pivot is None:
+            yield None
+            return
+        weight, row = matrix[pivot, pivot], matrix[pivot, :]
+        yield weight, sp.Add(*(sp.cancel(share / weight) * of for share, of in zip(row, vectors, strict=True)))
+        matrix = (matrix - row.T * row / weight).applyfunc(sp.cancel)

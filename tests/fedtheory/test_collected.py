@@ -1,0 +1,52 @@
+"""Quadratic forms are collected into squares, with the same value, where fewer terms remain."""
+
+from __future__ import annotations
+
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedtheory.kernel.collected import collected
+from fedtheory.kernel.expressions import Average, Inner, Value, norm_sq
+
+x, y, z = sp.symbols("x y z", real=True)
+eta, L = sp.symbols("eta L", positive=True)
+F = sp.Symbol("F")
+
+
+def expanded(form: sp.Expr) -> sp.Expr:
+    """Inner products multiplied out, as products of numbers: vectors in one dimension."""
+    return sp.expand(form.replace(Inner, lambda one, other: one * other).replace(Average, lambda inside: inside))
+
+
+def test_one_square() -> None:
+    """-eta/L |x - y|^2 from its three products."""
+    form = {Inner(x, x): -eta / L, Inner(x, y): 2 * eta / L, Inner(y, y): -eta / L}
+    assert collected(form) == -eta / L * norm_sq(x - y)
+
+
+def test_coefficients_may_be_symbols() -> None:
+    """|x - eta y|^2, in a mean over clients, and what is no inner product stays as it is."""
+    form = {
+        Average(Inner(x, x)): sp.S.One,
+        Average(Inner(x, y)): -2 * eta,
+        Average(Inner(y, y)): eta**2,
+        Value(F, x): L,
+    }
+    assert collected(form) == Average(norm_sq(x - eta * y)) + L * Value(F, x)
+
+
+def test_what_is_no_shorter_stays() -> None:
+    """A single product, and a form of full rank."""
+    assert collected({Inner(x, y): L}) == L * Inner(x, y)
+    full = {Inner(x, x): sp.S.One, Inner(y, y): L}
+    assert collected(full) == Inner(x, x) + L * Inner(y, y)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=6, max_size=6))
+def test_the_value_is_the_same(numbers: list[int]) -> None:
+    """For every form in three vectors."""
+    pairs = [(x, x), (x, y), (x, z), (y, y), (y, z), (z, z)]
+    form = {Inner(*pair): sp.Integer(number) for pair, number in zip(pairs, numbers, strict=True) if number}
+    plain = sp.Add(*(number * monomial for monomial, number in form.items()))
+    assert expanded(collected(form) - plain) == 0
