@@ -18,7 +18,8 @@ the residual must vanish, and decides the sign of each coefficient.
     forms      normal forms
     reasons    what is not negative, and why
     signs      signs of coefficients under conditions
-    identities  all of it together
+    identities all of it together
+    collected  what a failed identity leaves over, in squares, for people
 
 Uses no other chapter.
 """
