@@ -326,8 +326,12 @@ class Claim(Shown):
     @cached_property
     def unbound_symbols(self) -> frozenset[sp.Symbol]:
         """Symbols with no meaning: neither in `where` nor in `for_all`."""
-        used = set().union(*(expression.free_symbols for expression in self._expressions()))
-        return frozenset(used - self.notation.keys() - self.for_all.keys())
+        return frozenset(self.used_symbols - self.notation.keys() - self.for_all.keys())
+
+    @cached_property
+    def used_symbols(self) -> frozenset[sp.Symbol]:
+        """Symbols of the statement and its conditions."""
+        return frozenset().union(*(expression.free_symbols for expression in self._expressions()))
 
 
 def _expression(side: Expr | Quantity) -> Expr:

@@ -12,10 +12,10 @@ from functools import cache
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption, Setting
+from fedtheory.language.assumptions import Assumption, Boundedness, Setting
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.language.quantities.notion import PointNotion
+from fedtheory.language.quantities.notion import PointNotion, Quantity
 
 PLAIN: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
 """Plain FedAvg: synchronous rounds of all clients, equal weights, the same local work, and a server step of one."""
@@ -105,9 +105,20 @@ _UNIT = (a.server_step_of_one, a.update_rule)
 
 
 def with_setting(claim: Claim) -> Claim:
-    """The claim with the setting that is supposed where it names none."""
+    """The claim with the setting that is supposed where it names none, and the assumptions of its constants."""
+    claim = _with_constants(claim)
     found = supposed(claim)
     return replace(claim, assumptions=(*found, *claim.assumptions), supposed=found) if found else claim
+
+
+def _with_constants(claim: Claim) -> Claim:
+    """The claim with the assumptions of its constants: it is about runs where they are finite."""
+    if claim.is_published:
+        return claim
+    used = (claim.notation[symbol] for symbol in sorted(claim.used_symbols, key=str) if symbol in claim.notation)
+    brought = (notion.assumption for notion in used if isinstance(notion, Quantity))
+    added = [one for one in brought if isinstance(one, Boundedness) and one not in claim.assumptions]
+    return replace(claim, assumptions=(*claim.assumptions, *dict.fromkeys(added))) if added else claim
 
 
 def supposed(claim: Claim) -> tuple[Assumption, ...]:

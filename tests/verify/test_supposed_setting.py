@@ -11,6 +11,8 @@ import fedtheory as ft
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
+from fedtheory.kernel import Term, assumption
+from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -18,6 +20,7 @@ from fedtheory.language.premises import failed_premises
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.targets import resolve
 from fedtheory.language.vocabulary import vocabulary
+from fedtheory.proofs import Certificate, examine
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.instances import FAMILIES, families_for
@@ -107,3 +110,17 @@ def test_counterexamples_are_in_the_setting() -> None:
     assert searched.run is not None
     assert searched.claim.supposed == found.claim.supposed
     assert failed_premises(searched.claim, parse_run(searched.run, RATIONAL)) == []
+
+
+def test_constants_bring_their_assumptions() -> None:
+    """A bound in sigma speaks of bounded variance, in proofs as on runs; one without is left as it is."""
+    noise, sigma = sp.Symbol("n_i", real=True), sp.Symbol("sigma", positive=True)
+    where = {noise: q.gradient_noise, sigma: q.noise_deviation}
+    claim = Claim(id="t:noise", lhs=Expectation(norm_sq(noise)), rhs=sigma**2, where=where, place="step")
+    found = resolve(claim)
+    assert a.unbiased_bounded_variance in found.assumptions
+    certificate = Certificate(claim=claim.id, links=[[Term(sp.S.One, assumption("bounded variance"))]])
+    assert examine(found, certificate).verdict == "proved"
+    assert examine(resolve(replace(claim, rhs=sigma**2 / 2)), certificate).verdict == "broken"
+    quiet = Claim(id="t:quiet", lhs=q.max_drift, rhs=q.max_drift)
+    assert a.unbiased_bounded_variance not in resolve(quiet).assumptions
