@@ -23,7 +23,7 @@ from verify.check import Check
 from verify.check.climbs import RateCheck, Rung
 from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
-from verify.shown_place import is_about_vectors_alone, name_of_point, shown_place
+from verify.shown_place import is_about_vectors_alone, name_of_point, origin_in_words, shown_place
 from verify.verdict import ClaimVerdict
 from verify.witness import Sides, beyond_pencil
 
@@ -99,8 +99,13 @@ def _remark(check: Check) -> str:
         f"{axis} = {value}" if worst.points.keys() & {axis} else f"{axis} {value}"
         for axis, value in worst.index.items()
     )
-    measured = ["Points are measured from $x^*$."] if worst.points else []
+    measured = [f"Points are measured from {_origin(worst)}."] if worst.points else []
     return " ".join([*([f"At {place} of this run."] if place else []), *measured])
+
+
+def _origin(worst: Comparison) -> str:
+    origin = origin_in_words(worst)
+    return "$x^*$" if origin == "x*" else origin
 
 
 def _rows(check: Check) -> list[Row]:
@@ -111,7 +116,7 @@ def _rows(check: Check) -> list[Row]:
 
 
 def _side_rows(claim: Claim, worst: Comparison) -> list[Row]:
-    rows = [_vector_row(name_of_point(claim, name), point) for name, point in worst.points.items()]
+    rows = [_vector_row(name_of_point(claim, name, worst), point) for name, point in worst.points.items()]
     for side, value, terms in (("left", worst.lhs, worst.left_terms), ("right", worst.rhs, worst.terms)):
         rows.append(_row(f"{side} side", value))
         if len(terms) > 1:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import premises
+from verify.falsify import Finding
 from verify.instances import PARTS
 from verify.trials import Outcome, try_claims
 
@@ -21,6 +23,14 @@ def why_never_applicable(claim: Claim) -> str | None:
     """What excludes all of a part of the instances of a claim; None where it applies to some of them."""
     outcomes = try_claims([claim], PARTS[0])
     return None if any(outcome.applicable for outcome in outcomes) else reason_for(claim, exclusions(outcomes))
+
+
+def explain(finding: Finding) -> Finding:
+    """The outcome of a search; "not applicable" with its reason where no run is one of the claim's."""
+    if finding.applicable or finding.verdict == "refuted":
+        return finding
+    reason = why_never_applicable(finding.claim)
+    return finding if reason is None else replace(finding, verdict="not applicable", reason=reason)
 
 
 def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:

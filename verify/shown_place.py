@@ -12,6 +12,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
+from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Average, ClientSum
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, points_of
@@ -55,14 +56,27 @@ def is_about_vectors_alone(claim: Claim) -> bool:
     return is_free and asks_nothing and not any(side.has(Average, ClientSum) for side in sides)
 
 
-def points_in_words(claim: Claim, points: Mapping[str, Array]) -> str:
-    """Points such as ``x = 1, y = (1, 0)``; empty without any."""
-    return ", ".join(f"{name_of_point(claim, name)} = {_vector(point)}" for name, point in points.items())
+def points_in_words(claim: Claim, shown: Comparison) -> str:
+    """Points of a comparison such as ``x = 1, y = (1, 0)``; empty without any."""
+    return ", ".join(f"{name_of_point(claim, name, shown)} = {_vector(point)}" for name, point in shown.points.items())
 
 
-def name_of_point(claim: Claim, name: str) -> str:
-    """What the numbers of a free point are: a vector, or how far the point is from x*."""
-    return name if is_about_vectors_alone(claim) else f"{name} - x*"
+def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
+    """What the numbers of a free point are: a vector, or how far the point is from where coordinates begin."""
+    return name if is_about_vectors_alone(claim) else f"{name} {_from_origin(shown)}"
+
+
+def origin_in_words(shown: Comparison) -> str:
+    """Where the coordinates of points begin: x*, else the stationary point of F, else the start."""
+    problem = shown.place.site.run.problem
+    if not isinstance(problem, Problem) or problem.is_bounded_below:
+        return "x*"
+    return "the start" if problem.stationary_point is None else "the stationary point of F"
+
+
+def _from_origin(shown: Comparison) -> str:
+    origin = origin_in_words(shown)
+    return f"- {origin}" if origin == "x*" else f"minus {origin}"
 
 
 def points_as_comment(found: Check) -> str:
@@ -71,7 +85,7 @@ def points_as_comment(found: Check) -> str:
     if shown is None or not shown.points:
         return ""
     why = "; for statements about free vectors the run does not matter" if is_about_vectors_alone(found.claim) else ""
-    return f"# {found.claim.id} at {points_in_words(found.claim, shown.points)}{why}\n"
+    return f"# {found.claim.id} at {points_in_words(found.claim, shown)}{why}\n"
 
 
 def _vector(point: Array) -> str:

@@ -26,10 +26,11 @@ from verify.decided import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
 from verify.exclusions import exclusions
 from verify.falsify import Glance, glance
-from verify.falsify.regimes import Regime
+from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
+from verify.ratios import is_nearly, largest_ratio, not_below
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
 from verify.tailored import are_enough, enough_for, excluded, lacking, made_for
@@ -38,8 +39,6 @@ from verify.witness import Sides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
-_NEARLY = 0.01
-"""Part of the largest ratio within which the simplest instance is shown."""
 _FEW_LADDERS = 5
 """Ladders of floats that are climbed again in rationals, which takes seconds each."""
 
@@ -70,6 +69,10 @@ class ClaimVerdict(Shown):
     """Runs that a search for a violation tried, beside the instances."""
     regimes: tuple[Regime, ...] = ()
     """Kinds of runs that the search tried, with the largest ratio of each."""
+    pairs: Pairs = NO_PAIRS
+    """How many pairs of these kinds it tried together."""
+    left_open: int = 0
+    """Runs of the search that floats see as violations and nothing decides."""
     lacking: Mapping[str, int] = field(default_factory=dict)
     """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
     reason: str | None = None
@@ -87,7 +90,7 @@ class ClaimVerdict(Shown):
         facts = {"violations": str(self.violations), "largest ratio": number(self.worst_ratio)}
         if shown is not None:
             facts |= {"left side there": number(shown.lhs), "right side there": number(shown.rhs)}
-            facts["at"] = points_in_words(self.claim, shown.points)
+            facts["at"] = points_in_words(self.claim, shown)
         facts |= setting_facts(self.claim)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
@@ -288,7 +291,7 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> Clai
 def _with_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
     """The verdict with the run that decides, and no ratio below that of the run."""
     witness = Witness.of_table(verdict.claim, table)
-    return replace(verdict, run=table, sides=witness.sides, worst_ratio=_not_below(witness, largest))
+    return replace(verdict, run=table, sides=witness.sides, worst_ratio=not_below(witness, largest))
 
 
 def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
@@ -301,12 +304,10 @@ def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict
 
 def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     """The verdict after a search."""
-    searched = replace(verdict, searched=glance.looked, regimes=glance.regimes)
-    if glance.counterexample is None and glance.left_open > 0:
-        return replace(searched, verdict="undecided", undecided=searched.undecided + glance.left_open)
-    if glance.counterexample is None:
-        return searched
-    return replace(_with_witness(searched, glance.counterexample, None), verdict="refuted")
+    searched = replace(verdict, searched=glance.looked, regimes=glance.regimes, pairs=glance.pairs)
+    if glance.counterexample is not None:
+        return replace(_with_witness(searched, glance.counterexample, None), verdict="refuted")
+    return replace(searched, verdict="undecided", left_open=glance.left_open) if glance.left_open else searched
 
 
 def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) -> ClaimVerdict:
@@ -330,30 +331,13 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
-        _not_below(witness, _largest_ratio(applicable)) if is_refuted else _largest_ratio(applicable),
+        not_below(witness, largest_ratio(applicable)) if is_refuted else largest_ratio(applicable),
         None if witness is None else witness.table,
         None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
         reason=None if witness is None else witness.reason,
         excluded=exclusions(outcomes),
     )
-
-
-def _largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
-    return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
-
-
-def _not_below(witness: Witness | None, largest: float | None) -> float | None:
-    """The largest ratio of the instances and of the counterexample, which alone may round to another last digit."""
-    shown = None if witness is None else witness.ratio
-    return max((ratio for ratio in (shown, largest) if ratio is not None), default=None)
-
-
-def _is_nearly(ratio: float | None, largest: float | None) -> bool:
-    """Whether a ratio is the largest, but for so little that a simpler run is worth more."""
-    if ratio is None or largest is None:
-        return ratio is largest
-    return ratio >= largest - _NEARLY * abs(largest)
 
 
 def _settled(claim: Claim, outcome: Outcome) -> Outcome:
@@ -392,8 +376,8 @@ def _tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None
 
     Of a rate, which has no ratio, those come first that are evidence against it.
     """
-    largest = _largest_ratio(applicable)
-    attaining = [outcome for outcome in applicable if _is_nearly(outcome.ratio, largest)]
+    largest = largest_ratio(applicable)
+    attaining = [outcome for outcome in applicable if is_nearly(outcome.ratio, largest)]
     if not attaining:
         return None
     chosen = min(attaining, key=lambda o: (o.holds is not None and claim.rate is not None, o.is_trivial, o.complexity))

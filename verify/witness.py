@@ -65,7 +65,7 @@ class Sides:
     rhs: str
     ratio: str | None
     points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Free points there, measured from the optimum."""
+    """Free points there, measured from `origin_in_words`."""
 
     @classmethod
     def of(cls, evidence: Check) -> Sides | None:

@@ -83,8 +83,8 @@ def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
     """Search for a violation of a claim for `budget` seconds; a refutation is exact, and shrunk for readers.
 
     `claim` is a `Claim`, an id, or ``"file.py:NAME"``; another `seed` searches in another order.  What comes back has
-    the `verdict`, "refuted" or "not refuted", the `run` as a table, and `found`, what the claim says of it.
-    Raises `InputError` where a claim says nothing that could be false.
+    the `verdict`, "refuted", "not refuted" or "not applicable" with its `reason`, the `run` as a table, and `found`,
+    what the claim says of it.  Raises `InputError` where a claim says nothing that could be false.
 
     >>> import fedtheory as ft
     >>> found = ft.falsify("renard2022:property-2.4", budget=8)
@@ -92,10 +92,11 @@ def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
     ('refuted', '1', '0')
     """
     from fedtheory.api.progress import progress
+    from verify.exclusions import explain
     from verify.falsify import falsify as falsified
 
     with progress("seconds of search") as tell:
-        return falsified(claim_of(claim), budget, seed, tell)
+        return explain(falsified(claim_of(claim), budget, seed, tell))
 
 
 def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:

@@ -304,6 +304,6 @@ def _print_sides(found: Check, worst: Comparison) -> None:
     rows = [[short(worst.lhs), "left side"], [short(worst.rhs), "right side"], [short(worst.ratio), "ratio"]]
     rows += [[short(term.value), f"term {escape(found.claim.in_words(term.expression))}"] for term in worst.terms]
     for name, point in worst.points.items():
-        rows.append([", ".join(short(value) for value in point), name_of_point(found.claim, name)])
+        rows.append([", ".join(short(value) for value in point), name_of_point(found.claim, name, worst)])
     where = "place: the points below" if worst.points and not place else f"worst place: {place or 'the run'}"
     print_table(where, ["value", "of"], rows, whole=())

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, progress, short, styled
+from fedtheory.cli.output import (
+    Json,
+    NoCode,
+    Target,
+    in_words_of_open,
+    print_json,
+    print_lines,
+    progress,
+    short,
+    styled,
+)
 from fedtheory.cli.setting import document_of_setting, print_setting
 from fedtheory.cli.witness import Save, print_witness, save_witness
 
@@ -30,11 +40,12 @@ def run(
 ) -> None:
     """Search for a violation of a claim; exit code 1 if one is found that the recorded verdict excludes."""
     from fedtheory.language.targets import resolve
+    from verify.exclusions import explain
     from verify.falsify import falsify
 
     claim = resolve(target)
     with progress("seconds of search") as report:
-        finding = falsify(claim, budget, seed, report)
+        finding = explain(falsify(claim, budget, seed, report))
     save_witness(finding.run_file, finding.found, save)
     if as_json:
         print_json(document(target, finding))
@@ -50,12 +61,11 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
 
     worst = shown_place(finding.found) if finding.found else None
     text = None if finding.found is None else finding.found.arithmetic.text
-    reason = _reason(finding)
     return {
         "id": finding.claim.id,
         "target": target,
-        "verdict": finding.verdict if reason is None else "not applicable",
-        "reason": reason,
+        "verdict": finding.verdict,
+        "reason": finding.reason,
         "recorded": finding.claim.verdict,
         "best_ratio": finding.best_ratio,
         "lhs": None if worst is None or text is None else text(worst.lhs),
@@ -66,33 +76,27 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "tried": finding.looked,
         "applicable": finding.applicable,
         "applicable_runs": finding.applicable,
+        "left_open": finding.left_open,
         "seconds": round(finding.seconds, 3),
         **document_of_setting(finding.claim),
     }
-
-
-def _reason(finding: Finding) -> str | None:
-    """What excludes runs from a claim that applies to none; None for a search that met one, or could have."""
-    from verify.exclusions import why_never_applicable
-
-    is_silent = not finding.applicable and finding.verdict != "refuted"
-    return why_never_applicable(finding.claim) if is_silent else None
 
 
 def for_people(target: str, finding: Finding) -> None:
     """Print the outcome of a search for a terminal."""
     from rich.markup import escape
 
-    reason = _reason(finding)
     recorded = f" (recorded: {finding.claim.verdict})" if finding.contradicts else ""
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
     print_lines(
-        f"[bold]{target}[/bold]  {styled(finding.verdict if reason is None else 'not applicable')}{recorded}",
+        f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}",
         tried + largest,
     )
-    if reason is not None:
-        print_lines(f"not applicable: {escape(reason)}")
+    if finding.reason is not None:
+        print_lines(f"not applicable: {escape(finding.reason)}")
+    if finding.left_open:
+        print_lines(f"[yellow]left open:[/yellow] {in_words_of_open(finding.left_open)}")
     print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:
         print_witness(finding.found, finding.run, "a counterexample" if finding.verdict == "refuted" else None)

@@ -14,6 +14,7 @@ from fedtheory.cli.output import (
     NoCode,
     SourceKey,
     Targets,
+    in_words_of_open,
     print_json,
     print_lines,
     print_table,
@@ -118,6 +119,8 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
             {"name": regime.name, "varied": regime.factor, "runs": regime.runs, "largest_ratio": regime.largest_ratio}
             for regime in verdict.regimes
         ],
+        "pairs": {"covered": verdict.pairs.covered, "all": verdict.pairs.all, "given_up": verdict.pairs.given_up},
+        "left_open": verdict.left_open,
         **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
@@ -173,6 +176,15 @@ def _print_regimes(verdict: ClaimVerdict) -> None:
     print_table(
         f"regimes of {verdict.target}", ["varied", "runs", "largest ratio at each level"], rows, whole=("varied",)
     )
+    print_lines(_of_pairs(verdict))
+    if verdict.left_open:
+        print_lines(f"[yellow]left open:[/yellow] {in_words_of_open(verdict.left_open)}")
+
+
+def _of_pairs(verdict: ClaimVerdict) -> str:
+    pairs = verdict.pairs
+    given_up = f", {pairs.given_up} given up because the claim applied to no run that was tried with both"
+    return f"{pairs.covered} of {pairs.all} pairs of regimes covered{given_up if pairs.given_up else ''}"
 
 
 def _row(varied: str, regimes: list[Regime]) -> list[str]:

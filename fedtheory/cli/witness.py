@@ -33,7 +33,7 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     shown = shown_place(found)
     sides = "" if shown is None else f": left side {_exact(shown.lhs)}, right side {_exact(shown.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
-    points = points_in_words(found.claim, shown.points) if shown is not None else ""
+    points = points_in_words(found.claim, shown) if shown is not None else ""
     of_run = [_ANY_RUN] if is_about_vectors_alone(found.claim) else in_words(table)
     # Not through Rich: who copies a line wants it whole.
     for line in [*([f"at {points}"] if points else []), *_ladder(found), *of_run]:

@@ -129,7 +129,29 @@ def test_in_words() -> None:
         "# t:points at x = 1, y = 1; for statements about free vectors the run does not matter\n"
     )
     assert points_as_comment(wide) == "# t:points at x - x* = (1, 0), y - x* = (2, 0)\n"
-    assert points_in_words(YOUNG, {}) == ""
+    pointless = check(Claim(id="t:run", lhs=q.final_suboptimality, rhs=0), run()).worst
+    assert pointless is not None
+    assert points_in_words(YOUNG, pointless) == ""
+
+
+@pytest.mark.parametrize(
+    ("hessian", "linear", "origin"),
+    [
+        ([["-1", "0"], ["0", "1"]], ["1", "0"], "minus the stationary point of F"),
+        ([["-1", "0"], ["0", "0"]], ["1", "1"], "minus the start"),
+        ([["0", "0"], ["0", "1"]], ["0", "1"], "- x*"),
+    ],
+    ids=["saddle", "no stationary point", "convex"],
+)
+def test_points_are_measured_from_where_coordinates_begin(
+    hessian: list[list[str]], linear: list[str], origin: str
+) -> None:
+    """Where F is unbounded below there is no x*: its stationary point takes its place, else the start."""
+    problem = {"kind": "quadratic", "hessians": [hessian], "linear": [linear], "start": ["1", "1"]}
+    algorithm = {"local_step_size": "1/8", "local_steps": 1, "rounds": 1}
+    about = replace(SMOOTH, rhs=-1 - L * norm_sq(y - x), assumptions=(assumptions.smooth,))
+    comment = points_as_comment(check(about, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)))
+    assert comment.startswith(f"# t:points at x {origin} = ")
 
 
 def test_searches_and_verdicts_tell_the_points() -> None:

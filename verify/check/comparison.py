@@ -45,7 +45,7 @@ class Comparison:
 
     @property
     def points(self) -> Mapping[str, Array]:
-        """Free points there, measured from the optimum, (d,) each."""
+        """Free points there, measured from the centre of the problem, (d,) each."""
         return {symbol.name: point for symbol, point in self.place.site.points.items()}
 
     @cached_property

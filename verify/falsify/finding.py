@@ -18,7 +18,7 @@ from verify.check import Check, check
 from verify.check.settle import decidable
 from verify.effort import worked
 from verify.falsify.hunt import Hunt
-from verify.falsify.regimes import Regime, Search, search_regimes
+from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
@@ -41,7 +41,7 @@ class Finding(Shown):
     """The verdict of a search on one claim."""
 
     claim: Claim
-    verdict: Literal["refuted", "not refuted"]
+    verdict: Literal["refuted", "not refuted", "not applicable"]
     run: Table | None
     """The run file of the counterexample, or of the largest ratio, as a table; None where no run was applicable."""
     found: Check | None
@@ -52,6 +52,10 @@ class Finding(Shown):
     """How many of these satisfy the claim's assumptions and conditions."""
     seconds: float
     """On the clock."""
+    left_open: int = 0
+    """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
+    reason: str | None = None
+    """Why the claim is not applicable."""
 
     def summary(self) -> str:
         """The claim, the verdict, and how many runs were tried."""
@@ -63,7 +67,7 @@ class Finding(Shown):
         facts = {"largest ratio": number(self.best_ratio)}
         if shown is not None:
             facts |= {"left side": number(shown.lhs), "right side": number(shown.rhs)}
-            facts["at"] = points_in_words(self.claim, shown.points)
+            facts["at"] = points_in_words(self.claim, shown)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property
@@ -104,13 +108,13 @@ def falsify(
     begin, seconds, started = worked(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)
     easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
-    known, looked, applicable = _confirmed(claim, easy.table), easy.looked, easy.applicable
+    known, looked, applicable, left_open = _confirmed(claim, easy.table), easy.looked, easy.applicable, 0
     if known is not None and is_clear(claim, known[0]):
         best: tuple[Table | None, Check | None] = known
     else:
         regimes = _by_regimes(claim, _BY_REGIMES * budget, seed, on_tick)
         looked, applicable = looked + regimes.evaluations, applicable + regimes.applicable
-        violation, hunt = regimes.counterexample, None
+        violation, hunt, left_open = regimes.counterexample, None, regimes.left_open
         if violation is None:
             hunt = search(claim, _SEARCHING * budget - (worked() - begin), seed, lambda _done, _whole: on_tick())
             looked, applicable = looked + hunt.looked, applicable + hunt.applicable
@@ -121,10 +125,17 @@ def falsify(
         )
     table, found = best
     on_progress(seconds, seconds)
-    verdict: Literal["refuted", "not refuted"] = (
-        "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
+    is_refuted = found is not None and found.arithmetic.is_rigorous and found.holds is False
+    return Finding(
+        claim,
+        "refuted" if is_refuted else "not refuted",
+        table,
+        found,
+        looked,
+        applicable,
+        perf_counter() - started,
+        0 if is_refuted else left_open,
     )
-    return Finding(claim, verdict, table, found, looked, applicable, perf_counter() - started)
 
 
 def _by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None]) -> Search:
@@ -174,7 +185,9 @@ class Glance:
     regimes: tuple[Regime, ...] = ()
     """Kinds of runs that were tried, with the largest ratio of each."""
     left_open: int = 0
-    """Runs that floats alone see as violations, too long for exact arithmetic."""
+    """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
+    pairs: Pairs = NO_PAIRS
+    """How many pairs of kinds were tried together."""
 
 
 def glance(claim: Claim, budget: float) -> Glance:
@@ -190,7 +203,8 @@ def glance(claim: Claim, budget: float) -> Glance:
         looked, applicable, violation = looked + hunt.looked, hunt.applicable, _violation_of(hunt)
     deadline = _deadline(worked() + budget)
     refutation = _refutation(claim, violation, deadline, 0, lambda: None)
-    return Glance(looked, applicable, None if refutation is None else refutation[0], regimes.regimes, regimes.left_open)
+    table = None if refutation is None else refutation[0]
+    return Glance(looked, applicable, table, regimes.regimes, regimes.left_open, regimes.pairs)
 
 
 def _deadline(end: float) -> float:

@@ -12,7 +12,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.settle import settle
-from verify.effort import are_doubled, simulation
+from verify.effort import are_doubled, simulation, worked
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
 from verify.falsify.tables import NO_RUN, Table, read, written
@@ -34,20 +34,30 @@ _TOWARDS_SHORTER = {
 }
 
 
-def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen]) -> tuple[Table, Check] | None:
+def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: float) -> tuple[Table, Check] | None:
     """The run file of a run nearby that looks like a violation, with its rigorous check; None where none is affordable.
 
+    Lighter ones are looked for until a time of `verify.effort.worked`.
     The check may well say that the claim holds: floats see violations where sides cancel.
     """
-    light = _lighter(seen, look)
-    if light.table is None:
-        return None
+    light = _lighter(seen, look, until)
+    return None if light.table is None else decided(claim, light.table)
+
+
+def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
+    """The run file of a run with its rigorous check; None where nothing that is affordable decides."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
-        table = written(light.table)
-        found = _decided(claim, table)
+        file = written(table)
+        found = _decided(claim, file)
         if found is not None and (found.holds is not None or not found.applicable):
-            return table, found
+            return file, found
     return None
+
+
+def exact_work(table: Table) -> float:
+    """Seconds of work that the rationals of a run take, about."""
+    run = read(table)
+    return 0.0 if run is None else simulation(run)
 
 
 def _decided(claim: Claim, table: Table) -> Check | None:
@@ -59,11 +69,12 @@ def _decided(claim: Claim, table: Table) -> Check | None:
     return settle(check(claim, floats), lambda: exact) if are_doubled(floats) else None
 
 
-def _lighter(seen: Seen, look: Callable[[Point], Seen]) -> Seen:
+def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
     """A violation that takes less exact work, by as clear a margin as there is."""
-    least = min(_LEAST, seen.score / 2)
+    # The score of an equation is the logarithm of a gap.
+    least = min(_LEAST, seen.score / 2) if seen.score > 0 else seen.score - 1
     for _ in range(_TURNS):
-        if _work(seen) <= _LIGHT:
+        if _work(seen) <= _LIGHT or worked() > until:
             break
         best = _best_of(seen, least, look)
         if best is None:
@@ -87,8 +98,7 @@ def _best_of(seen: Seen, least: float, look: Callable[[Point], Seen]) -> Seen | 
 
 
 def _work(seen: Seen) -> float:
-    run = None if seen.table is None else read(seen.table)
-    return 0.0 if run is None else simulation(run)
+    return 0.0 if seen.table is None else exact_work(seen.table)
 
 
 def _shorter(point: Point) -> Iterator[dict[str, Level]]:

@@ -30,6 +30,21 @@ class Regime:
         return f"{self.factor}: {self.level}"
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """How many pairs of levels of two factors a search has tried together."""
+
+    covered: int = 0
+    all: int = 0
+    """Of levels that apply by themselves."""
+    given_up: int = 0
+    """Of these, pairs that some runs had to none of which the claim applied."""
+
+
+NO_PAIRS = Pairs()
+"""Those of a search that tried nothing."""
+
+
 def covered(factors: Mapping[str, Factor], seen: Iterable[Seen]) -> tuple[Regime, ...]:
     """The regimes of all points at which a claim applies, factor by factor."""
     applicable = [one for one in seen if one.applies]

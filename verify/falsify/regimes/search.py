@@ -11,11 +11,11 @@ from random import Random
 from fedtheory.language.claim import Claim
 from verify.check import Check
 from verify.falsify.regimes.climb import Climb
-from verify.falsify.regimes.confirmation import confirm
-from verify.falsify.regimes.coverage import Regime, covered
+from verify.falsify.regimes.coverage import Pairs, Regime, covered
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, worth
 from verify.falsify.regimes.factors import BASE, Level, Point
+from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.score import NOTHING
 from verify.falsify.tables import Table
 
@@ -25,12 +25,10 @@ _CLIMBS = 15
 """Starting points among which the evaluations of climbs are shared, about."""
 _SHORTEST = 160
 """Evaluations of a climb that are worth beginning."""
-_CLEAR = 1e-6
-"""Scores of floats above this are worth a confirmation."""
-_CONFIRMATIONS = 25
-"""Violations in floats that are tried to be confirmed: those that nothing decides would take all the time."""
-_SETTLED = -95.0
-"""The score of a run that looked like a violation and is none, or cannot be decided."""
+_DECIDING = 1 / 300
+"""Seconds of work for deciding what floats see as violations, for each evaluation: half of what evaluations take."""
+_BEFORE_CLIMBS = 0.6
+"""Part of this work that may be spent before climbs begin."""
 _ALWAYS = ("gradients", "noise", "noisy clients", "horizon", "step size")
 """Factors whose levels apply wherever the base does."""
 _SEVERAL = ("weights", "participation", "local work", "aggregation", "clock", "curvatures", "unlike gradients")
@@ -66,9 +64,8 @@ class Search:
     """The run with the largest score on which the claim holds, in floats."""
     regimes: tuple[Regime, ...]
     left_open: int
-    """Runs that floats alone see as violations, too long for exact arithmetic."""
-    pairs: tuple[int, int]
-    """Pairs of levels that were covered, and of all that may apply."""
+    """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
+    pairs: Pairs
 
     @property
     def largest_ratio(self) -> float | None:
@@ -90,12 +87,6 @@ def search_regimes(
     return _Searching(claim, evaluations, seed, on_progress).search()
 
 
-def regime_runs(claim: Claim, most: int, seed: int = 0) -> tuple[Table, ...]:
-    """Runs of all regimes on which a claim applies, at most so many, as tables of rationals."""
-    searching = _Searching(claim, 4 * most, seed, lambda _done, _all: None, is_confirming=False)
-    return searching.runs(most)
-
-
 class _Searching:
     def __init__(
         self,
@@ -103,43 +94,30 @@ class _Searching:
         evaluations: int,
         seed: int,
         on_progress: Callable[[int, int], None],
-        is_confirming: bool = True,
     ) -> None:
         self._claim, self._most, self._on_progress = claim, evaluations, on_progress
         self._seed, self._random = seed, Random(seed)
         self._evaluation = Evaluation(claim)
-        self._violation: tuple[Table, Check] | None = None
-        self._confirmations = _CONFIRMATIONS if is_confirming else 0
-        self._is_confirming = False
-        self._left_open = 0
-        self._pairs = (0, 0)
-        self._is_equation = any(relation.operator == "==" for relation in claim.relations)
+        self._violations = Violations(claim, _DECIDING * evaluations, self._look)
+        self._pairs: Callable[[], Pairs] = Pairs
 
     def search(self) -> Search:
         """All of it, or what there is until a violation is confirmed."""
         with suppress(_Over):
             self._go()
+        self._violations.decide_open(1)
         seen = list(self._evaluation.known.values())
         standing = [one for one in seen if one.applies and one.holds and one.score > NOTHING]
         best = max(standing, key=lambda one: one.score, default=None)
         return Search(
             self._evaluation.count,
             sum(one.applies for one in seen),
-            self._violation,
+            self._violations.found,
             None if best is None else best.table,
             covered(self._evaluation.factors, seen),
-            self._left_open,
-            self._pairs,
+            self._violations.left_open,
+            self._pairs(),
         )
-
-    def runs(self, most: int) -> tuple[Table, ...]:
-        """Those of the design to which the claim applies."""
-        tables: list[Table] = []
-        with suppress(_Over):
-            base = self._base()
-            rows = () if base is None else self._design(base, self._levels(base), self._most)
-            tables += (seen.table for seen in rows if seen.table is not None)
-        return tuple(tables[:most])
 
     def _go(self) -> None:
         base = self._base()
@@ -148,30 +126,24 @@ class _Searching:
         levels = self._levels(base)
         for _ in self._design(base, levels, int(_ROWS * self._most)):
             pass
+        self._violations.decide_open(_BEFORE_CLIMBS)
+        self._end_with_a_violation()
         self._climb(levels)
 
     def _look(self, point: Point) -> Seen:
-        """A point that is tried, and confirmed where floats see a violation; raises `_Over` when the search is over."""
-        if self._evaluation.count >= self._most and not self._is_confirming:
+        """A point that is tried, and decided where floats see a violation; raises `_Over` when the search is over."""
+        if self._evaluation.count >= self._most and not self._violations.is_deciding:
             raise _Over
         seen = self._evaluation.at(point)
         self._on_progress(min(self._evaluation.count, self._most), self._most)
-        if seen.holds is not False or self._is_confirming or seen.score <= _SETTLED:
-            return seen
-        if self._confirmations > 0 and (seen.score > _CLEAR or self._is_equation):
-            self._confirm(seen)
+        if seen.holds is False:
+            self._violations.meet(seen)
+            self._end_with_a_violation()
         return seen
 
-    def _confirm(self, seen: Seen) -> None:
-        self._confirmations -= 1
-        self._is_confirming = True
-        decided = confirm(self._claim, seen, self._look)
-        self._is_confirming = False
-        if decided is not None and decided[1].applicable and decided[1].holds is False:
-            self._violation = decided
+    def _end_with_a_violation(self) -> None:
+        if self._violations.found is not None:
             raise _Over
-        self._left_open += decided is None
-        seen.score = _SETTLED
 
     def _base(self) -> dict[str, Level] | None:
         """A tame point to which the claim applies; None where there is none."""
@@ -204,10 +176,10 @@ class _Searching:
 
     def _design(self, base: Point, levels: Mapping[str, Sequence[Level]], most: int) -> Iterator[Seen]:
         design = Design(self._evaluation.factors, levels, self._seed)
+        self._pairs = lambda: Pairs(len(design.covered), len(design.all_pairs), design.given_up)
         for row in design.rows(most):
             seen = self._look({**base, **row})
             design.count(row, seen.applies)
-            self._pairs = len(design.covered), len(design.all_pairs) - design.given_up
             yield seen
 
     def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
@@ -229,10 +201,10 @@ class _Searching:
         """The runs that decrease least of what is promised, one of each set of sources with a start."""
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and "s" in seen.point["sources"]]
         for sources in dict.fromkeys(seen.point["sources"] for seen in pool):
-            of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > _SETTLED + 1]
+            of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
             ranked = sorted(of_kind, key=lambda seen: -worth(seen))[:_RANKED]
             best = max(ranked, key=self._evaluation.progress, default=None)
-            if best is not None and self._evaluation.progress(best) > _SETTLED:
+            if best is not None and self._evaluation.progress(best) > SETTLED:
                 yield best
 
     def _starts(self, levels: Mapping[str, Sequence[Level]]) -> tuple[list[Seen], list[Seen], list[Seen]]:
@@ -240,7 +212,7 @@ class _Searching:
 
         The term for the start is tight nearly everywhere: runs with nothing else would hide the others.
         """
-        pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.score > _SETTLED + 1]
+        pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.score > SETTLED + 1]
         pool.sort(key=lambda seen: -worth(seen))
         firsts: dict[str, Seen] = {}
         for seen in pool:

@@ -1,0 +1,154 @@
+"""Violations that floats see: which of them are decided in exact arithmetic, in which order, and what is left open.
+
+Work is bounded, so that the order matters: kinds of runs of which none was decided come first, and among those of a
+kind the clear ones that take little.  A gap that nearby runs change is a tie of rounding, no violation that floats
+see; one of each kind is decided where that takes no time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.language.claim import Claim
+from fedtheory.runfile import parse_run
+from verify.check import Check, check
+from verify.check.nearby import nearby_runs
+from verify.effort import worked
+from verify.falsify.regimes.confirmation import confirm, decided, exact_work
+from verify.falsify.regimes.evaluation import Seen
+from verify.falsify.regimes.factors import Point
+from verify.falsify.tables import Table
+
+_STEADY = 100
+"""How many times its change at nearby runs a gap has to be, to count as a violation."""
+_AT_ONCE, _OF_TIES = 0.5, 0.2
+"""Part of the work for violations that are decided as they are met, and for ties."""
+_LEAST = 0.02
+"""Seconds of work below which runs take no time worth saving."""
+_EASY = 0.2
+"""Seconds of exact work that a tie may take."""
+SETTLED = -95.0
+"""The score of a run that looks like a violation and is none, or cannot be decided."""
+_DISTINCT = ("loss", "negative curvature", "weights", "participation", "local work", "clock", "aggregation")
+"""Factors whose levels make another kind of run, beside what moves it."""
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A violation that waits."""
+
+    seen: Seen
+    kind: Hashable
+    effort: float
+    """Seconds of exact work for each unit of the relative gap."""
+
+
+class Violations:
+    """Those of one search, with seconds of counted work for deciding them; `look` tries another point."""
+
+    def __init__(self, claim: Claim, seconds: float, look: Callable[[Point], Seen]) -> None:
+        self._claim, self._look = claim, look
+        self._seconds, self._spent = seconds, 0.0
+        self._of_ties = _OF_TIES * seconds
+        self.found: tuple[Table, Check] | None = None
+        """The run file of a violation with its rigorous check."""
+        self.is_deciding = False
+        """Whether lighter runs are tried for a violation, which are none of their own."""
+        self._undecided = 0
+        self._open: list[_Open] = []
+        self._met: set[int] = set()
+        self._tried: Counter[Hashable] = Counter()
+
+    @property
+    def left_open(self) -> int:
+        """Runs that floats see as violations, too long for exact arithmetic or beyond the work for that."""
+        return self._undecided + len(self._open)
+
+    def meet(self, seen: Seen) -> None:
+        """Take note of a run that violates the claim in floats; the first of its kind is decided at once."""
+        if self.is_deciding or id(seen) in self._met or seen.table is None:
+            return
+        self._met.add(id(seen))
+        gap = _relative_gap(seen)
+        if not _is_steady(self._claim, seen.table):
+            self._decide_tie(seen, seen.table)
+            return
+        waiting = _Open(seen, _kind(seen), max(exact_work(seen.table), _LEAST) / gap)
+        if self._tried[waiting.kind] or self._spent >= _AT_ONCE * self._seconds:
+            self._open.append(waiting)
+        else:
+            self._decide(waiting)
+
+    def decide_open(self, part: float) -> None:
+        """Decide those that wait, until a part of the work is spent or one is a violation."""
+        while self._open and self._spent < part * self._seconds and self.found is None:
+            chosen = min(self._open, key=lambda one: (self._tried[one.kind], one.effort))
+            self._open.remove(chosen)
+            self._decide(chosen)
+
+    def _decide(self, one: _Open) -> None:
+        begin, self.is_deciding = worked(), True
+        left = max(self._seconds - self._spent, _EASY)
+        found = confirm(self._claim, one.seen, self._look, begin + left)
+        self.is_deciding = False
+        self._tried[one.kind] += 1
+        self._undecided += found is None
+        self._settle(one.seen, found)
+        self._spent += worked() - begin
+
+    def _decide_tie(self, seen: Seen, table: Table) -> None:
+        """Decide a tie that is the first of its kind, where that is easy; no other one is a violation to floats."""
+        kind = ("tie", _has_zero_side(seen), seen.point["sources"])
+        begin, found = worked(), None
+        is_first = not self._tried[kind] and self._of_ties > 0
+        if is_first and exact_work(table) <= _EASY:
+            self._tried[kind] += 1
+            found = decided(self._claim, table)
+        self._of_ties -= worked() - begin
+        seen.holds = None
+        self._settle(seen, found)
+
+    def _settle(self, seen: Seen, found: tuple[Table, Check] | None) -> None:
+        if found is not None and found[1].applicable and found[1].holds is False:
+            self.found = found
+        seen.score = min(seen.score, SETTLED)
+
+
+def _kind(seen: Seen) -> Hashable:
+    """What makes violations alike: what moves the run, its setting, and whether a side is zero."""
+    return _has_zero_side(seen), seen.point["sources"], *(str(seen.point.get(name)) for name in _DISTINCT)
+
+
+def _has_zero_side(seen: Seen) -> bool:
+    return seen.sides is not None and 0 in seen.sides
+
+
+def _relative_gap(seen: Seen) -> float:
+    """How clear a violation is: the gap of the sides, in parts of the larger one, up to 1; positive."""
+    if seen.sides is None:
+        return max(min(math.exp(min(seen.score, 0.0)), 1.0), math.ulp(1.0))
+    smaller, larger = seen.sides
+    size = max(abs(smaller), abs(larger))
+    gap = (smaller - larger) / size if size > 0 else 0.0
+    return max(min(gap, 1.0), math.ulp(1.0)) if math.isfinite(gap) else math.ulp(1.0)
+
+
+def _is_steady(claim: Claim, table: Table) -> bool:
+    """Whether runs nearby violate a claim by nearly the same gap: what rounding makes changes from one to another."""
+    run = parse_run(table, FLOAT)
+    gap = _gap(check(claim, run))
+    return all(
+        _STEADY * abs(_gap(check(claim, near)) - gap) <= abs(gap) and math.isfinite(gap) for near in nearby_runs(run)
+    )
+
+
+def _gap(found: Check) -> float:
+    """The gap where a violation is largest; infinite where there is none."""
+    worst = found.worst
+    if not found.applicable or found.holds is not False or worst is None:
+        return math.inf
+    return plain_float(worst.lhs - worst.rhs)

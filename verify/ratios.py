@@ -1,0 +1,29 @@
+"""Ratios of two sides over many instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verify.trials import Outcome
+from verify.witness import Witness
+
+_NEARLY = 0.01
+"""Part of the largest ratio within which the simplest instance is shown."""
+
+
+def largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
+    """The largest ratio of two sides of all instances; None without any."""
+    return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
+
+
+def not_below(witness: Witness | None, largest: float | None) -> float | None:
+    """The largest ratio of the instances and of the counterexample, which alone may round to another last digit."""
+    shown = None if witness is None else witness.ratio
+    return max((ratio for ratio in (shown, largest) if ratio is not None), default=None)
+
+
+def is_nearly(ratio: float | None, largest: float | None) -> bool:
+    """Whether a ratio is the largest, but for so little that a simpler run is worth more."""
+    if ratio is None or largest is None:
+        return ratio is largest
+    return ratio >= largest - _NEARLY * abs(largest)
