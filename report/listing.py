@@ -48,8 +48,8 @@ class Row:
 
     @property
     def title(self) -> str:
-        """The title, or how people call it."""
-        return self.claim.title or self.called
+        """The title, or the id."""
+        return self.claim.title or self.claim.id
 
     @property
     def own_file(self) -> str | None:

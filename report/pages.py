@@ -117,7 +117,7 @@ def claim_page(
         return ClaimPage(
             claim=claim,
             called=called,
-            title=claim.title or called,
+            title=claim.title or claim.id,
             origin=_origin(claim, called),
             file=page_name(claim),
             verdict=verdict.verdict,

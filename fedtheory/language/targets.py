@@ -59,8 +59,14 @@ def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str
 
 
 def shown_as(target: Target, claim: Claim) -> str:
-    """What people call a target: the id of a paper's claim, or ``file.py:NAME``."""
-    return target if isinstance(target, str) and published_by(claim) is None else claim.id
+    """The name of a target for people: the id of a paper's claim, or ``file.py:NAME`` without an absolute path."""
+    if not isinstance(target, str) or published_by(claim) is not None:
+        return claim.id
+    home, _, name = target.rpartition(":")
+    path = Path(home)
+    if not path.is_absolute():
+        return target
+    return f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path.name}:{name}"
 
 
 def placed(error: InputError, target: Target) -> InputError:

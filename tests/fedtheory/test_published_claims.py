@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import premises
 from fedtheory.language.registry import all_claims, find, is_an_id, is_registered, published_by, sharper_claims
@@ -27,7 +29,7 @@ def test_claims_of_sources_are_published() -> None:
         assert is_registered(claim)
 
 
-def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path) -> None:
+def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One whose id begins with the key of a paper is called by its file, and no paper lends it anything."""
     (tmp_path / "mine.py").write_text(MINE)
     target = f"{tmp_path / 'mine.py'}:bound"
@@ -36,7 +38,10 @@ def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path) -> None:
     assert published_by(claim) is None
     assert not is_an_id(claim.id)
     assert not is_registered(claim)
-    assert shown_as(target, claim) == target
+    assert shown_as(target, claim) == "mine.py:bound"
+    assert shown_as("mine.py:bound", claim) == "mine.py:bound"
+    monkeypatch.chdir(tmp_path.parent)
+    assert shown_as(target, claim) == f"{tmp_path.name}/mine.py:bound"
     assert sharper_claims(claim) == ()
 
 
