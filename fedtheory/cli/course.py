@@ -29,6 +29,10 @@ Named = Annotated[
     typer.Option("--assignment", metavar="ID", help="What all submissions answer: an id, or my_exercise.py."),
 ]
 SharedCopy = Annotated[str | None, typer.Option("--copy", metavar="ID", help="The copy that all students have.")]
+Unsafe = Annotated[
+    bool,
+    typer.Option("--unsafe", help="Execute submitted code without a sandbox where bubblewrap cannot be had."),
+]
 
 
 @app.command("list")
@@ -85,6 +89,7 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
     assignment: Named = None,
     copy: SharedCopy = None,
     jobs: Jobs = -1,
+    unsafe: Unsafe = False,
     as_json: Json = False,
 ) -> None:
     """Grade a folder of submissions: points.csv, and a page of feedback for each student; can be resumed."""
@@ -94,7 +99,13 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
     try:
         with progress("grading") as tell:
             results = grade_folder(
-                Path(submissions), Path(output), assignment=assignment, copy=copy, jobs=jobs, on_progress=tell
+                Path(submissions),
+                Path(output),
+                assignment=assignment,
+                copy=copy,
+                jobs=jobs,
+                unsafe=unsafe,
+                on_progress=tell,
             )
     except OSError as error:
         raise InputError("--output", f"cannot write to {output}: {error.strerror}") from None

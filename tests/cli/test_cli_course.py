@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.grade import own
+from verify.grade import confinement, own
 
 ASSIGNMENT = "polarization"
 
@@ -55,13 +55,13 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
     written = tmp_path / "new"
     (written / "instructor" / ASSIGNMENT / "ana" / f"{ASSIGNMENT}.ipynb").rename(folder / "ana.ipynb")
     (written / ASSIGNMENT / "bob" / "bob.ipynb").rename(folder / "bob.ipynb")
-    document = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--json").document
+    document = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--unsafe", "--json").document
     assert [(r["student"], r["points"], r["pending"], r["of"]) for r in document["results"]] == [
         ("ana", 10, 4, 14),
         ("bob", 0, 4, 14),
     ]
     assert Path(document["points"]).is_file()
-    printed = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1").out
+    printed = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--unsafe").out
     assert "points.csv" in "".join(printed.split())
 
 
@@ -80,7 +80,7 @@ def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_p
     (handed_in / "essay.txt").write_text("")
     solution = tmp_path / "o" / "instructor" / "my-drift" / "Fritz Müller" / "my-drift.ipynb"
     (handed_in / "drift (2).ipynb").write_text(solution.read_text(encoding="utf-8").replace("Fritz Müller", "ana"))
-    grade = ("course", "grade", handed_in, "-o", tmp_path / "g", "--jobs", "1", "--assignment")
+    grade = ("course", "grade", handed_in, "-o", tmp_path / "g", "--jobs", "1", "--unsafe", "--assignment")
     found = command(*grade, exercise, "--json").document
     assert found["left_out"] == ["essay.txt"]
     points = {r["student"]: r["points"] for r in found["results"]}
@@ -89,6 +89,21 @@ def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_p
     (handed_in / "Fritz Müller.py").write_text("x = 1")
     printed = command("course", "grade", handed_in, "-o", tmp_path / "g", "--jobs", "1").out
     assert "not graded: Fritz Müller.py, drift (2).ipynb" in " ".join(printed.split())
+
+
+def test_without_a_sandbox(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Code is executed only where this is said; what is left to a person has the reason in the table."""
+    monkeypatch.setattr(confinement, "which", lambda _name: None)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    answers = "last = str(1)\nopen('was-here', 'w')"
+    (folder / "ana.py").write_text(f"# fedtheory assignment: drift-recursion (copy of ana)\n{answers}\n")
+    monkeypatch.chdir(tmp_path)
+    grade = ("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--json")
+    refused, allowed = (command(*grade, *more).document["results"][0] for more in ((), ("--unsafe",)))
+    assert "last: the code is not executed, for there is no sandbox" in refused["troubles"][0]
+    assert (refused["pending"] > allowed["pending"], allowed["troubles"]) == (True, [])
+    assert "bubblewrap" in command("course", "grade", "--help").out
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,18 @@ from fedtheory.sources.lecture27.assignments.tau_under_a_budget import best_step
 from fedtheory.sources.renard2022.assignments.find_the_error import printed_lines
 from fedtheory.sources.vlaski2023.assignments.problem_5_1 import limiting_point
 from fedtheory.sources.vlaski2023.assignments.problem_5_2 import sampled_variance
-from verify.grade import Assignment, Submission, assignments, find_assignment, mark_submission, points, read_submission
+from verify.grade import (
+    Assignment,
+    Submission,
+    assignments,
+    find_assignment,
+    find_launch,
+    mark_submission,
+    points,
+    read_submission,
+)
 from verify.grade import notebooks as n
+from verify.grade.confinement import launch_plain
 from verify.grade.in_notebook import names_the_grader
 from verify.grade.questions import Given, mark_answer, rule_of
 
@@ -39,7 +49,7 @@ def test_the_solution_earns_all_points(assignment: Assignment, student: str, tmp
     """The instructor's notebook, handed in, has all points that no person gives."""
     copy = assignment.copy(student)
     path = write(tmp_path, n.notebook_text(n.instructor_notebook(assignment, copy)))
-    result = mark_submission(assignment, copy, read_submission(path, student))
+    result = mark_submission(assignment, copy, read_submission(path, student), find_launch(unsafe=True))
     assert result.troubles == ()
     assert [row.points for row in result.rows if row.points is not None] == [
         question.points for question in copy.questions if not isinstance(question, ManualQuestion)
@@ -56,7 +66,8 @@ def test_an_empty_copy_earns_nothing(assignment: Assignment, tmp_path: Path) -> 
         "ana.py": n.python_template(assignment, copy),
     }
     for name, text in files.items():
-        result = mark_submission(assignment, copy, read_submission(write(tmp_path, text, name), "ana"))
+        handed_in = read_submission(write(tmp_path, text, name), "ana")
+        result = mark_submission(assignment, copy, handed_in, find_launch(unsafe=True))
         assert (result.points, result.troubles) == (0, ())
 
 
@@ -238,7 +249,7 @@ def test_a_copied_file_is_told() -> None:
     """A file that says it is another student's copy is marked, and this is told."""
     assignment = find_assignment("polarization")
     handed_in = Submission("bob", "polarization", (), copy_of="ana")
-    assert "copy of ana" in mark_submission(assignment, assignment.copy("bob"), handed_in).troubles[0]
+    assert "copy of ana" in mark_submission(assignment, assignment.copy("bob"), handed_in, launch_plain).troubles[0]
 
 
 @pytest.mark.parametrize(

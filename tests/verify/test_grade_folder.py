@@ -6,6 +6,7 @@ import csv
 import json
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,13 @@ from fedtheory.errors import InputError
 from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
 from verify.check import check
-from verify.grade import Result, assignments, grade_folder, left_out
+from verify.grade import Result, assignments, confinement, left_out
+from verify.grade import grade_folder as grade
 from verify.grade import notebooks as n
 from verify.grade.submission import header
 
+grade_folder = partial(grade, unsafe=True)
+"""These submissions are the project's own: where there is no sandbox, they need none."""
 DRIFT = assignments()["drift-recursion"]
 
 
@@ -35,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "ana.py").write_text(solution("ana"))
     (folder / "bob.py").write_text(solution("bob", drift='drift = "0"', last='last = "=1+1"'))
-    (folder / "eve.py").write_text(solution("eve", solved="import verify.grade.assignments\nopen('/etc/passwd')"))
+    (folder / "eve.py").write_text(solution("eve", solved="import no_such_module\nopen('missing')"))
     (folder / "max.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("max"))))
     (folder / "kim" / DRIFT.id).mkdir(parents=True)
     (folder / "kim" / DRIFT.id / "answers.py").write_text(solution("kim"))
@@ -63,7 +67,7 @@ def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
         "kim": "15",
         "max": "15",
     }
-    assert "imports the grader" in rows["eve"]["troubles"]
+    assert "No module named 'no_such_module" in rows["eve"]["troubles"]
     assert {path.name for path in (output / "feedback").iterdir()} == {
         *(f"{student}.html" for student in rows),
         "bob-drift.toml",
@@ -253,3 +257,38 @@ def test_what_machines_leave_is_no_submission(folder: Path, tmp_path: Path) -> N
         (folder / place / "ana.ipynb").write_text("{}")
     assert len(grade_folder(folder, tmp_path / "out")) == 5
     assert left_out(folder) == ["notes.txt"]
+
+
+def test_the_folders_of_nbgrader(tmp_path: Path) -> None:
+    """What nbgrader has collected is graded from its folders `submitted/STUDENT/ASSIGNMENT`, in the same sandbox."""
+    copy = DRIFT.copy("class")
+    for student, last in (("ana", None), ("bob", "open('missing')")):
+        place = tmp_path / "submitted" / student / DRIFT.id
+        place.mkdir(parents=True)
+        (place / "timestamp.txt").write_text("2026-01-01 00:00:00 UTC")
+        notebook = n.instructor_notebook(DRIFT, copy)
+        for cell in notebook["cells"]:
+            if last is not None and cell["metadata"]["nbgrader"]["grade_id"] == "last":
+                cell["source"] = last
+        (place / f"{DRIFT.id}.ipynb").write_text(n.notebook_text(notebook))
+    found = graded(tmp_path / "submitted", tmp_path / "out", copy="class")
+    assert {student: result.points for student, result in found.items()} == {"ana": 15, "bob": 13}
+    assert found["ana"].troubles == ()
+    assert "uses files" in found["bob"].troubles[0]
+
+
+def test_a_folder_without_a_sandbox(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Literal answers are graded, functions are left to a person; with a sandbox they are graded again."""
+    monkeypatch.setattr(confinement, "which", lambda _name: None)
+    (folder / "zoe.py").write_text(solution("zoe", last=f"open({str(tmp_path / 'x')!r}, 'w')\nlast = str(1)"))
+    grade(folder, tmp_path / "out")
+    rows = table(tmp_path / "out")
+    assert (rows["ana"]["points"], rows["ana"]["pending"]) == ("12", "3")
+    assert (rows["zoe"]["points"], rows["zoe"]["pending"]) == ("10", "5")
+    assert "iterate, last: the code is not executed, for there is no sandbox (bwrap" in rows["zoe"]["troubles"]
+    page = (tmp_path / "out" / "feedback" / "zoe.html").read_text()
+    assert page.count("a person has to look at this answer") == 2
+    assert not (tmp_path / "x").exists()
+    monkeypatch.undo()
+    grade_folder(folder, tmp_path / "out")
+    assert table(tmp_path / "out")["ana"]["points"] == "15"

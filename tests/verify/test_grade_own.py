@@ -23,7 +23,7 @@ def exercise(tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its solution has all points, another valid bound too, a false one gets a run; hostile code changes nothing."""
+    """Its solution has all points, another valid bound too, a false one gets a run; code that fails changes nothing."""
     # The reference is true: however long it is searched, nothing is found.
     monkeypatch.setattr(own, "_LOOKS", 50)
     assignment = find_assignment(str(exercise))
@@ -37,11 +37,11 @@ def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: py
     answers = {"bob": tighter, "eve": "tau*eta**2*(zeta**2 + sigma**2)", "zoe": "0"}
     for student, answer in answers.items():
         (folder / f"{student}.py").write_text(f"{header('my-drift', student)}\nbound = {answer!r}\nhalf = '1.5'\n")
-    (folder / "max.py").write_text(f"{header('my-drift', 'max')}\nopen({str(exercise)!r}).read()\nhalf = '3/2'\n")
-    found = {r.student: r for r in grade_folder(folder, tmp_path / "out", assignment=str(exercise))}
+    (folder / "max.py").write_text(f"{header('my-drift', 'max')}\nopen('missing').read()\nhalf = '3/2'\n")
+    found = {r.student: r for r in grade_folder(folder, tmp_path / "out", assignment=str(exercise), unsafe=True)}
     assert {s: r.points for s, r in found.items()} == {"ana": 8, "bob": 8, "eve": 3.5, "zoe": 2, "max": 2}
     assert all(r.pending == 4 for r in found.values())
-    assert "opens a file" in found["max"].troubles[0]
+    assert "uses files" in found["max"].troubles[0]
     assert (tmp_path / "out" / "feedback" / "eve-bound.toml").is_file()
     assert points(str(exercise), "ana", "half", "3/2") == 2
 
@@ -51,9 +51,9 @@ def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path) -> N
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ana.py").write_text(f"{header('my-drift', 'ana')}\nhalf = '2'\n")
-    assert grade_folder(folder, tmp_path / "out", assignment=str(exercise))[0].points == 0
+    assert grade_folder(folder, tmp_path / "out", assignment=str(exercise), unsafe=True)[0].points == 0
     exercise.write_text(OWN.replace("sp.Rational(3, 2)", "sp.Integer(2)"))
-    assert grade_folder(folder, tmp_path / "out", assignment=str(exercise))[0].points == 2
+    assert grade_folder(folder, tmp_path / "out", assignment=str(exercise), unsafe=True)[0].points == 2
 
 
 def give_out(exercise: Path) -> None:

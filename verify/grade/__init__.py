@@ -9,25 +9,29 @@ from fedtheory.language.exercises import Assignment, Copy
 from verify.grade.answer import read_answer
 from verify.grade.assignments import assignments, find_assignment
 from verify.grade.bound import BoundFinding, grade_bound
+from verify.grade.confinement import Launch, Limits, NoSandbox, find_launch
 from verify.grade.folder import grade_folder
 from verify.grade.guarded import Unreadable
 from verify.grade.handed_in import left_out
 from verify.grade.in_notebook import points
 from verify.grade.marking import Result, mark_submission
 from verify.grade.own import require_sound
-from verify.grade.sandbox import Limits, run_code
+from verify.grade.sandbox import run_code
 from verify.grade.submission import Submission, read_submission
 
 __all__ = [
     "Assignment",
     "BoundFinding",
     "Copy",
+    "Launch",
     "Limits",
+    "NoSandbox",
     "Result",
     "Submission",
     "Unreadable",
     "assignments",
     "find_assignment",
+    "find_launch",
     "grade_bound",
     "grade_folder",
     "left_out",

@@ -11,13 +11,14 @@ from pathlib import Path
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
+from verify.grade.confinement import Launch, NoSandbox, find_launch
 from verify.grade.feedback import feedback_page
 from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
 from verify.processes import in_order
 
-_EDITION = "3"
+_EDITION = "4"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
@@ -38,6 +39,8 @@ class Task:
     label: str
     """The name of its result files."""
     results: Path
+    launch: Launch | NoSandbox
+    """How its code is executed, or why it is not."""
 
 
 def grade_folder(
@@ -47,6 +50,7 @@ def grade_folder(
     assignment: str | None = None,
     copy: str | None = None,
     jobs: int = 1,
+    unsafe: bool = False,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Result]:
     """Grade all ``.py`` and ``.ipynb`` files of a folder; write points, results and feedback into `output`.
@@ -55,7 +59,9 @@ def grade_folder(
     its assignment, unless `assignment` does, an id or the file of an exercise of one's own;
     `copy` is the id whose copy all students have, else the file says whose copy it is.
     One that cannot be graded is in the results with the reason.  A result that is stored for
-    the same file is not computed again.  `InputError` for folders that make no sense.
+    the same file is not computed again.  Code is executed in a sandbox; where there is none, `unsafe`
+    executes it without, and else the answers that are no literals are left to a person.
+    `InputError` for folders that make no sense.
     """
     if jobs == 0:
         raise InputError("--jobs", "expected a number of processes, or -1 for all cores, got 0")
@@ -64,8 +70,9 @@ def grade_folder(
     elif copy is not None and not is_student(copy):
         raise InputError("--copy", f"expected the id of a copy, got {copy!r}")
     files = handed_in(folder)
+    launch = find_launch(unsafe)
     tasks = [
-        Task(file, assignment, copy or file.copy, label, output / "results")
+        Task(file, assignment, copy or file.copy, label, output / "results", launch)
         for file, label in zip(files, labels(files), strict=True)
     ]
     (output / "results").mkdir(parents=True, exist_ok=True)
@@ -95,7 +102,8 @@ def grade_task(task: Task) -> Result:
     file = task.handed_in
     answers = task.given or file.submission.assignment or ""
     edition = edition_of(task.given) if task.given else ""
-    told = (file.student, answers, edition, task.copy, *file.troubles, _EDITION)
+    executed = "" if isinstance(task.launch, NoSandbox) else "executed"
+    told = (file.student, answers, edition, task.copy, *file.troubles, executed, _EDITION)
     print_ = digest(file.path, *told)
     stored = task.results / f"{task.label}.json"
     known = _stored(stored, print_)
@@ -120,7 +128,7 @@ def _graded(task: Task) -> Result:
     except InputError as error:
         return Result(student, task.given or submission.assignment or "", (), (f"not graded: {error}",))
     try:
-        return mark_submission(assignment, copy, submission)
+        return mark_submission(assignment, copy, submission, task.launch)
     except Exception as error:
         # Whatever it is, it must not cost the others their grades.
         rows = (Row(q.name, q.title, None, q.points, "a person has to look at this answer") for q in copy.questions)

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Question
+from verify.grade.confinement import Launch, NoSandbox
 from verify.grade.questions import Given, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.submission import Submission
@@ -76,17 +77,18 @@ def result_of(document: Mapping[str, Any]) -> Result:
     return Result(document["student"], document["assignment"], rows, tuple(document["troubles"]), *told)
 
 
-def mark_submission(assignment: Assignment, copy: Copy, submission: Submission) -> Result:
-    """Run the code of a submission apart, and mark its answers one by one.
+def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, launch: Launch | NoSandbox) -> Result:
+    """Run the code of a submission as `find_launch` says, and mark its answers one by one.
 
-    Whatever goes wrong with one answer costs no other one its points.
+    Whatever goes wrong with one answer costs no other one its points.  An answer that only
+    an execution would give is left to a person where there is no sandbox.
     """
     if submission.trouble is not None:
         found = Answers({}, {}, (submission.trouble,))
     else:
-        found = _run(copy.questions, submission)
+        found = _run(copy.questions, submission, launch)
     troubles = (*_of_the_header(assignment, copy, submission), *found.troubles)
-    rows = tuple(_row(question, _given(question, submission, found)) for question in copy.questions)
+    rows = tuple(_row(question, submission, found) for question in copy.questions)
     return Result(submission.student, assignment.id, rows, troubles, assignment.title)
 
 
@@ -100,10 +102,10 @@ def _of_the_header(assignment: Assignment, copy: Copy, submission: Submission) -
         yield f"the file says that it answers {submission.assignment}, and is marked as {assignment.id}"
 
 
-def _run(questions: Sequence[Question], submission: Submission) -> Answers:
+def _run(questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox) -> Answers:
     calls = {q.name: [list(case) for case in q.cases] for q in questions if q.cases is not None}
     wanted = [q.name for q in questions if q.cases is None and not isinstance(q, ManualQuestion)]
-    return run_code(submission.units, wanted, calls)
+    return run_code(submission.units, wanted, calls, launch)
 
 
 def _given(question: Question, submission: Submission, found: Answers) -> Given:
@@ -113,10 +115,13 @@ def _given(question: Question, submission: Submission, found: Answers) -> Given:
     return Given(found.values.get(question.name, ""), found.calls.get(question.name, ()), trouble)
 
 
-def _row(question: Question, given: Given) -> Row:
+def _row(question: Question, submission: Submission, answers: Answers) -> Row:
+    if question.name in answers.unknown:
+        comment = "the code is not executed, for there is no sandbox: a person has to look at this answer"
+        return Row(question.name, question.title, None, question.points, comment)
     try:
         with _at_most(_LONGEST_MARKING):
-            found = mark_answer(question, given)
+            found = mark_answer(question, _given(question, submission, answers))
     except _TooLong:
         found = Mark(None, "marking took too long, so that a person has to look at this answer")
     except Exception as error:

@@ -6,6 +6,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
 from verify.falsify.regimes import search_regimes
 from verify.grade.battery import battery
+from verify.grade.confinement import find_launch
 from verify.grade.counterexample import describe
 from verify.grade.marking import mark_submission
 from verify.grade.submission import Submission
@@ -17,11 +18,13 @@ _LOOKS = 1_000
 def require_sound(assignment: Assignment, copy: Copy) -> None:
     """Raise `InputError`, naming the question, where a solution earns less than all points, or its bound is false.
 
-    The solutions take the way of a submission, through the sandbox.
+    The solutions take the way of a submission.  Where there is no sandbox they are executed without
+    one, as the file of the exercise is.
     """
     asked = [question for question in copy.questions if not isinstance(question, ManualQuestion)]
     cells = tuple(question.solution_cell for question in asked)
-    result = mark_submission(assignment, copy, Submission(copy.student, assignment.id, cells, copy_of=copy.student))
+    submission = Submission(copy.student, assignment.id, cells, copy_of=copy.student)
+    result = mark_submission(assignment, copy, submission, find_launch(unsafe=True))
     for row in result.rows:
         if row.points is not None and row.points < row.of:
             reason = f"the solution earns {row.points:g} of {row.of} points: {row.comment}"

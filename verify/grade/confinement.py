@@ -1,0 +1,183 @@
+"""The process in which submitted code runs: confined by bubblewrap, with limits that are set before it starts.
+
+Bubblewrap (Debian's package `bubblewrap`) gives it namespaces of its own: it sees no process, network or file of the
+machine but Python, its packages and `fedtheory`, read-only and without solutions.  `prlimit` bounds one process;
+libseccomp's filter keeps it one, and refuses what neither of them bounds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from shutil import which
+
+import fedtheory
+from fedtheory.language.registry import papers
+from verify.grade.assignments import PART
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Resources that the code of one submission may use."""
+
+    seconds: int = 3
+    """Of computing."""
+    waiting: int = 60
+    """Seconds until the end, computing or not: many times more, for on a busy machine computing takes its time."""
+    memory: int = 1 << 30
+    """In bytes."""
+    files: int = 1 << 26
+    """In bytes, of everything that it writes into its own empty folder for temporary files."""
+    output: int = 1 << 20
+    """In bytes, of everything that it answers."""
+
+
+USUAL = Limits()
+
+Launch = Callable[[str, Limits], "subprocess.Popen[bytes]"]
+"""Starts a program in Python, given as its text, with pipes for its input and its output."""
+
+
+@dataclass(frozen=True)
+class NoSandbox:
+    """The sandbox cannot be had on this machine."""
+
+    reason: str
+
+
+def find_launch(unsafe: bool = False) -> Launch | NoSandbox:
+    """The sandbox, if one trial of it succeeds; else a plain process where `unsafe` allows it, or the reason."""
+    reason = _try_sandbox()
+    if reason is None:
+        return launch_confined
+    return launch_plain if unsafe else NoSandbox(reason)
+
+
+def launch_plain(program: str, _limits: Limits) -> subprocess.Popen[bytes]:
+    """Start a program without any sandbox, with the rights of the user."""
+    return _start([sys.executable, *_PYTHON_OPTIONS, program])
+
+
+def launch_confined(program: str, limits: Limits) -> subprocess.Popen[bytes]:
+    """Start a program in the sandbox; all that it is ends with the process that is returned, or with this one."""
+    with tempfile.TemporaryFile() as rules:
+        rules.write(_filter())
+        rules.seek(0)
+        bounds = [f"--as={limits.memory}", f"--cpu={limits.seconds}", f"--fsize={limits.files}"]
+        start = ["prlimit", *bounds, "--nofile=64", "--core=0", "--memlock=0", "--msgqueue=0"]
+        start += [which("bwrap") or "bwrap", *_NAMESPACES, *_view(limits), "--seccomp", str(rules.fileno())]
+        return _start([*start, "--", _PYTHON, *_PYTHON_OPTIONS, program], (rules.fileno(),))
+
+
+def import_path() -> list[str]:
+    """The folders in which submitted code finds `fedtheory` and the installed packages."""
+    return [*_packages(), str(_THEORY.parent)]
+
+
+def _packages() -> list[str]:
+    installed = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
+    return [os.path.realpath(folder) for folder in installed]
+
+
+_THEORY = Path(fedtheory.__file__).resolve().parent
+_FLOORS = [Path(__file__).resolve().parents[2] / name for name in ("verify", "report")]
+_PYTHON = os.path.realpath(str(getattr(sys, "_base_executable", sys.executable)))
+_PYTHON_OPTIONS = ("-sSPB", "-c")
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_NEEDED = {key: os.environ[key] for key in ("SYSTEMROOT",) if key in os.environ}
+_ENVIRONMENT = {"HOME": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", **_ONE_THREAD, **_NEEDED}
+_NAMESPACES = ("--unshare-user", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session")
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
+"""Libraries of extension modules."""
+
+
+def _start(command: Sequence[str], descriptors: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    # Pipes alone: the mode of an open file, be it /dev/null, could be changed by its owner.
+    return subprocess.Popen(
+        [which(command[0]) or command[0], *command[1:]],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=_ENVIRONMENT,
+        pass_fds=descriptors,
+        start_new_session=True,
+    )
+
+
+def _view(limits: Limits) -> Iterator[str]:
+    """The files of the sandbox: all read-only, but for an empty folder for temporary ones."""
+    shown = _shown()
+    yield from ("--size", str(limits.files), "--tmpfs", "/tmp")
+    for place in shown:
+        yield from ("--ro-bind-try", place, place)
+    for hidden in _solutions():
+        if hidden.exists() and any(Path(place) in hidden.parents for place in shown):
+            yield from ("--tmpfs", str(hidden)) if hidden.is_dir() else ("--ro-bind", os.devnull, str(hidden))
+            if hidden.is_dir():
+                yield from ("--remount-ro", str(hidden))
+    yield from ("--remount-ro", "/", "--chdir", "/tmp")
+
+
+def _shown() -> list[str]:
+    """Python, its packages, and `fedtheory`; folders come before what is in them."""
+    library = (sysconfig.get_path("stdlib"), sys.base_prefix + "/lib")
+    found = {os.path.realpath(place) for place in (*library, *_packages(), str(_THEORY))}
+    return sorted({*_SYSTEM, _PYTHON, *found})
+
+
+def _solutions() -> Iterator[Path]:
+    """The grader, and the assignments of every paper: their sources and what Python has compiled of them."""
+    yield from _FLOORS
+    for paper in papers().values():
+        home = paper.folder.resolve()
+        yield from (home / PART, home / f"{PART}.py", home / "__pycache__")
+
+
+_PROCESSES = ("fork", "vfork", "clone", "clone3", "unshare", "setns", "ptrace", "kcmp", "pidfd_getfd")
+_MEMORY = ("shmget", "msgget", "semget", "memfd_create", "process_vm_readv", "process_vm_writev", "userfaultfd")
+_SERVICES = ("socket", "socketpair", "keyctl", "add_key", "request_key", "bpf", "perf_event_open", "io_uring_setup")
+"""System calls that lead out of the limits or of the namespaces: other processes, sockets, memory and keys."""
+_ALLOW, _NOT_PERMITTED = 0x7FFF0000, 0x00050001
+
+
+@cache
+def _filter() -> bytes:
+    """The filter of system calls, as the kernel reads it; `OSError` without libseccomp."""
+    library = ctypes.CDLL("libseccomp.so.2")
+    library.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.seccomp_init(_ALLOW))
+    with tempfile.TemporaryFile() as file:
+        for name in (*_PROCESSES, *_MEMORY, *_SERVICES):
+            number = library.seccomp_syscall_resolve_name(name.encode())
+            # An older library knows not all names; the kernel behind it seldom has the call.
+            if number != -1 and library.seccomp_rule_add(context, _NOT_PERMITTED, number, 0) != 0:
+                raise OSError(f"libseccomp does not filter {name}")
+        if library.seccomp_export_bpf(context, file.fileno()) != 0:
+            raise OSError("libseccomp writes no filter")
+        library.seccomp_release(context)
+        file.seek(0)
+        return file.read()
+
+
+_READY = b"ready"
+
+
+def _try_sandbox() -> str | None:
+    """The reason why the sandbox does not start here; None where it does."""
+    missing = [program for program in ("bwrap", "prlimit") if which(program) is None]
+    if missing:
+        return f"{' and '.join(missing)} cannot be found (Debian's packages bubblewrap and util-linux)"
+    try:
+        process = launch_confined(f"print({_READY.decode()!r})", USUAL)
+        said = process.communicate(timeout=60)[0].strip()
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if said == _READY else said.decode("utf-8", "replace")[-200:] or "it ends at once"

@@ -1,0 +1,47 @@
+"""Answers that can be read from the code, without executing it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+
+def literal_answers(units: Sequence[str]) -> dict[str, str]:
+    """The names that are nothing but texts or numbers, as text; the last value of each counts."""
+    trees = list(_trees(units))
+    literals = [pair for tree in trees for statement in tree.body for pair in _literals(statement)]
+    bound = Counter(name for tree in trees for name in _bindings(tree))
+    written = Counter(name for name, _ in literals)
+    return {name: text for name, text in literals if bound[name] == written[name]}
+
+
+def bound_names(units: Sequence[str]) -> set[str]:
+    """All names that the code gives a value."""
+    return {name for tree in _trees(units) for name in _bindings(tree)}
+
+
+def _trees(units: Sequence[str]) -> Iterator[ast.Module]:
+    for unit in units:
+        try:
+            yield ast.parse(unit)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+
+
+def _literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+        value = statement.value.value
+        for target in statement.targets:
+            if isinstance(target, ast.Name) and type(value) in (str, int, float):
+                yield target.id, str(value).encode("utf-8", "replace").decode()
+
+
+def _bindings(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
