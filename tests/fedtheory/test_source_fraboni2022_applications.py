@@ -117,7 +117,10 @@ def test_fedfix_counts_from_zero() -> None:
     prompt, late = scheduled(FedFix(fmpq(2)), (1, 2), 2), scheduled(FedFix(fmpq(1)), (3, 3), 3)
     assert [q.largest_staleness.measure(run) for run in (prompt, late)] == [0, 2]
     assert [q.window.measure(run) for run in (prompt, late)] == [1, 3]
-    assert holds("fedfix.schedule", prompt) is False
+    for run in (prompt, late):
+        assert holds("fedfix.schedule", run) is False
+        for name in ("reports", "fixed", "window"):
+            assert holds(f"fedfix.schedule.{name}", run) is True
     assert holds("eq-42.identical", late) is False
     assert [q.speed_ratio_below.measure(late), q.speed_ratio_above.measure(late)] == [1, 1]
     assert holds("table-2.fedfix.tau", late) is False

@@ -68,7 +68,10 @@ UNPROVED = {
         "eq-10 eq-12"
     ),
     "the sum of a client's weights over a window is a number of the kernel only within other sums": "eq-25.weights",
-    "it speaks of any law of sampling, and the theories of two": "sampling.unbiased.fixed",
+    "it speaks of any law of sampling, and the theories of two": """
+        sampling.unbiased.alpha.fixed sampling.unbiased.fixed
+    """,
+    "no fact gives the expected weight of a single client": "sampling.unbiased.weights",
     "numbers that are rounded up are not bounded from above": """
         fedfix.regimes.fixed fedfix.regimes.client fedfix.regimes.synchronous fedfix.regimes.short eq-42.ordering.fixed
     """,

@@ -7,10 +7,11 @@ import sympy as sp
 from fedtheory.proofs import definition_facts as definitions
 from fedtheory.proofs import schedule_facts as facts
 from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.update_facts import FAIR_RESIDUAL
 from fedtheory.sources.fraboni2022.statements.convergence import apart, largest_q
-from fedtheory.sources.fraboni2022.statements.notation import M, W
+from fedtheory.sources.fraboni2022.statements.notation import K, L, M, W, eta_l
 from fedtheory.sources.fraboni2022.statements.relaxed import WINDOWED
 from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
 
@@ -72,6 +73,15 @@ CERTIFICATES = [
             _zero(facts.FAIR_SHARES),
         ],
     ),
+    Combination(claim="fraboni2022:claim.W1.types", links=[_zero(facts.FAIR_SHARES)]),
+    Combination(
+        claim="fraboni2022:thm-1.claim-epsK.zero",
+        links=[
+            [Part(6 * L**2 * eta_l**2 * (K - 1) ** 2, ONE_FACT)],
+            [Part(6 * L**2 * eta_l**2 * (K - 1), K <= 1)],
+        ],
+    ),
+    Combination(claim="fraboni2022:sampling.unbiased.bound.terms", links=[[]]),
     Combination(
         claim="fraboni2022:claim.W1.equivalent.synchronous",
         links=[_zero(facts.SYNC_CHI), _zero(facts.SYNC_WINDOW, WINDOWED / (W - 1))],

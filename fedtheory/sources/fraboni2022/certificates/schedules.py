@@ -24,7 +24,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     tau_i,
     tau_M,
 )
-from fedtheory.sources.fraboni2022.statements.notation import K, M, N, T, d_i, p_i, q_i, q_in, qt_i
+from fedtheory.sources.fraboni2022.statements.notation import K, M, N, T, W, d_i, p_i, q_i, q_in, qt_i
 
 ONE = sp.S.One
 
@@ -240,7 +240,15 @@ _COUNT = _one(facts.FEDFIX_CYCLES, -ONE)
 _PAIRED, _NO_EXCESS = _one(facts.FEDFIX_PAIRING, -ONE), _one(facts.FEDFIX_EXCESS, -ONE)
 
 FEDFIX = [
-    Combination(claim="fraboni2022:fedfix.schedule.fixed", links=[_COUNT, _WINDOW, _STALENESS]),
+    Combination(claim="fraboni2022:fedfix.schedule.reports", links=[_COUNT]),
+    Combination(claim="fraboni2022:fedfix.schedule.fixed", links=[_STALENESS]),
+    Combination(
+        claim="fraboni2022:fedfix.schedule.window",
+        links=[
+            _WINDOW,
+            [Part(-W / N_i, facts.FEDFIX_CYCLES), Part(-N / N_i, facts.FEDFIX_WINDOW)],
+        ],
+    ),
     Combination(claim="fraboni2022:fedfix.alpha-beta.alpha", links=[_PAIRED]),
     Combination(claim="fraboni2022:fedfix.alpha-beta.fixed", links=[_NO_EXCESS]),
     Combination(

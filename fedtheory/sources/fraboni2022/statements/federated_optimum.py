@@ -92,22 +92,20 @@ CLAIMS = [
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-2",
     ),
-    *claim.refuted.condition("thm-2.claims", "Misrepresentation makes R and P positive", "below Theorem 2")(
+    *claim.refuted.condition("thm-2.claims", "Misrepresentation makes R positive", "below Theorem 2")(
         chain=(R_L, ">", 0),
-        also=(Relation(biased, ">", 0),),
         where=CONVERGENCE,
         conditions=UNFAIR,
         assumptions=(*SCHEME, distinct_minimisers),
-        printed=r"s_j(n)\ne r_j\Rightarrow R(\{\mathcal L^n\})>0\text{ and }P(\{\mathcal L^n\})>0",
+        printed=r"s_j(n)\ne r_j\Rightarrow R(\{\mathcal L^n\})>0",
         note=(
             "Read for weights that add up to one, for types with different minimisers, and for runs of several updates "
             "in which every client reports.  R vanishes where all updates misrepresent the types alike, because they "
-            "then have one problem.  P vanishes where every update has one type only (`fraboni2022:thm-2.claims.P`)."
+            "then have one problem.  The sentence says the same of P (`fraboni2022:thm-2.claims.P`)."
         ),
     ).with_repair(
         title="Misrepresentation makes R, P or U positive",
         chain=(R_L + biased + missing, ">", 0),
-        also=(),
         conditions=[chi_max > 0, K * N >= 2, p_i > 0],
         assumptions=(*SCHEME, a.somebody_reports, distinct_minimisers),
         note=(

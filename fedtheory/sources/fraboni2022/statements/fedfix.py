@@ -64,27 +64,46 @@ fedfix_last = third_term + (lcm_N - 1) / root
 async_last = (ratio / root + ratio**3 * K / N * M**2) * (mean_gap + Sigma_star) + (period_reports - 1) / root
 """The last terms of (33), (42) and (38), with all constants one."""
 
+_BEFORE_40 = "Section 4.4, before (40)"
+
 CLAIMS = [
-    *claim.refuted.identity("fedfix.schedule", "Rounds, staleness and window of FedFix", "Section 4.4, before (40)")(
+    claim.proved.identity("fedfix.schedule.reports", "Updates between the reports of a client", _BEFORE_40)(
         chain=(count_i * N_i, "==", N),
-        also=(Relation(W, "==", lcm_N), Relation(tau, "==", longest)),
         assumptions=FEDFIX_CYCLES,
         printed=(
-            r"N_i'=\lceil T_i/\Delta t\rceil,\quad \tau=\lceil\tau_m/\Delta t\rceil=\mathcal O(1),\quad "
-            r"W=lcm(\{N_i'\}),\quad W/N_i'\text{ contributions in a window}"
+            r"\text{Every client sends an update to the server in }N_i'=\lceil T_i/\Delta t\rceil"
+            r"\text{ optimization steps}"
         ),
+        note="Counted over whole cycles: in N updates client i reports $N/N_i'$ times.",
+    ),
+    *claim.refuted.identity("fedfix.schedule", "Staleness in FedFix, in updates", _BEFORE_40)(
+        chain=(tau, "==", longest),
+        assumptions=FEDFIX_CYCLES,
+        printed=r"\tau=\lceil\tau_m/\Delta t\rceil=\mathcal O(1)",
         note=(
-            "A client that reports in every update works on the newest model and has $n-\\rho_i(n)=0$, not 1: the "
-            "staleness is one less than printed.  The reports and the window are as printed."
+            "$\\tau_m$ is read as the slowest client's $\\tau_M$.  A client that reports in every update works on the "
+            "newest model and has $n-\\rho_i(n)=0$, not 1: the staleness is one less than printed."
         ),
     ).with_repair(
-        title="Rounds, staleness and window of FedFix",
-        also=(Relation(W, "==", lcm_N), Relation(tau, "==", longest - 1)),
-        assumptions=(*FEDFIX_CYCLES, *COUNTED),
-        note="A client with $d_i=0$ has no part in the window.",
+        title="Staleness in FedFix, counted from zero",
+        chain=(tau, "==", longest - 1),
+        note="A bound that does not depend on M, as the paper says.",
         verdict="proved",
     ),
-    claim.proved.identity("fedfix.alpha-beta.alpha", "Pairing of the weights in FedFix", "Section 4.4, before (40)")(
+    claim.proved.identity("fedfix.schedule.window", "Smallest window of FedFix", _BEFORE_40)(
+        chain=(W, "==", lcm_N),
+        also=(Relation(count_i * W, "==", N * lcm_N / N_i),),
+        assumptions=(*FEDFIX_CYCLES, *COUNTED),
+        printed=(
+            r"\text{the smallest window }W\text{ satisfies }W=lcm(\{N_i'\}),\text{ and clients update }W/N_i'"
+            r"\text{ times their work to the server during the window}"
+        ),
+        note=(
+            "A client with $d_i=0$ has no part in the window.  The second relation is about the mean number of reports "
+            "in a window; as a client reports in every $N_i'$-th update, each window has as many."
+        ),
+    ),
+    claim.proved.identity("fedfix.alpha-beta.alpha", "Pairing of the weights in FedFix", _BEFORE_40)(
         chain=(alpha, "==", 1),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
         printed=(
@@ -93,7 +112,7 @@ CLAIMS = [
         ),
         note="With fixed update times the weights are not random.  With exponential ones $\\alpha=1$ holds as well.",
     ),
-    *claim.refuted.identity("fedfix.alpha-beta", "Excess of the weights in FedFix", "Section 4.4, before (40)")(
+    *claim.refuted.identity("fedfix.alpha-beta", "Excess of the weights in FedFix", _BEFORE_40)(
         chain=(beta, "==", 0),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
         printed=(

@@ -48,6 +48,7 @@ window_claim = Statements("fraboni2022", {s: n for s, n in NOTATION.items() if s
 
 CENTRALISED = (a.one_client, a.full_rounds, a.unit_server_step)
 SAMPLED = (a.synchronous, a.unbiased_updates)
+UNIFORM = (a.synchronous, a.uniform_sampling)
 
 
 def admissible(excess: Expr = beta) -> tuple[Expr, Expr]:
@@ -118,25 +119,42 @@ CLAIMS = [
         chain=(tau, "==", 0),
         verdict="proved",
     ),
-    *claim.refuted.condition("sampling.unbiased", "Unbiased client sampling", "C.2")(
+    claim.supported.condition("sampling.unbiased.weights", "Unbiased client sampling", "C.2")(
         chain=(q_in, "==", p_i),
-        also=(Relation(alpha * M, "==", m), Relation(beta * m, "==", M * q_max)),
-        assumptions=(a.synchronous, a.uniform_sampling, a.several_clients),
-        printed=(
-            r"q_i(n)=p_i,\quad \alpha\le1\text{ proportional to }m,\quad 1\ge\beta>0\text{ inversely proportional to }m"
-        ),
+        assumptions=UNIFORM,
+        printed=r"q_i(n)=p_i",
+        note="For uniform sampling, with weights that make up for the clients that are not drawn.",
+    ),
+    *claim.refuted.condition("sampling.unbiased.alpha", "The pairing is proportional to the participants", "C.2")(
+        chain=(alpha * M, "==", m),
+        assumptions=(*UNIFORM, a.several_clients),
+        printed=r"\alpha\le1\text{ proportional to }m",
         note=(
-            "For uniform sampling, where $\\alpha=1$ at $m=M$ and $\\beta=M\\max_ip_i$ at $m=1$ fix the factors.  "
-            "Neither is proportional: one of two clients has $\\alpha=0$, not 1/2; and $\\beta=0$ at $m=M$."
+            "For uniform sampling, where $\\alpha=1$ at $m=M$ fixes the factor: one of two clients has $\\alpha=0$, "
+            "not 1/2, as two clients never meet."
         ),
     ).with_repair(
-        title="Pairing and excess of sampled weights",
+        title="The pairing of sampled weights grows with the participants",
         chain=(1 - 1 / m, "<=", alpha, "<=", 1),
-        also=(Relation(1 - alpha, "<=", beta), Relation(beta, "<=", M * q_max * (1 - alpha))),
+        assumptions=SAMPLED,
+        note="For uniform and multinomial sampling.  The exact values of both laws follow.",
+        verdict="supported",
+    ),
+    *claim.refuted.condition("sampling.unbiased", "The excess is inversely proportional to the participants", "C.2")(
+        chain=(beta * m, "==", M * q_max),
+        assumptions=(*UNIFORM, a.several_clients),
+        printed=r"1\ge\beta>0\text{ inversely proportional to }m",
+        note=(
+            "For uniform sampling, where $\\beta=M\\max_ip_i$ at $m=1$ fixes the factor: $\\beta=0$ at $m=M$, where "
+            "all clients participate."
+        ),
+    ).with_repair(
+        title="The excess of sampled weights is what the pairing leaves",
+        chain=(1 - alpha, "<=", beta, "<=", M * q_max * (1 - alpha)),
         assumptions=SAMPLED,
         note=(
-            "$\\alpha$ grows with m, $\\beta$ falls, and $\\beta=1-\\alpha$ for equal importances: what one loses the "
-            "other gains.  The exact values of both laws follow."
+            "$\\beta$ falls as $\\alpha$ grows with m, and $\\beta=1-\\alpha$ for equal importances: what one loses "
+            "the other gains.  The exact values of both laws follow."
         ),
         verdict="supported",
     ),
@@ -168,13 +186,6 @@ CLAIMS = [
     ),
     *claim.refuted.bound("sampling.unbiased.bound", "The bound for unbiased sampling", "(107)")(
         chain=(error, "<=", unbiased_bound()),
-        also=(
-            Relation(
-                unbiased_epsilon,
-                "==",
-                theorem_3(alpha=alpha, beta=beta, tau=0, window=1, residual=0, largest=1 / M),
-            ),
-        ),
         assumptions=(*SAMPLED, model_free_noise),
         conditions=admissible(),
         printed=(
@@ -186,8 +197,7 @@ CLAIMS = [
             "$\\eta_l^2(K-1)^2L$ by (92), and $\\max q_i(n)=\\max_ip_i$ is $1/M$ for equal importances.  It lacks a "
             "factor K beside $\\beta$: whoever is selected makes K steps to the same side, so that the server's "
             "variance grows with $K^2$ and not with K.  No hidden constant mends that, nor the step sizes of Theorem "
-            "1, with more local steps and rounds.  The second relation puts $\\tau=0$, $W=1$, $R=0$ into Theorem 3 and "
-            "compares the terms, hidden constants one."
+            "1, with more local steps and rounds."
         ),
     ).with_repair(
         title="The bound for unbiased sampling, with all local steps to one side",
@@ -195,7 +205,15 @@ CLAIMS = [
         conditions=admissible(K * beta),
         note="With $K\\beta$ for $\\beta$, as in the repaired Lemma 2.",
         verdict="supported",
-        also=(),
+    ),
+    claim.proved.identity("sampling.unbiased.bound.terms", "The terms of (107) are those of Theorem 3", "(107)")(
+        chain=(
+            theorem_3(alpha=alpha, beta=beta, tau=0, window=1, residual=0, largest=1 / M),
+            "==",
+            unbiased_epsilon,
+        ),
+        assumptions=SAMPLED,
+        note="$\\tau=0$, $W=1$ and $R=0$ in the bound of Theorem 3, hidden constants one.",
     ),
     claim.supported.condition(
         "sampling.biased", "Biased client sampling converges to a suboptimum where it moves the optimum", "C.3"

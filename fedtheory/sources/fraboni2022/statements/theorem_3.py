@@ -130,20 +130,30 @@ CLAIMS = [
     *EXAMPLE_2,
     *claim.refuted.condition("claim.W1", "Identical data imply a window of one update", "below Example 2")(
         chain=(W, "==", 1),
-        also=(Relation(st_jn, "==", r_j),),
         where=RELAXED,
         assumptions=(a.one_type, a.somebody_reports),
         printed=(
-            r"\text{Corollary 1 and Theorem 3 are equivalent for }W=1,\ \epsilon_W=0\text{, and when clients have the "
-            r"same data distributions: }\tilde s_j=r_j=1\text{ at every round, which also implies that }W=1"
+            r"\text{when clients have the same data distributions: }\tilde s_j=r_j=1\text{ at every round, which also "
+            r"implies that }W=1"
         ),
-        note="$\\tilde s_j(n)=1$ is right, but Assumption 6 speaks of the weights of single clients, which alternate.",
+        note=(
+            "Assumption 6 speaks of the weights of single clients, which alternate.  That $\\tilde s_j(n)=1$ is right "
+            "(`fraboni2022:claim.W1.types`)."
+        ),
     ).with_repair(
         title="For identical data both conditions hold",
         chain=(chi_n, "==", chi),
         also=(Relation(chi, "==", 0), Relation(apart**2, "==", 0), Relation(st_jn, "==", r_j)),
         note="For any window; Corollary 1 then has no need of $\\epsilon_W$.",
         verdict="proved",
+    ),
+    claim.proved.condition("claim.W1.types", "Identical data make all updates fair", "below Example 2")(
+        chain=(st_jn, "==", r_j),
+        where=RELAXED,
+        assumptions=(a.one_type, a.somebody_reports),
+        printed=(
+            r"\text{when clients have the same data distributions: }\tilde s_j=r_j=1\text{ at every optimization round}"
+        ),
     ),
     claim.supported.condition(
         "claim.W1.equivalent", "For a window of one update both conditions are the same", "below Example 2"
