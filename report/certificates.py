@@ -11,7 +11,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs import certificate_of
 from fedtheory.proofs.document import digest, document_of, text_of
-from fedtheory.proofs.outline import Entry, outline
+from fedtheory.proofs.entries import Entry
+from fedtheory.proofs.outline import outline
 from report.mathml import displayed, formula, prose
 
 

@@ -17,12 +17,8 @@ from fedtheory.language.registry import all_sources
 PAGE = ROOT / "docs" / "trust.md"
 ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
-SHOWN_ONLY = frozenset(
-    (
-        "fedtheory.kernel.collected",
-        *(f"fedtheory.proofs.{name}" for name in ("missing_assumptions", "outline", "printed", "told", "worded")),
-    )
-)
+_SHOWN = ("entries", "missing_assumptions", "outline", "outline_steps", "printed", "told", "worded")
+SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name}" for name in _SHOWN)))
 """What people are shown of a proof: no verdict depends on it."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """What finds, writes, describes and reads certificates: they are made anew of closed pieces before they are judged."""

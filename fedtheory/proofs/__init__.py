@@ -11,6 +11,7 @@ means          means over the local steps of a round or a run
 contraction    from a step that contracts to the last model, or to a mean that forgets the first errors
 last_rounds    from such a step to the last round of a long run
 recursion      bounds on the drift, step by step
+restarts       the printed loop over iterations with restarts: its drift, and means over its iterations
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
 roots          letters for square roots of numbers, in certificates and combinations
 lyapunov       from a function of an algorithm's vectors that shrinks in every round to the last one; cases of a maximum
@@ -22,8 +23,8 @@ closed         what certificates are made of: whatever is judged is made anew of
 examination    the way from a claim and its certificate to the kernel's word
 
 What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
-for the point to which runs tend.  What people are shown: outline, worded, told, and printed for the proofs of the
-sources.
+for the point to which runs tend.  What people are shown: outline with its entries and outline_steps, worded, told,
+and printed for the proofs of the sources.
 
 Uses `language`, `runfile`, `federation`, `kernel`.
 """

@@ -38,6 +38,7 @@ from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rest import AtRest
+from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
@@ -51,6 +52,7 @@ AnyCertificate = (
     | LastRound
     | LastModel
     | Recursion
+    | LoopMean
     | AtRest
     | Lyapunov
     | Cases
@@ -71,7 +73,7 @@ FACTS = {
     if type(fact) is Fact
 }
 """Every fact by its name."""
-MEASURES = {"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}
+MEASURES = {"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT, "loop pair": LOOP_PAIR}
 """Every measure by its name."""
 SIGNS = ("real", "nonnegative", "positive")
 """What may be declared of a letter, from the least to the most."""

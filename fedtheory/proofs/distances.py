@@ -42,6 +42,12 @@ class Measure:
     """The same for the mean over clients, each with its importance."""
     needs: tuple[a.Assumption, ...] = ()
     """What makes these multiples right."""
+    largest: q.Quantity = q.max_drift
+    """The largest drift of a run that it bounds."""
+    means: tuple[q.Quantity, ...] = (q.round_drift, q.average_round_drift)
+    """The means over the local steps that it bounds."""
+    observes_together: bool = True
+    """Whether clients that step from one point have observed their gradients there."""
 
 
 def _step_of_two(claim: Claim) -> Expr:
@@ -49,7 +55,7 @@ def _step_of_two(claim: Claim) -> Expr:
     return norm_sq((x_i - size * (SLOPE_I + n_i)) - (x_j - size * (SLOPE_J + n_j)))
 
 
-def _theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
+def theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
     """What is known of two clients: the claim's assumptions, for each."""
     noise = frozenset({n_i, n_j})
     is_quiet = a.full_gradients in claim.assumptions
@@ -80,7 +86,7 @@ def _two_together(_claim: Claim, theory: Theory) -> Theory:
 PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
     after=_step_of_two,
-    theory=_theory_of_two,
+    theory=theory_of_two,
     together=_two_together,
     # x_i - xbar is (1/M) times the sum of x_i - x_j over the others.
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,

@@ -32,6 +32,7 @@ from fedtheory.proofs.proof import Proof, Prover, named, relaxation
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
 from fedtheory.proofs.rest import AtRest, examine_rest
+from fedtheory.proofs.restarts import LoopMean, examine_loop_mean
 from fedtheory.proofs.told import Document
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
@@ -39,6 +40,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     MeanCertificate: examine_mean,
     Combination: examine_combination,
     Recursion: examine_recursion,
+    LoopMean: examine_loop_mean,
     Contraction: examine_contraction,
     Discounted: examine_discounted,
     LastRound: examine_last_round,

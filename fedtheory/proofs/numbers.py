@@ -63,6 +63,8 @@ _MAY_VANISH = (
     q.objective_smoothness,
     q.noise_deviation,
     q.second_moment,
+    q.loop_second_moment,
+    q.loop_noise_deviation,
     q.gradient_dissimilarity,
     q.mean_dissimilarity,
     q.lipschitz,

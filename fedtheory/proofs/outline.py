@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from fedtheory.kernel import Term, Theory, slack
+from fedtheory.kernel import Theory, slack
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -20,45 +20,38 @@ from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.contraction import Contracting, Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, theory_at_start
-from fedtheory.proofs.means import MeanCertificate, sampled
+from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.outline_steps import (
+    introduce_contraction,
+    introduce_discounted,
+    introduce_last_model,
+    introduce_last_round,
+    introduce_loop_mean,
+    introduce_mean,
+    introduce_recursion,
+    show_loop_mean,
+    show_recursion,
+    show_steps,
+)
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import certificate_of
-from fedtheory.proofs.recursion import Recursion, Setting, k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rest import AtRest
+from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A coefficient and what it multiplies."""
-
-    coefficient: Expr
-    reason: str
-    """Why the other factor is not negative, or zero."""
-    factor: Expr
-    premise: str | None = None
-    """Id of the proved claim whose slack the factor is."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """The entries whose sum is the slack of one statement."""
-
-    statement: str
-    """LaTeX."""
-    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True)
@@ -88,18 +81,6 @@ def _root(claim: Claim, root: Root) -> Group:
     """What is under a root is not negative."""
     statement = rf"{latex(root.letter)}^2={latex(root.of)}\ge {latex(root.least)}"
     return Group(statement, tuple(_part(claim, part) for part in root.parts))
-
-
-def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
-    found = []
-    for term in terms:
-        reason = term.reason.in_theory(theory)
-        # A client's own number stays inside the mean.
-        alone = replace(term, coefficient=sp.S.One)
-        stays = term.averaged and theory.numbers.differs(sp.sympify(term.coefficient))
-        shown = (sp.S.One, term) if stays else (sp.sympify(term.coefficient), alone)
-        found.append(Entry(shown[0], reason.name, shown[1].whole(reason)))
-    return tuple(found)
 
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
@@ -143,15 +124,15 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
         return _induction(claim, relation, why, theory)
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
-        return Group(rf"{relation.latex},\quad {rooted}", _entries(why.terms, theory))
+        return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, theory))
     terms = [*why.at_most, *why.at_least] if isinstance(why, BothWays) else why
-    return Group(relation.latex, _entries(terms, theory))
+    return Group(relation.latex, entries_of(terms, theory))
 
 
 def _induction(claim: Claim, relation: Relation, why: Induction, theory: Theory) -> Group:
     grown = _with_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
-    entries = _entries(why.terms, theory_of_step(claim, why, theory))
+    entries = entries_of(why.terms, theory_of_step(claim, why, theory))
     shown = (
         replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
         for e in entries
@@ -193,7 +174,7 @@ _ABOUT_UPDATES = (
 _ABOUT_KINDS: dict[type, str] = {
     Induction: (
         "  Where two statements stand side by side, the first follows from the second by induction over the local "
-        "steps, and the coefficients are those of the second."
+        "show_steps, and the coefficients are those of the second."
     ),
     Squared: (
         "  Where an inequality between lengths stands beside another one, the other one is its square, and the "
@@ -208,76 +189,6 @@ _ABOUT_KINDS: dict[type, str] = {
         "grows by."
     ),
 }
-
-
-def _mean(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
-    (at_step,) = in_plain_letters(find(certificate.step)).relations
-    entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
-    yield Group(claim.relations[0].latex, (entry,))
-
-
-def _about_mean(claim: Claim, certificate: MeanCertificate) -> str:
-    return (
-        f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
-        "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
-        "definition of the quantities." + _about_potential(claim, certificate.potential)
-    )
-
-
-def _about_potential(claim: Claim, potential: Expr | None) -> str:
-    if potential is None:
-        return ""
-    end = "is zero" if sampled(claim) == 0 else "pays for the draw of participants"
-    return (
-        "  The mean squared distance of the clients from their average is zero where a round starts; what it is "
-        f"multiplied by, ${latex(potential)}$, {end} where a round ends."
-    )
-
-
-def _about_contraction(claim: Claim, certificate: Contraction) -> str:
-    return (
-        f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
-        f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
-        f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
-        + _about_potential(claim, certificate.potential)
-    )
-
-
-def _about_discounted(claim: Claim, certificate: Discounted) -> str:
-    return (
-        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
-        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
-        "times the error.  Each step is divided by a power of the factor, one more than the step before it; then the "
-        "distances telescope." + _about_potential(claim, certificate.potential)
-    )
-
-
-def _about_last_round(claim: Claim, certificate: LastRound) -> str:
-    return _about_later_ones(
-        claim,
-        certificate,
-        f"less ${latex(certificate.gain)}$ times the error: so the mean error of ever more rounds is small",
-        "the last round of a run is compared with those of runs which start from its own later models",
-    )
-
-
-def _about_last_model(claim: Claim, certificate: LastModel) -> str:
-    return _about_later_ones(
-        claim,
-        certificate,
-        f"with ${latex(certificate.kept)}$ times the error counted beside it, which is nothing where a round starts: "
-        "so the mean error of ever more models is small",
-        "the last model of a run is compared with those of runs which start from its own later models",
-    )
-
-
-def _about_later_ones(claim: Claim, certificate: LastRound | LastModel, errors: str, compared: str) -> str:
-    return (
-        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
-        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and {errors}.  Runs with the same draws "
-        f"come together wherever they start; {compared}, and ${latex(certificate.share)}$ of their error is added for "
-        "the difference." + _about_potential(claim, certificate.potential)
-    )
 
 
 def _sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
@@ -304,29 +215,6 @@ def _about_sums(_claim: Claim, _certificate: Combination) -> str:
     )
 
 
-def _recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
-    measure, at = certificate.measure, Setting(claim, certificate)
-    before, after = worded.in_latex(measure)
-    grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
-    yield Group(rf"{after} \le {grown}", _entries(certificate.terms, at.theory))
-    if certificate.first is not None:
-        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, at.theory)
-        yield Group(rf"{after} \le {start}\quad(k=0)", _entries(certificate.first, together))
-
-
-def _about_recursion(claim: Claim, certificate: Recursion) -> str:
-    measure, clients = certificate.measure, letters_of(claim)(q.clients)
-    is_largest = claim.relations[0].left == letters_of(claim)(q.max_drift) and measure.largest_drift is not None
-    share = measure.largest_drift(clients) if is_largest and measure.largest_drift else measure.mean_drift(clients)
-    whose = "the drift of a client" if is_largest else "the mean drift"
-    return (
-        "All clients start a round at the server's model.  One local step takes $x_i$ to $x_i'$, and the inequality "
-        "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
-        f"steps {worded.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which satisfies the "
-        f"recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
-    )
-
-
 def _rest(claim: Claim, _certificate: AtRest) -> Iterator[Group]:
     """Where the vectors rest."""
     for vector, where in definition_of(claim).at_optimum.items():
@@ -350,9 +238,9 @@ def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
     one = next(noisy_rounds_of(claim))
     factor, offset = latex(certificate.factor), latex(certificate.offset)
     measured = latex(claim.relations[0].ordered[0])
-    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", _entries(certificate.round, one.theory))
-    yield Group(rf"{measured}\le \mathbb E\,V^T", _entries(certificate.model, one.theory))
-    yield Group(rf"V^0\le {latex(certificate.level)}", _entries(certificate.start, theory_at_start(one)))
+    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", entries_of(certificate.round, one.theory))
+    yield Group(rf"{measured}\le \mathbb E\,V^T", entries_of(certificate.model, one.theory))
+    yield Group(rf"V^0\le {latex(certificate.level)}", entries_of(certificate.start, theory_at_start(one)))
 
 
 def _about_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
@@ -376,13 +264,14 @@ def _about_cases(claim: Claim, certificate: Cases) -> str:
 
 _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
     Certificate: (_about_links, _links),
-    MeanCertificate: (_about_mean, _mean),
+    MeanCertificate: (introduce_mean, show_steps),
     Combination: (_about_sums, _sums),
-    Recursion: (_about_recursion, _recursion),
-    Contraction: (_about_contraction, _mean),
-    Discounted: (_about_discounted, _mean),
-    LastRound: (_about_last_round, _mean),
-    LastModel: (_about_last_model, _mean),
+    Recursion: (introduce_recursion, show_recursion),
+    LoopMean: (introduce_loop_mean, show_loop_mean),
+    Contraction: (introduce_contraction, show_steps),
+    Discounted: (introduce_discounted, show_steps),
+    LastRound: (introduce_last_round, show_steps),
+    LastModel: (introduce_last_model, show_steps),
     AtRest: (_about_rest, _rest),
     Lyapunov: (_about_lyapunov, _lyapunov),
     Cases: (_about_cases, _cases),

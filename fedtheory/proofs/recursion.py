@@ -10,7 +10,7 @@ so that D_k <= bound(k) for k = 0 .. tau.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -91,12 +91,15 @@ class Setting:
 def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> Iterator[Step]:
     """Check a bound on the drift; `Rejected` where the claim is about something else."""
     relation = claim.relations[0] if len(claim.relations) == 1 else None
-    letter, conclude = letters_of(claim), None
+    letter, conclude, measure = letters_of(claim), None, certificate.measure
     if relation is not None and relation.operator == "<=" and claim.place == "run":
-        conclude = next((rule for notion, rule in _CONCLUSIONS if letter(notion) == relation.left), None)
+        rules = {measure.largest: _largest, **dict.fromkeys(measure.means, _mean)}
+        conclude = next((rule for notion, rule in rules.items() if letter(notion) == relation.left), None)
     if relation is None or conclude is None:
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")
-    yield assumed(claim, (*ROUNDS, *certificate.measure.needs), "all clients take the same steps")
+    if certificate.first is None and not measure.observes_together:
+        raise Rejected("clients step from one point with gradients at other points: expected terms for the first step")
+    yield assumed(claim, (*ROUNDS, *measure.needs), "all clients take the same steps")
     at = Setting(claim, certificate)
     yield from _induction(at)
     yield from conclude(at, relation.right)
@@ -145,11 +148,3 @@ def _at_every_step(at: Setting, share: Expr, right: Expr) -> Step:
     at_start, later = right - drift.xreplace({k: sp.S.Zero}), right - drift
     holds = at.is_nonnegative(at_start, 0) and at.is_nonnegative(later, 1, k <= at.steps)
     return Step(f"{drift} is at most the right side", holds)
-
-
-_CONCLUSIONS: tuple[tuple[q.Quantity, Callable[[Setting, Expr], Iterator[Step]]], ...] = (
-    (q.max_drift, _largest),
-    (q.round_drift, _mean),
-    (q.average_round_drift, _mean),
-)
-"""What follows for the quantities of a run."""

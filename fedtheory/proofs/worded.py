@@ -8,6 +8,7 @@ from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.restarts import LOOP_PAIR
 from fedtheory.proofs.windows import OverWindow, OverWindows
 
 DERIVED: Mapping[type[Derived], str] = {
@@ -27,6 +28,11 @@ DERIVED: Mapping[type[Derived], str] = {
 """What is made of a proved claim."""
 _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
     PAIR: (
+        "the squared distance of two clients",
+        r"\mathbb E\|x_i-x_j\|^2",
+        r"\mathbb E\|x_i'-x_j'\|^2",
+    ),
+    LOOP_PAIR: (
         "the squared distance of two clients",
         r"\mathbb E\|x_i-x_j\|^2",
         r"\mathbb E\|x_i'-x_j'\|^2",

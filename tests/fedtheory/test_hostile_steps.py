@@ -25,6 +25,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import MeanCertificate, Recursion, certificates, examine
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.last_rounds import LastModel, LastRound
+from fedtheory.proofs.restarts import LoopMean
 from verify.check import check
 
 ALIKE: dict[str, Any] = {"hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["2"], "noise": "1"}
@@ -37,7 +38,7 @@ SETUPS = (
 OF_STEPS = [
     name
     for name, found in certificates().items()
-    if isinstance(found, Contraction | Discounted | LastModel | LastRound | MeanCertificate | Recursion)
+    if isinstance(found, Contraction | Discounted | LastModel | LastRound | LoopMean | MeanCertificate | Recursion)
 ]
 STEPS = [
     "comparator:one-step",
@@ -127,5 +128,5 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 def test_claims_are_false_that_are_true_as_they_were() -> None:
     """Of all kinds some have smaller right sides that a run refutes, and the certificates prove them as they were."""
     kinds = {type(certificates()[name]) for name in OF_STEPS if false_claims(name)}
-    assert kinds == {Contraction, Discounted, LastModel, LastRound, MeanCertificate, Recursion}
+    assert kinds == {Contraction, Discounted, LastModel, LastRound, LoopMean, MeanCertificate, Recursion}
     assert all(examine(find(name), certificates()[name]).verdict == "proved" for name in OF_STEPS)

@@ -310,7 +310,9 @@ def test_moments_of_sampled_weights() -> None:
     one, two = sampled(Uniform(1)), sampled(Uniform(2), (1, 2, 3))
     assert [q.weight_pairing.measure(run) for run in (one, two)] == [0, fmpq(3, 4)]
     assert [q.weight_excess.measure(run) for run in (one, two)] == [1, fmpq(1, 4)]
-    assert holds("sampling.unbiased", one) is False
+    assert holds("sampling.unbiased.alpha", one) is False
+    assert holds("sampling.unbiased", two) is False
+    assert all(holds(f"sampling.unbiased.{name}", two) for name in ("weights", "fixed", "alpha.fixed"))
     assert holds("sampling.unbiased.uniform", two) is True
 
 

@@ -24,6 +24,7 @@ from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rest import AtRest
+from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.at_rest import theorem_of_rest
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
@@ -38,7 +39,7 @@ from verify.rocq.own_steps import is_of_steps, theorem_of_steps
 from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
-from verify.rocq.refusals import NotExported
+from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
 from verify.rocq.round_settling import is_of_settling, theorem_of_settling
 from verify.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
@@ -111,7 +112,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Combination():
             general, used = _of_sums(claim, certificate)
         case _:
-            raise NotExported(f"certificates of the kind {type(certificate).__name__} are not written")
+            unknown = f"certificates of the kind {type(certificate).__name__} are not written"
+            raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
     # A theorem that needs no conditions says more than the same one under the claim's.
     is_stated = certificate.relaxed is None or (general.library and not conditions)
     theorem = general if is_stated else _as_stated(claim, general, conditions)

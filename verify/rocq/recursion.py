@@ -21,7 +21,7 @@ from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
-from verify.rocq.refusals import NotExported
+from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.terms import Atom, Dot, Multiple, Named, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem, name_of
@@ -79,6 +79,8 @@ class _Writer:
         self.run = RunVocabulary(claim)
         self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
         self.first = 0 if certificate.first is None else 1
+        if id(certificate.measure) not in _SHAPES:
+            raise NotExported(NO_RESTARTS)
         self.shape = _SHAPES[id(certificate.measure)]
         self.quiet = a.full_gradients in claim.assumptions
 

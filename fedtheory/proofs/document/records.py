@@ -33,6 +33,7 @@ from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rest import AtRest
+from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
@@ -76,6 +77,7 @@ _KINDS = {
     LastRound: "last round",
     LastModel: "last model",
     Recursion: "recursion",
+    LoopMean: "mean over the loop",
     AtRest: "at rest",
     Lyapunov: "Lyapunov",
     Case: "case",

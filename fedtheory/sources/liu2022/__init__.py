@@ -17,14 +17,6 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
-UNPROVED = {
-    "The statement concerns the loop over t as printed, whose clients keep iterates of their own where FedAvg starts a "
-    "round from the server's model.  No context of the kernel describes that loop; the note has the proof in words.": (
-        "lemma-1.loop thm-1.loop cor-2.loop.step cor-2.loop"
-    ),
-}
-"""For each reason why there is no certificate, the statements that are only supported because of it."""
-
 NOT_ENCODED = {
     "Last slide: in G-FedAvg-TSLR, $K=O(T/N)$ local steps keep the linear speed-up.": (
         "the slides name the theorem of another paper and do not state it.  The chart of Corollary 4 shows the exact "
@@ -41,7 +33,6 @@ SOURCE = Source(
     2022,
     CLAIMS,
     PRINTED_PROOFS,
-    UNPROVED,
     main="thm-3",
     reading=2,
     not_encoded=NOT_ENCODED,

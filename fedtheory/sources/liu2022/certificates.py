@@ -12,16 +12,19 @@ from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
 from fedtheory.sources.liu2022.statements.corollary_2 import constant
+from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.non_iid import c
 from fedtheory.sources.liu2022.statements.notation import (
     FEW_LOCAL_STEPS,
     T_0,
     G,
+    G_loop,
     G_run,
     K,
     L,
@@ -71,11 +74,11 @@ def _second_moments(coefficient: sp.Expr, name: str) -> list[Term]:
     ]
 
 
-def _lemma_1(claim: str, moment: sp.Symbol, name: str) -> Recursion:
+def _lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) -> Recursion:
     """Two clients are apart by k steps of length 2 s G at most after k local steps."""
     return Recursion(
         claim=claim,
-        measure=PAIR,
+        measure=measure,
         factor=1 + 1 / k,
         offset=4 * (1 + k) * s**2 * moment**2,
         terms=[
@@ -135,10 +138,15 @@ _MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
 _ROOT = sp.sqrt(N * T)
 _TUNED = sp.sqrt(N) / sp.sqrt(T)
 _FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
+
+
 # 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T), and 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
-_FEW = [
-    Part(4 * G**2 / (sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS),
-]
+def _few(moment: sp.Symbol) -> list[Part]:
+    spared = sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))
+    return [Part(4 * moment**2 / spared, FEW_LOCAL_STEPS)]
+
+
+_FEW = _few(G)
 _PLAIN = facts.PLAIN_SPEEDUP_STEP
 _NINE = 9 * L**2 * K**2 * spread**2
 _ELEVEN_TWELFTHS = sp.Rational(11, 12)
@@ -293,6 +301,28 @@ CERTIFICATES = [
     Combination(
         claim="liu2022:cor-2.K",
         links=[[Part(_ONE, "liu2022:cor-2.step"), *_FEW], _FEW],
+    ),
+    _lemma_1("liu2022:lemma-1.loop", G_loop, SECOND_MOMENT + " of {}", LOOP_PAIR),
+    LoopMean(
+        claim="liu2022:thm-1.loop",
+        lemmas=["liu2022:lemma-1.loop"],
+        terms=[
+            Term(2 / s, smoothness(f, xbar_next, xbar)),
+            Term(L * s / N, assumption(VARIANCE), averaged=True),
+            *_error_of_gradient(_ONE),
+            Term(L**2, assumption("liu2022:lemma-1.loop"), averaged=True),
+            Term(1 - s * L, square(client_gradients)),
+        ],
+    ),
+    Combination(
+        claim="liu2022:cor-2.loop.step",
+        links=[
+            [Part(_ONE, "liu2022:thm-1.loop"), Part(_FROM_STEP.xreplace(ALONG_THE_LOOP), facts.SPEEDUP_STEP)],
+        ],
+    ),
+    Combination(
+        claim="liu2022:cor-2.loop",
+        links=[[Part(_ONE, "liu2022:cor-2.loop.step"), *_few(G_loop)]],
     ),
     Combination(
         claim="liu2022:cor-2.speedup.fixed",

@@ -1,0 +1,45 @@
+"""The entries of an outline: coefficients, what they multiply, and why that is not negative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.kernel import Term, Theory
+from fedtheory.kernel.expressions import Expr
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A coefficient and what it multiplies."""
+
+    coefficient: Expr
+    reason: str
+    """Why the other factor is not negative, or zero."""
+    factor: Expr
+    premise: str | None = None
+    """Id of the proved claim whose slack the factor is."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The entries whose sum is the slack of one statement."""
+
+    statement: str
+    """LaTeX."""
+    entries: tuple[Entry, ...]
+
+
+def entries_of(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
+    """The terms of a certificate as entries; a client's own number stays inside the mean."""
+    found = []
+    for term in terms:
+        reason = term.reason.in_theory(theory)
+        # A client's own number stays inside the mean.
+        alone = replace(term, coefficient=sp.S.One)
+        stays = term.averaged and theory.numbers.differs(sp.sympify(term.coefficient))
+        shown = (sp.S.One, term) if stays else (sp.sympify(term.coefficient), alone)
+        found.append(Entry(shown[0], reason.name, shown[1].whole(reason)))
+    return tuple(found)

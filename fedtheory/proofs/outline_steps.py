@@ -1,0 +1,149 @@
+"""What readers see of proofs by local steps: means, contractions, recursions of the drift, and the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
+from fedtheory.language.typesetting import latex
+from fedtheory.proofs import worded
+from fedtheory.proofs.contraction import Contracting, Contraction, Discounted
+from fedtheory.proofs.entries import Entry, Group, entries_of
+from fedtheory.proofs.last_rounds import LastModel, LastRound
+from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.means import MeanCertificate, sampled
+from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.recursion import Recursion, Setting, k
+from fedtheory.proofs.restarts import LoopMean, at_iteration, theory_of_iteration
+
+
+def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
+    """The slack of the claim about each local step."""
+    (at_step,) = in_plain_letters(find(certificate.step)).relations
+    entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
+    yield Group(claim.relations[0].latex, (entry,))
+
+
+def introduce_mean(claim: Claim, certificate: MeanCertificate) -> str:
+    """Says that a claim is the mean of one about each local step."""
+    return (
+        f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
+        "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
+        "definition of the quantities." + _about_potential(claim, certificate.potential)
+    )
+
+
+def _about_potential(claim: Claim, potential: Expr | None) -> str:
+    if potential is None:
+        return ""
+    end = "is zero" if sampled(claim) == 0 else "pays for the draw of participants"
+    return (
+        "  The mean squared distance of the clients from their average is zero where a round starts; what it is "
+        f"multiplied by, ${latex(potential)}$, {end} where a round ends."
+    )
+
+
+def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
+    """Says how errors shrink up to the last model."""
+    return (
+        f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
+        f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
+        f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
+        + _about_potential(claim, certificate.potential)
+    )
+
+
+def introduce_discounted(claim: Claim, certificate: Discounted) -> str:
+    """Says how errors of earlier steps are discounted."""
+    return (
+        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
+        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
+        "times the error.  Each step is divided by a power of the factor, one more than the step before it; then the "
+        "distances telescope." + _about_potential(claim, certificate.potential)
+    )
+
+
+def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
+    """Says how the last round is compared with those of runs from later models."""
+    return _about_later_ones(
+        claim,
+        certificate,
+        f"less ${latex(certificate.gain)}$ times the error: so the mean error of ever more rounds is small",
+        "the last round of a run is compared with those of runs which start from its own later models",
+    )
+
+
+def introduce_last_model(claim: Claim, certificate: LastModel) -> str:
+    """The same for the last model."""
+    return _about_later_ones(
+        claim,
+        certificate,
+        f"with ${latex(certificate.kept)}$ times the error counted beside it, which is nothing where a round starts: "
+        "so the mean error of ever more models is small",
+        "the last model of a run is compared with those of runs which start from its own later models",
+    )
+
+
+def _about_later_ones(claim: Claim, certificate: LastRound | LastModel, errors: str, compared: str) -> str:
+    return (
+        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
+        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and {errors}.  Runs with the same draws "
+        f"come together wherever they start; {compared}, and ${latex(certificate.share)}$ of their error is added for "
+        "the difference." + _about_potential(claim, certificate.potential)
+    )
+
+
+def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
+    """One local step, and the first one where it is shown by itself."""
+    measure, at = certificate.measure, Setting(claim, certificate)
+    before, after = worded.in_latex(measure)
+    grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
+    yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.theory))
+    if certificate.first is not None:
+        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, at.theory)
+        yield Group(rf"{after} \le {start}\quad(k=0)", entries_of(certificate.first, together))
+
+
+def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
+    """Says what is measured, and what follows from its bound."""
+    measure, clients = certificate.measure, letters_of(claim)(q.clients)
+    is_largest = claim.relations[0].left == letters_of(claim)(measure.largest) and measure.largest_drift is not None
+    share = measure.largest_drift(clients) if is_largest and measure.largest_drift else measure.mean_drift(clients)
+    whose = "the drift of a client" if is_largest else "the mean drift"
+    return (
+        f"{_WHERE_TOGETHER[measure.observes_together]}  One local step takes $x_i$ to $x_i'$, and the inequality "
+        "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
+        f"steps {worded.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which satisfies the "
+        f"recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
+    )
+
+
+_WHERE_TOGETHER = {
+    True: "All clients start a round at the server's model.",
+    False: (
+        "Where $t\\bmod K=0$ all clients of the loop step from their average, with gradients at their own iterates, "
+        "and k counts their steps from this one on."
+    ),
+}
+
+
+def show_loop_mean(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
+    """One iteration of the loop."""
+    at = at_iteration(claim)
+    theory = theory_of_iteration(claim, [in_plain_letters(find(name)) for name in certificate.lemmas])
+    yield Group(Relation(at.left, "<=", at.right).latex, entries_of(certificate.terms, theory))
+
+
+def introduce_loop_mean(_claim: Claim, _certificate: LoopMean) -> str:
+    """Says that a claim is the mean over the iterations of the loop."""
+    return (
+        "A restart does not move the average of the clients, so that an iteration of the loop takes the average by one "
+        "step of the mean of the gradients that the clients observe.  The inequality below holds in each iteration, as "
+        "its slack is the sum of the coefficients times what stands beside them.  The claim is its mean over all "
+        "iterations: the decrease of $f$ telescopes, and is at most the initial gap."
+    )

@@ -1,0 +1,185 @@
+"""False statements about the loop with restarts, or of what its certificates do not know: none is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+from test_restarted import ALL
+
+from fedtheory.engine.restarted import as_printed
+from fedtheory.kernel import Term, assumption, lipschitz_gradient, smoothness, square
+from fedtheory.kernel.expressions import Average, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import Proof, Recursion, certificate_of, examine
+from fedtheory.proofs.distances import PAIR
+from fedtheory.proofs.outline import outline
+from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean
+from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
+from fedtheory.sources.liu2022.statements.notation import (
+    G,
+    G_loop,
+    G_run,
+    K,
+    L,
+    N,
+    T,
+    client_gradients,
+    error,
+    f,
+    f_i,
+    gap,
+    loop_drift,
+    loop_error,
+    mean_drift,
+    s,
+    sigma,
+    sigma_loop,
+    theorem_bound,
+    x_i,
+    x_i_next,
+    xbar,
+    xbar_next,
+)
+from verify.check import check
+
+LEMMA, THEOREM = find("liu2022:lemma-1.loop"), find("liu2022:thm-1.loop")
+OF_LEMMA, OF_THEOREM = certificate_of(LEMMA.id), certificate_of(THEOREM.id)
+BOUND = LEMMA.relations[0].right
+ITERATION = theorem_bound.subs(ALONG_THE_LOOP)
+
+
+def verdict(claim: Claim, certificate: Any, **changed: Any) -> str:
+    """The verdict on a certificate, with some entries changed."""
+    proof: Proof = examine(claim, replace(certificate, **changed))
+    return proof.verdict
+
+
+def about(claim: Claim, left: Any, right: Any, operator: str = "<=") -> Claim:
+    """A claim with other sides."""
+    return replace(claim, lhs=left, relation=operator, rhs=right, chain=())  # type: ignore[arg-type]
+
+
+def without(claim: Claim, assumption_: Any) -> Claim:
+    """A claim with an assumption less."""
+    return replace(claim, assumptions=tuple(one for one in claim.assumptions if one is not assumption_))
+
+
+@pytest.mark.parametrize("key", ALL, ids=str)
+def test_clients_take_at_most_all_local_steps_from_one_point(key: tuple[str, int]) -> None:
+    """In each run of the loop; the average of an iteration starts where that of the one before it ends."""
+    run, steps = ALL[key], key[1]
+    weights, sizes = run.problem.weights, run.algorithm.work.step_sizes
+    start = run.problem.centred.start
+    before, origin, taken = [start] * len(weights), None, 0
+    for t, after in enumerate(as_printed(run), start=1):
+        average = sum(w * x for w, x in zip(weights, before, strict=True))
+        restarts = t % steps == 0
+        origin = average if restarts else start if origin is None else origin
+        taken = 1 if restarts else taken + 1
+        assert taken <= steps
+        points = [average] * len(weights) if restarts else before
+        moved = [(x - y) / size for x, y, size in zip(points, after, sizes, strict=True)]
+        expected = average - sum(w * size * g for w, size, g in zip(weights, sizes, moved, strict=True))
+        assert (sum(w * y for w, y in zip(weights, after, strict=True)) == expected).all()
+        before = list(after)
+
+
+def test_the_four_claims_are_proved() -> None:
+    """Each with an outline that names the loop."""
+    for name in ("lemma-1.loop", "thm-1.loop", "cor-2.loop.step", "cor-2.loop"):
+        claim = find(f"liu2022:{name}")
+        assert examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+        shown = outline(claim)
+        assert shown is not None
+        assert ("loop" in shown.introduction) is not name.startswith("cor")
+
+
+@pytest.mark.parametrize("share", [0, "1/2", "99/100"])
+def test_smaller_bounds_on_the_drift_are_not_proved(share: Any) -> None:
+    """Of the bound on two clients, and so of that on one in the limit of many."""
+    assert verdict(about(LEMMA, loop_drift, sp.Rational(share) * BOUND), OF_LEMMA) == "broken"
+
+
+def test_the_drift_of_the_loop_is_no_other() -> None:
+    """That of FedAvg has a measure of its own, and no mean over local steps follows from the loop."""
+    assert verdict(about(LEMMA, q.max_drift, BOUND), OF_LEMMA) == "broken"
+    assert verdict(about(LEMMA, mean_drift, BOUND), OF_LEMMA) == "broken"
+    assert verdict(LEMMA, OF_LEMMA, measure=PAIR) == "broken"
+    assert verdict(LEMMA, OF_LEMMA, first=None) == "broken"
+    assert isinstance(OF_LEMMA, Recursion)
+    assert verdict(LEMMA, OF_LEMMA, first=[Term(sp.S.One, square(sp.S.Zero))]) == "broken"
+    fedavg = certificate_of("liu2022:lemma-1")
+    assert verdict(find("liu2022:lemma-1"), fedavg, measure=LOOP_PAIR) == "broken"
+
+
+@pytest.mark.parametrize("moment", [G, G_run, sigma_loop])
+def test_other_second_moments_are_not_known(moment: sp.Symbol) -> None:
+    """Those of FedAvg's run or region may be smaller than those of the loop, and the variance is."""
+    assert verdict(about(LEMMA, loop_drift, BOUND.subs(G_loop, moment)), OF_LEMMA) == "broken"
+
+
+@pytest.mark.parametrize("needed", [a.same_local_work, a.full_participation, a.uniform_shares])
+def test_both_need_the_setting(needed: Any) -> None:
+    """All clients with the same steps, and equal weights."""
+    assert verdict(without(LEMMA, needed), OF_LEMMA) == "broken"
+    assert verdict(without(THEOREM, needed), OF_THEOREM) == "broken"
+
+
+WRONG = {
+    "no gap": ITERATION - 2 * gap / (s * T),
+    "half a gap": ITERATION - gap / (s * T),
+    "a negative gap": ITERATION - 4 * gap / (s * T),
+    "no drift": ITERATION.subs(K, 0),
+    "no noise": ITERATION.subs(sigma_loop, 0),
+    "a smaller share of noise": ITERATION - L * s * sigma_loop**2 / (2 * N),
+    "noise of the region": ITERATION.subs(sigma_loop, sigma),
+    "a negative drift": ITERATION - loop_drift,
+    "itself": ITERATION - loop_error,
+    "the error of FedAvg": ITERATION + error - error**2,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_smaller_bounds_on_the_mean_are_not_proved(name: str) -> None:
+    """Each term of the theorem is needed, and constants are those of the loop."""
+    assert verdict(about(THEOREM, loop_error, WRONG[name]), OF_THEOREM) == "broken"
+
+
+def test_the_theorem_needs_its_conditions_and_its_lemma() -> None:
+    """Small steps, convexity of nothing, the lemma on the loop; and it is a bound from above."""
+    assert verdict(replace(THEOREM, conditions=()), OF_THEOREM) == "broken"
+    assert verdict(without(THEOREM, a.smooth), OF_THEOREM) == "broken"
+    assert verdict(THEOREM, OF_THEOREM, lemmas=[]) == "broken"
+    assert verdict(THEOREM, OF_THEOREM, lemmas=["liu2022:lemma-1"]) == "broken"
+    assert verdict(about(THEOREM, loop_error, ITERATION, ">="), OF_THEOREM) == "broken"
+    assert verdict(about(THEOREM, error, ITERATION), OF_THEOREM) == "broken"
+
+
+def test_an_iteration_knows_no_step_of_a_client() -> None:
+    """Where the loop restarts, no client steps from its iterate."""
+    terms = [Term(sp.S.One, square(x_i_next - x_i))]
+    assert verdict(THEOREM, OF_THEOREM, terms=terms) == "broken"
+
+
+def test_the_mean_may_keep_the_largest_drift() -> None:
+    """Before Lemma 1 comes in: true, proved, and it holds on a run."""
+    right = 2 * gap / (s * T) + L**2 * loop_drift + L * s * sigma_loop**2 / N
+    apart = Gradient(f_i, xbar) - Gradient(f_i, x_i)
+    terms = [
+        Term(2 / s, smoothness(f, xbar_next, xbar)),
+        Term(L * s / N, assumption(VARIANCE), averaged=True),
+        Term(sp.S.One, square(apart - Average(apart)), averaged=True),
+        Term(sp.S.One, lipschitz_gradient(f_i, xbar, x_i), averaged=True),
+        Term(1 - s * L, square(client_gradients)),
+    ]
+    claim = replace(about(THEOREM, loop_error, right), id="t:loop")
+    assert verdict(claim, LoopMean(claim=claim.id, terms=terms)) == "proved"
+    assert verdict(about(claim, loop_error, right - norm_sq(x_i)), LoopMean(claim=claim.id, terms=terms)) == "broken"
+    found = [check(claim, run) for run in ALL.values()]
+    assert {one.holds for one in found if one.applicable} == {True}
