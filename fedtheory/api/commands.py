@@ -121,14 +121,15 @@ def plan(
     *,
     target: float | None = None,
     claims: Sequence[ClaimLike] | None = None,
-    error: str | None = None,
+    error: str = "final",
+    margin: float = 0.1,
 ) -> Plan:
     """What the theory recommends for a run, or for constants alone: step sizes, rounds to a target, dominating terms.
 
     `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
-    `target` is the accuracy to reach; `claims` are the bounds to ask, all that are true unless given; `error` says
-    which exact error is to be small, the mean over the run ("average") or that of the last model ("final"); unless
-    given, it is the last model's where there is a target, and else the mean.
+    `target` is the accuracy to reach for good; `claims` are the bounds to ask, all that are true unless given; `error`
+    says which exact error is to be small, that of the last model ("final"), which is deployed, or the average over the
+    path ("average"). Step sizes keep a `margin` from the edge of divergence, a part of it.
 
     >>> import fedtheory as ft
     >>> numbers = {"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5}
@@ -144,7 +145,7 @@ def plan(
     if numbers is not None:
         return planner.plan_numbers(numbers, target, chosen)
     with progress("planning") as tell:
-        return planner.plan(run_of(run, "float"), target, chosen, error=error, on_progress=tell)
+        return planner.plan(run_of(run, "float"), target, chosen, error=error, margin=margin, on_progress=tell)
 
 
 def _numbers(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,11 +27,13 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A constant, by its symbol or name, instead of a run file."),
 ]
-Accuracy = Annotated[str | None, typer.Option("--target", help="Ask for the rounds to this accuracy.")]
-Error = Annotated[
-    str | None,
-    typer.Option("--error", help="What is to be small: average (default), or final (the last model; with --target)."),
+Accuracy = Annotated[
+    str | None, typer.Option("--target", help="Ask for the rounds to F - F* at most this, or this part of F*: 1%.")
 ]
+Error = Annotated[
+    str, typer.Option("--error", help="What is to be small: final (the last model), or average (over the path).")
+]
+Margin = Annotated[float, typer.Option("--margin", help="Part of the edge of divergence that step sizes keep away.")]
 All = Annotated[bool, typer.Option("--all", help="Also the bounds that do not apply, why, and all details.")]
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="Only this claim; may be repeated.")]
 Map = Annotated[str | None, typer.Option("--map", metavar="X,Y", help="Map the dominating term over two symbols.")]
@@ -45,7 +48,8 @@ def run(
     *,
     settings: Settings = None,
     target: Accuracy = None,
-    error: Error = None,
+    error: Error = "final",
+    margin: Margin = 0.1,
     source: SourceKey = None,
     claim: Claims = None,
     map_over: Map = None,
@@ -61,15 +65,13 @@ def run(
     whose symbols are given; with a data file the constants are those of least squares on its rows, and NAME=VALUE
     sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
     """
-    from fedtheory.arithmetic import FLOAT
-
     files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
     _require_output(output, map_over)
-    accuracy = None if target is None else _positive(FLOAT.number(target, "target"))
+    accuracy = None if target is None else _accuracy(target)
     chosen = _chosen(source, claim or [])
     if map_over is not None:
         _require_known(_symbols(map_over), chosen)
-    found, planned = _planned(files, given, accuracy, error, chosen)
+    found, planned = _planned(files, given, accuracy, chosen, error=error, margin=margin)
     written = _written(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**document(found), "files": written})
@@ -94,12 +96,35 @@ def _inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str,
     return [text for text in given if text not in named], read
 
 
-def _positive(accuracy: float) -> float:
+@dataclass(frozen=True)
+class _Accuracy:
+    """A target: a number, or a part of F*."""
+
+    number: float
+    is_part: bool
+
+    def of(self, run: Run) -> float:
+        """The number on a run; `InputError` for a part of an F* that is not positive."""
+        from fedtheory.arithmetic import plain_float
+        from fedtheory.errors import InputError
+
+        if not self.is_part:
+            return self.number
+        lowest = plain_float(run.problem.optimal_value)
+        if not lowest > 0:
+            raise InputError("target", f"expected a number, as F* is {lowest:g} and has no parts")
+        return self.number * lowest
+
+
+def _accuracy(text: str) -> _Accuracy:
+    from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
 
-    if not accuracy > 0:
-        raise InputError("target", f"expected a positive number, got {accuracy:g}")
-    return accuracy
+    is_part = text.endswith("%")
+    number = FLOAT.number(text.removesuffix("%"), "target") / (100 if is_part else 1)
+    if not number > 0:
+        raise InputError("target", f"expected a positive number, got {number:g}")
+    return _Accuracy(number, is_part)
 
 
 def _chosen(source: str | None, ids: list[str]) -> list[Claim] | None:
@@ -121,7 +146,13 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim] | None:
 
 
 def _planned(
-    files: list[str], given: dict[str, str], accuracy: float | None, error: str | None, claims: list[Claim] | None
+    files: list[str],
+    given: dict[str, str],
+    accuracy: _Accuracy | None,
+    claims: list[Claim] | None,
+    *,
+    error: str,
+    margin: float,
 ) -> tuple[Plan, Run | None]:
     """The plan, and the run that is planned; None where only constants are given."""
     from fedtheory import planner
@@ -137,7 +168,9 @@ def _planned(
         if not given:
             raise InputError("RUN", "expected a run file, a data file or constants, such as --set L=1")
         numbers = {name: FLOAT.number(value, name) for name, value in given.items()}
-        return planner.plan_numbers(numbers, accuracy, claims), None
+        if accuracy is not None and accuracy.is_part:
+            raise InputError("target", "expected a number: constants alone do not say what F* is")
+        return planner.plan_numbers(numbers, None if accuracy is None else accuracy.number, claims), None
     if files[0].endswith(FILES):
         run = run_of_data(files[0], given)
     elif given:
@@ -145,7 +178,8 @@ def _planned(
     else:
         run = read_run(files[0], FLOAT)
     with about(files[0]), progress("planning") as tell:
-        return planner.plan(run, accuracy, claims, error=error, jobs=-1, on_progress=tell), run
+        number = None if accuracy is None else accuracy.of(run)
+        return planner.plan(run, number, claims, error=error, margin=margin, jobs=-1, on_progress=tell), run
 
 
 _PAGE, _MAP = ".html", "regimes.svg"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def document(found: Plan) -> dict[str, Any]:
     """The JSON document of a plan.
 
-    ``{recommended_step_size, answer, claims: [...], recommended, exact, refuted: [{id, repair}], round: {time,
+    ``{recommended_step_size, use, answer, claims: [...], recommended, exact, refuted: [{id, repair}], round: {time,
     messages}}``: the recommended step size is that of the answer, by exact errors, and where none is known that of the
     recommended bound.  `exact` and `recommended` are of the claim at whose best step size the exact error is smallest.
     Numbers are floats, null where infinite or unknown.
@@ -23,12 +23,27 @@ def document(found: Plan) -> dict[str, Any]:
     repairs = {claim.id: repair_of(claim) for claim in found.refuted}
     return {
         "recommended_step_size": _number(found.step_size),
+        "use": None if found.answer is None else _use(found.answer),
         "answer": None if found.answer is None else _answer(found.answer),
         "claims": [_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,
         "exact": None if best is None else _exact(best.exact),
         "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
         "round": None if found.cost is None else {"time": found.cost.time, "messages": found.cost.messages},
+    }
+
+
+def _use(answer: Answer) -> dict[str, Any]:
+    """What to run in a line: the step size, its exact error and limit, and the edge of divergence."""
+    best, steps = answer.best, set(answer.local_steps)
+    return {
+        "step_size": _number(best.step_size),
+        "local_steps": steps.pop() if len(steps) == 1 else list(answer.local_steps),
+        "rounds": best.rounds,
+        "error": _number(best.error),
+        "limit": _number(best.limit),
+        "diverges_from": _number(answer.reached.diverges_from),
+        "margin": answer.reached.margin,
     }
 
 
@@ -41,6 +56,10 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "local_steps": steps.pop() if len(steps) == 1 else list(answer.local_steps),
         **_outcome(answer.best),
         "planned": _outcome(answer.planned),
+        "reason": answer.reached.reason,
+        "beside": None
+        if answer.beside is None
+        else {"error": answer.beside[0].name, "exact_error": _number(answer.beside[1])},
         "covered": answer.is_covered,
         "bound": None if answer.promise is None else _promise(answer.promise),
         "elsewhere": None if answer.elsewhere is None else _promise(answer.elsewhere),
@@ -57,6 +76,8 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "exact_error": _number(outcome.error),
         "reached": outcome.reached,
         "still_falls": outcome.still_falls,
+        "limit": _number(outcome.limit),
+        "noise_floor": _number(outcome.noise_floor),
     }
 
 

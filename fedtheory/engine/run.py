@@ -107,6 +107,13 @@ class Run(Shown):
         vars(other)["_updates"] = self._updates
         return other
 
+    def with_many_rounds(self) -> Run:
+        """The same run, prepared for following its rounds many times: noise is found as linear maps where that pays."""
+        other = self._with_algorithm(self.algorithm)
+        if self.algorithm.defined is None:
+            vars(other)["_updates"] = Updates(self.problem, self.algorithm, is_for_many=True)
+        return other
+
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
         """The run with other local steps, all of one size."""
         work = LocalWork(steps, same_for_all(step_size, self.problem.weights))

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fedtheory.arithmetic import Number, plain_float
 from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -18,7 +21,8 @@ from fedtheory.planner.bound import Bound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, covering_bound
-from fedtheory.planner.rounds_needed import Outcome
+from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
+from fedtheory.planner.rounds_needed import Outcome, Reached
 from fedtheory.planner.target import RoundCost
 from fedtheory.shown import Card, Shown, frame, number
 
@@ -58,22 +62,35 @@ class Answer:
 
     run: Run
     """As planned, in floats."""
-    error: Quantity
-    """What is to be small."""
+    reached: Reached
+    """How far the run gets as planned and at its best step size."""
     accuracy: float | None
     """The target; None where as little as possible is wanted after the planned rounds."""
     local_steps: tuple[int, ...]
     """Of each client, as planned."""
-    planned: Outcome
-    """How far the run gets at the planned step size."""
-    best: Outcome
-    """How far it gets at the best one: what to run."""
+    beside: tuple[Quantity, float] | None
+    """The error of the path where that of the last model is asked for, and the other way round; after the same run."""
     promise: Promise | None
     """Of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
     elsewhere: Promise | None
     """Where that is on another error: what a bound nearer to the wanted error promises at its own best step size."""
     widest: ClaimPlan | None
     """The claim that covers the largest step sizes."""
+
+    @property
+    def error(self) -> Quantity:
+        """What is to be small."""
+        return self.reached.error
+
+    @property
+    def planned(self) -> Outcome:
+        """How far the run gets at the planned step size."""
+        return self.reached.planned
+
+    @property
+    def best(self) -> Outcome:
+        """How far it gets at the best one: what to run."""
+        return self.reached.best
 
     @property
     def is_covered(self) -> bool:
@@ -85,6 +102,8 @@ class Answer:
         best = self.best
         found = {"step size to use": number(best.step_size), "rounds": str(best.rounds)}
         found[f"exact {self.error.name} then"] = number(best.error)
+        if math.isfinite(self.reached.diverges_from):
+            found["diverges from the step size"] = number(self.reached.diverges_from)
         if self.promise is not None:
             where = "there" if self.is_covered else f"at the step size {number(self.promise.step_size)}"
             found[f"{self.promise.plan.claim.id} promises {where}"] = number(self.promise.value)
@@ -136,11 +155,9 @@ class Plan(Shown):
         return frame({"id": [plan.claim.id for plan in self.claims]} | table, "id")
 
 
-def answered(
-    errors: ExactErrors, outcomes: tuple[Quantity, Outcome, Outcome], accuracy: float | None, plans: Sequence[ClaimPlan]
-) -> Answer:
+def answered(errors: ExactErrors, reached: Reached, accuracy: float | None, plans: Sequence[ClaimPlan]) -> Answer:
     """The answer from how far a run gets, and the plans of the claims that may cover it."""
-    error, planned, best = outcomes
+    error, best = reached.error, reached.best
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
@@ -152,7 +169,19 @@ def answered(
     elif elsewhere is not None and _rank(promise, error)[:-1] <= _rank(elsewhere, error)[:-1]:
         elsewhere = None
     steps = run.algorithm.work.steps
-    return Answer(errors.run, error, accuracy, steps, planned, best, promise, elsewhere, _widest(usable))
+    beside = _beside(run, error)
+    return Answer(errors.run, reached, accuracy, steps, beside, promise, elsewhere, _widest(usable))
+
+
+def _beside(run: Run, error: Quantity) -> tuple[Quantity, float] | None:
+    """The other one of the errors of the last model and of the path; None where it is not known."""
+    other = next(one for one in EXACT_ERRORS.values() if one is not error)
+    try:
+        with np.errstate(all="ignore"):
+            value = plain_float(other.on(run))
+    except (Diverging, NotApplicable):
+        return None
+    return (other, value) if math.isfinite(value) else None
 
 
 def _is_of_runs(error: Quantity) -> bool:

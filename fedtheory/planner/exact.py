@@ -14,6 +14,7 @@ from fedtheory.arithmetic import NEAR_TIE, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.engine.together import find_together
 from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.federation.problem import Problem
 from fedtheory.language.quantities import Quantity
 
 BASE = 4.0
@@ -38,9 +39,9 @@ class ExactErrors:
     """Exact errors of a run at other local step sizes; runs and errors are computed once."""
 
     def __init__(self, run: Run) -> None:
-        self.run = run
+        self.run = _prepared(run)
         self.planned = plain_float(max(run.algorithm.work.step_sizes))
-        self._runs: dict[str, Run] = {_rounded(self.planned): run}
+        self._runs: dict[str, Run] = {_rounded(self.planned): self.run}
         self._best: dict[str, ExactOptimum | None] = {}
 
     @property
@@ -63,7 +64,7 @@ class ExactErrors:
         """
         key = _rounded(step_size)
         if key not in self._runs:
-            self._runs[key] = self.run.with_step_factor(step_size / self.planned)
+            self._runs[key] = _prepared(self.run.with_step_factor(step_size / self.planned))
         return self._runs[key]
 
     def error(self, quantity: Quantity, step_size: float) -> float:
@@ -92,6 +93,10 @@ class ExactErrors:
         find_together(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
         found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID)
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])
+
+
+def _prepared(run: Run) -> Run:
+    return run.with_many_rounds() if isinstance(run.problem, Problem) else run
 
 
 def _rounded(step_size: float) -> str:

@@ -37,8 +37,8 @@ from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, meanings
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
 from fedtheory.planner.optimum import Optimum, StepSizes
-from fedtheory.planner.rounds_needed import AVERAGE, FINAL, planned_and_best
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
+from fedtheory.planner.rounds_needed import FINAL, MARGIN, planned_and_best
 from fedtheory.planner.target import Target, cost_of_a_round
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
@@ -50,27 +50,30 @@ def plan(
     accuracy: float | None = None,
     claims: Sequence[Claim] | None = None,
     *,
-    error: str | None = None,
+    error: str = FINAL,
+    margin: float = MARGIN,
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
-    `error` says which exact error is to be small: "average", which most bounds
-    are on, or "final", which is what a target is asked of unless it is given.
+    `error` says which exact error is to be small: "final", that of the model that
+    is deployed, or "average", over all local steps, which most bounds are on.
+    Step sizes keep the `margin` from the edge of divergence, a part of it.
     Numbers of bounds are those of the run as planned; where a claim's
     assumptions hold at smaller step sizes only, those of the run at a smaller one.
     With more than one process (`jobs`, -1 for all cores) two share the work where
     runs are long; a script then needs a guarded main part.
     """
-    error = error or (AVERAGE if accuracy is None else FINAL)
+    if not 0 <= margin < 1:
+        raise InputError("margin", f"expected a part of the edge of divergence, from 0 to below 1, got {margin:g}")
     if error not in EXACT_ERRORS:
         raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
     errors = ExactErrors(run.as_floats())
     planned = []
     with ahead(errors, jobs) as work:
         # The other process starts while this one loads the claims.
-        outcomes = work.begun(planned_and_best, error, accuracy)
+        outcomes = work.begun(planned_and_best, error, accuracy, margin)
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
         for claim_plan in [work.begun(_claim_plan, claim, accuracy) for claim in chosen]:

@@ -1,10 +1,10 @@
-"""Exact errors over the rounds: how many it takes to a target, and at which step size they are fewest."""
+"""Exact errors over the rounds: how many it takes to a target for good, and at which step size they are fewest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,24 +15,38 @@ from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.losses import LossProblem
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
-from fedtheory.planner.exact import BASE, GRID, ExactErrors, lowest
+from fedtheory.planner.closed_rounds import ClosedRounds, Rounds, has_closed_rounds
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.settling import limit_of
+from fedtheory.planner.stability import diverges_from, has_one_map
 
 FINAL, AVERAGE = "final", "average"
 ERRORS: dict[str, Quantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
-"""What a user may ask for: of the last model, or the mean over all local steps of the run."""
+"""What a user may ask for: of the last model, which is deployed, or the mean over all local steps of the run."""
+MARGIN = 0.1
+"""Part of the edge of divergence that step sizes keep away from it, unless another one is asked for."""
 
 _LONGER = 4
 """Factor by which the rounds are raised where a target is not reached."""
-_PATIENCE = 2e9
+_PATIENCE = 1e10
 """Operations of one run that is tried beyond the planned rounds: about a second."""
 _OVERHEAD = 5e5
 """What a local step costs besides, in the same unit."""
 _MOST_LISTED = 2 * 10**7
 """Numbers of a run whose rounds are listed."""
-_REACHED = -1e3
-"""Added to scores of step sizes that reach the target: any of them is better than one that does not."""
 _FALLS = 0.95
 """An error below this part of that after half of the rounds still falls."""
+_SPAN, _DENSE = 1e3, 240
+"""Ratio of the largest to the smallest step size of the dense search, and how many there are."""
+_LEAST = 1e-7
+"""Part of the edge down to which it goes on where no step size reaches the target."""
+_BETWEEN = 33
+"""Step sizes between two neighbours of the best one."""
+_RATIO, _MANY, _PATIENT = 1.4, 20, 4
+"""Ratio of neighbouring step sizes where each costs a run, how many are tried, how many worse ones end it."""
+
+_NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
+"""Parts of the nearest step size that are tried with more rounds."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +55,32 @@ class Outcome:
 
     step_size: float
     rounds: int
-    """To the target; without one, or where it is not reached, all that were run."""
+    """To the target for good; without one, or where it is not reached, all that were run."""
     error: float
     """The exact error after these rounds; infinite where the run diverges."""
     reached: bool
-    """Whether the target is reached; false without one."""
+    """Whether the target is reached for good; false without one."""
     still_falls: bool
     """Whether the error after half of the rounds was clearly larger."""
+    limit: float | None = None
+    """The limit of the error for ever more rounds; None where it is not known."""
+    noise_floor: float | None = None
+    """The part of the limit that gradient noise adds; the rest is drift."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a run gets as planned and at its best step size."""
+
+    error: Quantity
+    planned: Outcome
+    best: Outcome
+    diverges_from: float
+    """Step size from which on the run diverges; infinite where none is known."""
+    margin: float
+    """Part of it that the best step size stays below it at least."""
+    reason: str | None
+    """Why no step size stays below the target; None where one does, or without a target."""
 
 
 def errors_over_rounds(run: Run, error: Quantity) -> Array:
@@ -69,9 +102,28 @@ def errors_over_rounds(run: Run, error: Quantity) -> Array:
 class RoundsNeeded:
     """Outcomes of a run at any step size, for one error and one target."""
 
-    def __init__(self, errors: ExactErrors, error: Quantity, accuracy: float | None) -> None:
-        self.errors, self.error, self.accuracy = errors, error, accuracy
+    def __init__(self, errors: ExactErrors, error: Quantity, accuracy: float | None, margin: float = MARGIN) -> None:
+        self.errors, self.error, self.accuracy, self.margin = errors, error, accuracy, margin
         self._known: dict[tuple[float, int], Array] = {}
+
+    @cached_property
+    def closed(self) -> ClosedRounds | None:
+        """Final errors in closed form, where the run has them."""
+        is_closed = self.error is q.final_suboptimality and has_closed_rounds(self.errors.run)
+        return ClosedRounds(self.errors.run) if is_closed else None
+
+    @cached_property
+    def diverges_from(self) -> float:
+        """The step size from which on the run diverges; infinite where none is known."""
+        closed = ClosedRounds(self.errors.run) if has_closed_rounds(self.errors.run) else None
+        return diverges_from(self.errors, closed)
+
+    @property
+    def largest(self) -> float:
+        """The largest step size that keeps the margin."""
+        if math.isinf(self.diverges_from):
+            return max(self.errors.planned, self.errors.grid[-1])
+        return (1 - self.margin) * self.diverges_from
 
     def curve(self, step_size: float, rounds: int) -> Array:
         """The exact error after 1 .. `rounds` rounds, (rounds,)."""
@@ -83,58 +135,153 @@ class RoundsNeeded:
 
     def outcome(self, step_size: float, rounds: int) -> Outcome:
         """How far the run gets in at most so many rounds."""
+        if self.closed is not None:
+            return self._closed_outcome(step_size, self.closed.at(step_size / self.errors.planned), rounds)
         curve = self.curve(step_size, rounds)
-        below = np.flatnonzero(curve <= self.accuracy) if self.accuracy is not None else np.array([], dtype=int)
-        needed = int(below[0]) + 1 if len(below) else rounds
-        error = float(curve[needed - 1])
-        half = float(curve[needed // 2 - 1]) if needed > 1 else math.inf
-        return Outcome(step_size, needed, error, bool(len(below)), bool(math.isfinite(error) and error < _FALLS * half))
+        needed = self._first_below(curve)
+        last = rounds if needed is None else needed
+        error, half = float(curve[last - 1]), float(curve[last // 2 - 1]) if last > 1 else math.inf
+        return Outcome(step_size, last, error, needed is not None, math.isfinite(error) and error < _FALLS * half)
+
+    def _first_below(self, curve: Array) -> int | None:
+        """The round from which on the error stays at most the target, among those of a curve."""
+        if self.accuracy is None or not curve[-1] <= self.accuracy:
+            return None
+        above = np.flatnonzero(~(curve <= self.accuracy))
+        return int(above[-1]) + 2 if len(above) else 1
+
+    def _closed_outcome(self, step_size: float, rounds: Rounds, most: int, *, is_asked: bool = True) -> Outcome:
+        needed = None if self.accuracy is None or not is_asked else rounds.first_below(self.accuracy)
+        last = most if needed is None else needed
+        half, error = (float(one) for one in rounds.errors(np.array([last // 2, last])))
+        falls = math.isfinite(error) and (last == 1 or error < _FALLS * half)
+        floor = rounds.noise_floor if rounds.is_stable else None
+        return Outcome(step_size, last, error, needed is not None, falls, rounds.limit, floor)
 
     def best(self) -> Outcome:
-        """The step size that reaches the target in the fewest rounds, or whose error after all rounds is smallest.
+        """The step size that reaches the target for good in the fewest rounds, or whose last error is smallest.
 
-        Where no step size reaches it in the planned rounds, more rounds are tried as far as they are affordable.
+        No step size comes nearer to the edge of divergence than the margin.
         """
-        planned = self.outcome(self.errors.planned, self.errors.run.algorithm.rounds)
-        # No more rounds are of interest than the planned step size needs.
-        rounds = planned.rounds
-        exponent = self._best_in(rounds, GRID)
-        while self.accuracy is not None and not planned.reached and not self._at(exponent, rounds).reached:
+        return self._best_of_many(self.closed) if self.closed is not None else self._best_of_few()
+
+    def _best_of_many(self, closed: ClosedRounds) -> Outcome:
+        """By a dense search, with closed forms."""
+        sizes = _spaced(self.largest / _SPAN, self.largest, _DENSE)
+        found = self._outcomes(closed, sizes)
+        while self.accuracy is not None and not any(one.reached for one in found) and sizes[0] > _LEAST * self.largest:
+            further = _spaced(sizes[0] / 10, sizes[0], _DENSE // 3)[:-1]
+            sizes, found = [*further, *sizes], [*self._outcomes(closed, further), *found]
+        for _ in range(2):
+            place = min(range(len(found)), key=lambda n: self._rank(found[n]))
+            ends = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
+            sizes = _spaced(*ends, _BETWEEN)
+            found = [*self._outcomes(closed, sizes), found[place]]
+            sizes.append(found[-1].step_size)
+            order = np.argsort(sizes)
+            sizes, found = [sizes[n] for n in order], [found[n] for n in order]
+        return min(found, key=self._rank)
+
+    def _outcomes(self, closed: ClosedRounds, sizes: list[float]) -> list[Outcome]:
+        planned, rounds, fewest = self.errors.planned, self.errors.run.algorithm.rounds, None
+        each = zip(sizes, closed.of([size / planned for size in sizes]), strict=True)
+        found: list[Outcome] = []
+        # Large step sizes need the fewest rounds as a rule: most others are then known to need more.
+        for size, one in reversed(list(each)):
+            most = rounds if fewest is None else fewest
+            needs_more = fewest is not None and self.accuracy is not None and not one.error(fewest) <= self.accuracy
+            found.append(self._closed_outcome(size, one, most, is_asked=not needs_more))
+            if found[-1].reached:
+                fewest = min(most, found[-1].rounds) if fewest is not None else found[-1].rounds
+        return found[::-1]
+
+    def _best_of_few(self) -> Outcome:
+        """By a run for each step size; more rounds than planned are tried where they cost little."""
+        rounds = self.errors.run.algorithm.rounds
+        found = self._tried(rounds)
+        while self.accuracy is not None and not any(one.reached for one in found):
             if not self._is_affordable(_LONGER * rounds):
                 break
             rounds *= _LONGER
-            exponent = self._best_in(rounds, (exponent - 1, exponent, exponent + 1))
-        if not planned.reached:
-            planned = self.outcome(self.errors.planned, rounds)
-        return min(
-            self._at(exponent, rounds),
-            planned,
-            key=lambda outcome: (not outcome.reached, outcome.rounds, outcome.error),
-        )
+            nearest = min(found, key=self._rank).step_size
+            sizes = [nearest * factor for factor in _NEAR if nearest * factor <= self.largest]
+            found = [self.outcome(size, rounds) for size in sizes]
+        best = min(found, key=self._rank)
+        for between in (_RATIO**0.5, _RATIO**0.25):
+            sizes = [size for size in (best.step_size / between, best.step_size * between) if size <= self.largest]
+            best = min([best, *(self.outcome(size, self._most(best, rounds)) for size in sizes)], key=self._rank)
+        return self._settled(best, found)
 
-    def _at(self, exponent: float, rounds: int) -> Outcome:
-        return self.outcome(self.errors.step(exponent), rounds)
+    def _tried(self, rounds: int) -> list[Outcome]:
+        """Outcomes of step sizes from the largest down until some in a row are worse than the best."""
+        sizes = [self.largest / _RATIO**n for n in range(_MANY)]
+        if self.errors.planned <= self.largest:
+            sizes = sorted([*sizes, self.errors.planned], reverse=True)
+        found: list[Outcome] = []
+        for size in sizes:
+            best = min(found, key=self._rank, default=None)
+            found.append(self.outcome(size, rounds if best is None else self._most(best, rounds)))
+            late = found[-_PATIENT:]
+            if best is not None and math.isfinite(best.error) and len(late) == _PATIENT and best not in late:
+                break
+        return found
 
-    def _best_in(self, rounds: int, coarse: Sequence[float]) -> float:
-        found = lowest(lambda exponent: self._score(self.curve(self.errors.step(exponent), rounds)), coarse)
-        # Where the error only falls with the step size, the planned one is as good as any.
-        return math.log(self.errors.planned / self.errors.step(0), BASE) if found is None else found[0]
+    @staticmethod
+    def _most(best: Outcome, rounds: int) -> int:
+        """Rounds of interest: no more than the best step size needs."""
+        return best.rounds if best.reached else rounds
+
+    def _settled(self, best: Outcome, others: list[Outcome]) -> Outcome:
+        """The best outcome whose error stays below the target also after the rounds that were looked at."""
+        for one in sorted([best, *others], key=self._rank):
+            limit = limit_of(self.errors.at(one.step_size), self.error)
+            seen = replace(one, limit=limit)
+            if self.accuracy is None or not one.reached:
+                return seen
+            if (limit is None or limit <= self.accuracy) and self._stays(one):
+                return seen
+        return replace(best, reached=False)
+
+    def _stays(self, one: Outcome) -> bool:
+        longer = _LONGER * one.rounds
+        if not self._is_affordable(longer):
+            return True
+        return self.outcome(one.step_size, longer).rounds == one.rounds
 
     def _is_affordable(self, rounds: int) -> bool:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
         return operations(run, rounds) <= _PATIENCE and rounds * size**2 <= _MOST_LISTED
 
-    def _score(self, curve: Array) -> float:
-        """What is to be small: the log of the rounds to the target, or of the last error."""
-        last = math.log(max(float(curve[-1]), 1e-300)) if curve[-1] < math.inf else math.inf
-        if self.accuracy is None or not (below := np.flatnonzero(curve <= self.accuracy)).size:
-            return last
-        first = int(below[0])
-        # Between two rounds, so that the score has no steps.
-        before = self.accuracy if first == 0 else float(curve[first - 1])
-        drop = math.log(before / max(float(curve[first]), 1e-300)) if first else 1.0
-        part = 1.0 if first == 0 or not drop > 0 else math.log(before / self.accuracy) / drop
-        return _REACHED + math.log(first + part)
+    def _rank(self, outcome: Outcome) -> tuple[bool, int, float]:
+        """The smaller the better: the rounds of those that stay below the target, the errors of others."""
+        error = outcome.error if math.isfinite(outcome.error) else math.inf
+        if self.accuracy is not None and not outcome.reached and outcome.limit is not None:
+            # An error that happens to be small on its way to a large limit is none to hope for.
+            error = max(error, outcome.limit)
+        return not outcome.reached, outcome.rounds if outcome.reached else 0, error
+
+    def reason(self, best: Outcome) -> str | None:
+        """Why no step size stays below the target; None where one does."""
+        if self.accuracy is None or best.reached:
+            return None
+        run = self.errors.run
+        closed = self.closed or (ClosedRounds(run) if has_one_map(run) else None)
+        smallest = None if closed is None else closed.at(_LEAST * self.largest / self.errors.planned)
+        if smallest is not None and smallest.bias > self.accuracy:
+            unequal = "unequal local steps" if run.algorithm.work.common_steps is None else "unequal steps or weights"
+            return (
+                f"small steps tend to a model with error {smallest.bias:.6g}, because {unequal} of unlike clients "
+                "minimise another average of their objectives"
+            )
+        if self.closed is None or smallest is None:
+            return "noise and drift keep the error up, or it takes more rounds than were tried"
+        part = "gradient noise" if smallest.noise_floor > smallest.bias else "drift of unlike clients"
+        return f"{part} keeps the limit at {smallest.limit:.6g} down to the step size {_LEAST * self.largest:.3g}"
+
+
+def _spaced(least: float, largest: float, count: int) -> list[float]:
+    """Step sizes with equal ratios."""
+    return [float(size) for size in np.geomspace(least, largest, count)]
 
 
 def operations(run: Run, rounds: int) -> float:
@@ -144,20 +291,18 @@ def operations(run: Run, rounds: int) -> float:
     return rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)
 
 
-def planned_and_best(
-    errors: ExactErrors, name: str, accuracy: float | None
-) -> tuple[Quantity, Outcome, Outcome] | None:
+def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, margin: float = MARGIN) -> Reached | None:
     """The error that is asked for, and how far the run gets as planned and at its best step size.
 
     Without averaged iterates the error is that of the last model; None where no exact error is known.
     """
     for error in (ERRORS[name], q.final_suboptimality):
-        search = RoundsNeeded(errors, error, accuracy)
+        search = RoundsNeeded(errors, error, accuracy, margin)
         try:
             best = search.best()
             rounds = max(best.rounds if not best.reached else 0, errors.run.algorithm.rounds)
             planned = search.outcome(errors.planned, rounds)
         except NotApplicable:
             continue
-        return error, planned, best
+        return Reached(error, planned, best, search.diverges_from, margin, search.reason(best))
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from fedtheory.engine.run import Run
@@ -13,7 +14,8 @@ from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import STEP, with_means
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.planning import terms_by_value
-from fedtheory.planner.rounds_needed import Outcome
+from fedtheory.planner.rounds_needed import AVERAGE, FINAL, Outcome
+from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
@@ -62,21 +64,42 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
 
 
 def _use(answer: Answer) -> str:
-    best, name = answer.best, answer.error.name
+    best = answer.best
     steps, rounds = _counted(answer.local_steps, "local step"), _counted((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
-    exact = f"exact {name} {short(best.error)}"
-    planned = _as_planned(answer.planned, answer.accuracy)
+    exact = f"exact {answer.error.name} {short(best.error)}{_beside(answer)}"
+    rest = f"{_margin(answer)}; {_as_planned(answer)}"
     if answer.accuracy is None or best.reached:
-        return f"{run}: {exact}; {planned}"
-    return f"nothing tried reaches {short(answer.accuracy)}; nearest is {run}: {exact}; {planned}"
+        return f"{run}: {exact}; {rest}"
+    why = f"no step size tried stays below {short(answer.accuracy)}: {answer.reached.reason}"
+    return f"{why}; nearest is {run}: {exact}; {rest}"
 
 
-def _as_planned(planned: Outcome, accuracy: float | None) -> str:
+def _beside(answer: Answer) -> str:
+    """Which of the two errors it is, and the other one."""
+    names = {FINAL: "the last model", AVERAGE: "the average over the path"}
+    named = {error: names[key] for key, error in EXACT_ERRORS.items()}
+    if answer.beside is None:
+        return f" ({named[answer.error]})"
+    other, value = answer.beside
+    return f" ({named[answer.error]}; {named[other]}: {short(value)})"
+
+
+def _margin(answer: Answer) -> str:
+    edge, margin = answer.reached.diverges_from, answer.reached.margin
+    if math.isinf(edge):
+        return "no step size tried diverges"
+    return f"diverges from {short(edge)} on, a margin of {margin:.0%} is kept"
+
+
+def _as_planned(answer: Answer) -> str:
+    planned, accuracy = answer.planned, answer.accuracy
     lead = f"as planned (step size {short(planned.step_size)})"
-    if accuracy is None or not planned.reached:
-        return f"{lead} it is {short(planned.error)} after {_counted((planned.rounds,), 'round')}"
-    return f"{lead} {short(accuracy)} takes {_counted((planned.rounds,), 'round')}"
+    if accuracy is not None and planned.reached:
+        return f"{lead} {short(accuracy)} takes {_counted((planned.rounds,), 'round')}"
+    if math.isinf(planned.error) or planned.step_size >= answer.reached.diverges_from:
+        return f"{lead} it diverges"
+    return f"{lead} it is {short(planned.error)} after {_counted((planned.rounds,), 'round')}"
 
 
 def _promised(answer: Answer, write: Write) -> str:
@@ -133,16 +156,24 @@ def _limit(plan: ClaimPlan, write: Write) -> str:
 
 
 def _limits(answer: Answer, write: Write) -> str:
-    exact = (
-        "the exact error still falls with the rounds"
-        if answer.best.still_falls
-        else "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
-    )
+    exact = _exact_limit(answer.best)
     if answer.promise is None:
         return exact
     term, share = answer.promise.largest_term
     words = write(answer.promise.plan.claim, term)
     return f"{exact}; the bound is limited by its term {words}, {share:.0%} of it"
+
+
+def _exact_limit(best: Outcome) -> str:
+    if best.limit is not None and math.isfinite(best.limit):
+        parts = ""
+        if best.noise_floor is not None:
+            parts = f" ({short(best.limit - best.noise_floor)} by drift, {short(best.noise_floor)} by noise)"
+        way = "rises" if best.limit > best.error else "falls"
+        return f"with ever more rounds the exact error {way} to {short(best.limit)}{parts}"
+    if best.still_falls:
+        return "the exact error still falls with the rounds"
+    return "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
 
 
 def constants_alone(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_floats, product
+from fedtheory.arithmetic import FLOAT, Array, plain_floats, product
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
@@ -37,6 +37,8 @@ from fedtheory.federation.participation import WeightMoments
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
+_MOST_MAPPED = 2**21
+"""Numbers of the linear maps of all clients' noise."""
 _MOST_KNOWN = 512
 """Sets of reporting clients whose noise is kept."""
 
@@ -271,10 +273,19 @@ class Updates:
 
     problem: Problem
     algorithm: Algorithm
+    is_for_many: bool = False
+    """Whether so many rounds follow that noise as linear maps of second moments pays, where dimensions are few."""
 
     @cached_property
     def recursion(self) -> Recursion:
         """One update after another."""
         # Overflow is reported as divergence by those who follow the updates.
         with np.errstate(over="ignore", invalid="ignore"):
-            return Recursion(self.problem, self.algorithm)
+            maps = NoiseMaps.of(self.problem.centred, self.algorithm.work) if self._has_maps else None
+            return Recursion(self.problem, self.algorithm, noise_maps=maps)
+
+    @property
+    def _has_maps(self) -> bool:
+        size = (self.problem.dimension + 1) * (self.problem.dimension + 2) // 2
+        depends = self.problem.arithmetic is FLOAT and self.problem.oracle.depends_on_model
+        return self.is_for_many and depends and self.problem.clients * size * size <= _MOST_MAPPED

@@ -1,0 +1,205 @@
+"""Final errors of many step sizes in closed form, where all rounds are alike.
+
+Local steps with symmetric Hessians are symmetric maps, and so is their weighted average R over clients.  In its
+eigenbasis the expectation of the model after n rounds is ``c + lambda^n a``, c its limit, and the covariance of
+constant noise adds up to ``G (1 - (lambda_j lambda_l)^n)``.  The error after any rounds costs d^2 operations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.engine.moments import rounds_repeat
+from fedtheory.engine.run import Run
+from fedtheory.federation.problem import Problem
+
+_FLAT = 1e-13
+"""Eigenvalues of R nearer to one belong to directions that no client moves."""
+_LISTED = 256
+"""Rounds that are looked at one by one; of more some, and then those between two of them."""
+_MOST = 2**22
+"""Numbers of the largest array of a batch."""
+
+
+def has_closed_rounds(run: Run) -> bool:
+    """Whether final errors of a run have this closed form."""
+    problem = run.problem
+    if not isinstance(problem, Problem) or problem.arithmetic is not FLOAT or not problem.is_bounded_below:
+        return False
+    return rounds_repeat(problem, run.algorithm)
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Rounds of a run at one step size, in the eigenbasis of the round map; d directions."""
+
+    eigenvalues: Array
+    """lambda, (d,)."""
+    limit_mean: Array
+    """c, (d,): where the expectation of the model tends to, measured from x*."""
+    away: Array
+    """a, (d,): the start, measured from there."""
+    half_hessian: Array
+    """Half of the Hessian of F, (d, d)."""
+    noise: Array
+    """G, (d, d): half of the Hessian times the limit of the covariance, entry by entry."""
+
+    @cached_property
+    def radius(self) -> float:
+        """The spectral radius of the round map; one where some directions are never moved."""
+        return float(np.abs(self.eigenvalues).max(initial=0.0))
+
+    @property
+    def bias(self) -> float:
+        """The error of the limit of the mean: what drift and unequal work leave for ever."""
+        return float(self.limit_mean @ self.half_hessian @ self.limit_mean)
+
+    @property
+    def noise_floor(self) -> float:
+        """The error that gradient noise adds for ever."""
+        return float(self.noise.sum())
+
+    @property
+    def limit(self) -> float:
+        """The limit of the error for ever more rounds; infinite where the run diverges."""
+        return self.bias + self.noise_floor if self.is_stable else math.inf
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the run does not diverge."""
+        return self.radius <= 1 + 1e-9
+
+    def errors(self, rounds: Array) -> Array:
+        """E F(x^n) - F* after n rounds, (N,), for n in `rounds` (N,)."""
+        with np.errstate(all="ignore"):
+            powers = self.eigenvalues[None, :] ** np.asarray(rounds, dtype=float)[:, None]
+            points = self.limit_mean + powers * self.away
+            values = ((points @ self.half_hessian) * points).sum(axis=1)
+            if self.noise.any():
+                values = values + self.noise_floor - ((powers @ self.noise) * powers).sum(axis=1)
+        return np.where(np.isfinite(values), np.maximum(values, 0.0), math.inf)
+
+    def error(self, rounds: int) -> float:
+        """The error after so many rounds."""
+        return float(self.errors(np.array([rounds]))[0])
+
+    def first_below(self, accuracy: float) -> int | None:
+        """The first round from which on the error stays at most `accuracy`; None where there is none."""
+        if not self.limit <= accuracy:
+            return None
+        rounds = self._looked_at(accuracy)
+        above = np.flatnonzero(self.errors(rounds) > accuracy)
+        if not len(above):
+            return 1
+        if above[-1] + 1 == len(rounds):
+            # The limit is the target itself, and is approached from above.
+            return None
+        low, high = int(rounds[above[-1]]), int(rounds[above[-1] + 1])
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.error(middle) > accuracy else (low, middle)
+        return max(high, 1)
+
+    def _looked_at(self, accuracy: float) -> Array:
+        """Rounds up to one from which on the error is certainly small: all of them, or some with each neighbour."""
+        once = 2 * float(np.abs((self.half_hessian @ self.limit_mean) * self.away).sum())
+        twice = float(np.abs(self.half_hessian * np.outer(self.away, self.away)).sum())
+        moving = np.abs(self.eigenvalues)[self.away != 0]
+        rate = float(moving[moving < 1 - _FLAT].max(initial=0.0))
+        room = accuracy - self.limit
+        if rate <= 0 or once + twice <= room:
+            return np.arange(3)
+        part = 2 * room / (once + math.sqrt(once * once + 4 * twice * room)) if room > 0 else 1e-15
+        last = math.ceil(math.log(max(part, 1e-15)) / math.log(rate)) + 1
+        if last <= _LISTED:
+            return np.arange(last + 1)
+        some = np.unique(np.geomspace(1, last, _LISTED).astype(np.int64))
+        return np.unique(np.concatenate([some - 1, some]))
+
+
+class ClosedRounds:
+    """The rounds of a run at any multiple of its step sizes."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, problem, algorithm = run, run.problem.about_optimum, run.algorithm
+        self._moments = algorithm.aggregation.moments(run.problem.weights)
+        self._server = float(algorithm.aggregation.server_step_size)
+        self._sizes, self._steps = algorithm.work.step_sizes, np.array(algorithm.work.steps)
+        self._curvatures, vectors = np.linalg.eigh(problem.hessians)
+        clients, size = self._curvatures.shape
+        self._vectors = vectors.transpose(1, 0, 2).reshape(size, clients * size)
+        self._pulls = np.einsum("mji,mj->mi", vectors, problem.linear)
+        at_optimum = np.zeros((clients, size + 1, size + 1))
+        at_optimum[:, 0, 0] = 1.0
+        self._variances = problem.noise_covariances(at_optimum).diagonal(axis1=1, axis2=2).mean(axis=1)
+        self._start, self._half = problem.start, problem.hessian / 2
+
+    def at(self, factor: float) -> Rounds:
+        """The rounds with all step sizes multiplied by a factor."""
+        return self.of([factor])[0]
+
+    def of(self, factors: Sequence[float]) -> list[Rounds]:
+        """The same for several factors."""
+        size = len(self._start)
+        most = max(1, _MOST // (len(self._curvatures) * size * size))
+        return [
+            rounds
+            for first in range(0, len(factors), most)
+            for rounds in self._some(np.array(factors[first : first + most]))
+        ]
+
+    def _some(self, factors: Array) -> list[Rounds]:
+        sizes = factors[:, None, None] * self._sizes[None, :, None]
+        steps, curvatures = self._steps[None, :, None], self._curvatures[None]
+        with np.errstate(all="ignore"):
+            moved = sizes * curvatures
+            # What K steps change, without cancellation where steps are small.
+            change = np.where(
+                moved < 0.5, np.expm1(steps * np.log1p(-np.minimum(moved, 0.5))), (1 - moved) ** steps - 1
+            )
+            pulled = np.where(curvatures * steps * sizes != 0, -change / curvatures, sizes * steps)
+            twice = np.where(
+                moved < 0.5, np.expm1(2 * steps * np.log1p(-np.minimum(moved, 0.5))), (1 - moved) ** (2 * steps) - 1
+            )
+            spread = np.where(moved * (2 - moved) != 0, -twice / (moved * (2 - moved)), steps * 1.0)
+            maps = self._conjugated(self._moments.mean[None, :, None] * change) * self._server
+            drift = (self._moments.mean[None, :, None] * pulled * self._pulls[None]).reshape(len(factors), -1)
+            fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
+            noise = self._conjugated(fresh) * self._server**2
+        drifts = self._server * drift @ self._vectors.T
+        return [self._in_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
+
+    def _conjugated(self, entries: Array) -> Array:
+        """``sum_i V_i diag(entries_i) V_i'``, (S, d, d), from (S, M, d)."""
+        flat = entries.reshape(len(entries), -1)
+        return np.stack([(self._vectors * one) @ self._vectors.T for one in flat])
+
+    def _in_eigenbasis(self, change: Array, drift: Array, noise: Array) -> Rounds:
+        if not (np.isfinite(change).all() and np.isfinite(drift).all()):
+            none = np.zeros(1)
+            return Rounds(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))
+        changes, basis = np.linalg.eigh((change + change.T) / 2)
+        start, pull = self._start @ basis, drift @ basis
+        moving = np.abs(changes) > _FLAT
+        limit = np.where(moving, -pull / np.where(moving, changes, 1.0), start)
+        values, half = 1 + changes, basis.T @ self._half @ basis
+        gap = 1 - np.outer(values, values)
+        settled = np.where(
+            np.abs(gap) > _FLAT, (basis.T @ noise @ basis) / np.where(np.abs(gap) > _FLAT, gap, 1.0), 0.0
+        )
+        return Rounds(values, limit, start - limit, half, half * settled)
+
+    @property
+    def safe_factor(self) -> float:
+        """A factor up to which no direction overshoots, so that the mean of the run does not diverge."""
+        steepest = (self._sizes[:, None] * np.abs(self._curvatures)).max(axis=1)
+        together = self._server * float((self._moments.mean * self._steps * steepest).sum())
+        alone = float(steepest.max(initial=0.0))
+        most = max(together if self._server > 1 else min(together, alone), 1e-300)
+        return 2 / most

@@ -1,0 +1,40 @@
+"""The limit of an error for ever more rounds, where it costs little."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.engine.moments.stationary import stationary_suboptimality
+from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging, FedtheoryError
+from fedtheory.federation.problem import Problem
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import Quantity
+
+_MOST_DIMENSIONS = 16
+"""Dimensions up to which the second moments of a limit are solved for: the solution costs their sixth power."""
+
+
+def limit_of(run: Run, error: Quantity) -> float | None:
+    """The limit of the last model's error; None for others, in many dimensions, and where there is none."""
+    if error is not q.final_suboptimality or not isinstance(run.problem, Problem):
+        return None
+    if run.problem.dimension > _MOST_DIMENSIONS or run.algorithm.work.schedule is not None:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            if run.algorithm.defined is None:
+                return plain_float(stationary_suboptimality(run.trajectory.recursion))
+            return _limit_of_definition(run)
+    except (FedtheoryError, Diverging, np.linalg.LinAlgError):
+        return None
+
+
+def _limit_of_definition(run: Run) -> float | None:
+    from fedtheory.engine.joint import JointTrajectory, limiting_moment
+
+    trajectory = run.attempted_trajectory
+    assert isinstance(trajectory, JointTrajectory)
+    covariance = limiting_moment(trajectory)[1:, 1:]
+    return plain_float((run.problem.about_optimum.hessian * covariance).sum() / 2)

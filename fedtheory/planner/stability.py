@@ -1,0 +1,106 @@
+"""The edge of divergence: the smallest step size, of those tried, from which on a run diverges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.federation.problem import Problem
+from fedtheory.planner.closed_rounds import ClosedRounds
+from fedtheory.planner.exact import ExactErrors
+
+_NARROW, _WIDE = 1.05, 1.3
+"""Factors between step sizes that are tried, where one costs a decomposition and where it costs rounds."""
+_MOST = 300
+"""Step sizes tried at most."""
+_EXACTLY, _ROUGHLY = 1e-6, 0.02
+"""Relative width of the interval that a bisection ends with."""
+_SLACK = 1e-9
+_ITERATIONS = 24
+"""Rounds of a power iteration on second moments."""
+_GROWN = 1e6
+"""Growth of an error over its start that counts as divergence where no map says it."""
+
+
+def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
+    """The step size from which on the run diverges; infinite where none of those tried diverges.
+
+    With a closed form it is the first at which the spectral radius of the round map passes one. Random weights and
+    mini-batch noise diverge earlier: second moments are then followed at a few step sizes below.
+    """
+    if closed is not None:
+        return errors.planned * _first_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
+    start = 1 / (4 * plain_float(errors.run.smoothness)) if errors.run.smoothness > 0 else errors.planned
+    if has_one_map(errors.run):
+        edge_of_mean = diverges_from(errors, ClosedRounds(errors.run))
+        return _below(lambda step: _is_stable(errors.at(step)), edge_of_mean)
+    return _first_unstable(lambda step: _is_stable(errors.at(step)), start, _WIDE, _ROUGHLY)
+
+
+def has_one_map(run: Run) -> bool:
+    """Whether the expectation of the model follows the same symmetric map in every round."""
+    return isinstance(run.problem, Problem) and run.algorithm.defined is None and run.algorithm.clock.is_synchronous
+
+
+def _first_unstable(is_stable: Callable[[float], bool], start: float, factor: float, width: float) -> float:
+    """The end of the interval from below `start` on in which something is stable."""
+    low = start
+    while not is_stable(low):
+        low /= 4
+        if low < 1e-12 * start:
+            return low
+    for _ in range(_MOST):
+        high = low * factor
+        if not is_stable(high):
+            return _bisected(is_stable, low, high, width)
+        low = high
+    return math.inf
+
+
+def _below(is_stable: Callable[[float], bool], most: float) -> float:
+    """The same, from above, where nothing beyond `most` is stable."""
+    if math.isinf(most) or is_stable(most * (1 - _ROUGHLY)):
+        return most
+    high = most
+    while not is_stable(high / _WIDE):
+        high /= _WIDE
+        if high < 1e-12 * most:
+            return high
+    return _bisected(is_stable, high / _WIDE, high, _ROUGHLY)
+
+
+def _bisected(is_stable: Callable[[float], bool], low: float, high: float, width: float) -> float:
+    while high > low * (1 + width):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if is_stable(middle) else (low, middle)
+    return high
+
+
+def _is_stable(run: Run) -> bool:
+    """Whether second moments of a run do not grow for ever, as far as its rounds tell."""
+    try:
+        with np.errstate(all="ignore"):
+            if not has_one_map(run):
+                return _settles(run)
+            recursion = run.with_rounds(1).attempted_trajectory.recursion
+            if recursion.spectral_radius > 1 + _SLACK:
+                return False
+            return recursion.growth(np.eye(run.problem.dimension + 1), _ITERATIONS) <= 1 + _SLACK
+    except Diverging:
+        return False
+
+
+def _settles(run: Run) -> bool:
+    trajectory = run.attempted_trajectory
+    if trajectory.divergence is not None:
+        return False
+    try:
+        errors = np.asarray(trajectory.server_suboptimality, dtype=float)
+    except NotApplicable:
+        return True
+    return bool(np.isfinite(errors).all() and errors[-1] <= _GROWN * max(errors[0], 1e-300))
