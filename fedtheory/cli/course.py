@@ -10,6 +10,7 @@ import typer
 from fedtheory.cli.output import Jobs, Json, print_json, print_lines, print_table, progress
 
 if TYPE_CHECKING:
+    from fedtheory.language.exercises import Assignment, Copy
     from verify.grade import Result
 
 NAME = "course"
@@ -21,14 +22,24 @@ app = typer.Typer(
 )
 
 AssignmentId = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="An assignment's id, or my_exercise.py.")]
-Student = Annotated[str, typer.Option("--student", metavar="ID", help="Whose copy; by default one for a whole class.")]
+Student = Annotated[
+    str | None, typer.Option("--student", metavar="ID", help="Whose copy; by default one for a whole class.")
+]
+Roster = Annotated[
+    str | None,
+    typer.Option("--students", metavar="FILE", help="A copy for each student of a list: an id a line, or a csv file."),
+]
+Solutions = Annotated[
+    bool,
+    typer.Option("--solutions", help="Also write, under `instructor`, the notebook with solutions and the rubric."),
+]
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
 Submissions = Annotated[str, typer.Argument(metavar="DIR", help="A folder of submissions, .py and .ipynb.")]
 Named = Annotated[
     str | None,
-    typer.Option("--assignment", metavar="ID", help="What all submissions answer: an id, or my_exercise.py."),
+    typer.Option("--assignment", metavar="ID", help="The assignment all files belong to: an id, or my_exercise.py."),
 ]
-SharedCopy = Annotated[str | None, typer.Option("--copy", metavar="ID", help="The copy that all students have.")]
+SharedCopy = Annotated[str | None, typer.Option("--copy", metavar="ID", help="Grade every file as this copy.")]
 Unsafe = Annotated[
     bool,
     typer.Option("--unsafe", help="Execute submitted code without a sandbox where bubblewrap cannot be had."),
@@ -37,7 +48,7 @@ Unsafe = Annotated[
 
 @app.command("list")
 def list_assignments(as_json: Json = False) -> None:
-    """List the assignments, with the claims that they are about."""
+    """List the assignments: title, source and the claims that they are about."""
     from fedtheory.language.exercises import CLASS
     from verify.grade import assignments
 
@@ -54,32 +65,70 @@ def list_assignments(as_json: Json = False) -> None:
     if as_json:
         print_json(documents)
         return
-    rows = [[str(d["id"]), str(d["title"]), str(d["questions"]), str(d["points"])] for d in documents]
-    print_table(f"{len(rows)} assignments", ["id", "title", "questions", "points"], rows, whole=("id",))
+    rows = [
+        [str(d["id"]), str(d["title"]), ", ".join(d["claims"]), str(d["questions"]), str(d["points"])]
+        for d in documents
+    ]
+    columns = ["id", "title", "claims", "questions", "points"]
+    print_table(f"{len(rows)} assignments", columns, rows, whole=("id",), roomy=("claims",))
 
 
 @app.command("new")
-def new(assignment: AssignmentId, output: Folder = ".", student: Student = "class", as_json: Json = False) -> None:
-    """Write an assignment: notebook and Python file for the student; apart, under `instructor`, solution and rubric."""
+def new(  # noqa: PLR0917  Typer makes each argument an option
+    assignment: AssignmentId,
+    output: Folder = ".",
+    student: Student = None,
+    students: Roster = None,
+    solutions: Solutions = False,
+    as_json: Json = False,
+) -> None:
+    """Write an assignment: notebook and Python file for each student; with --solutions also solutions and rubric."""
     from verify.grade import find_assignment, require_sound
+
+    names = _names(student, students)
+    chosen = find_assignment(assignment)
+    copies = [chosen.copy(name) for name in names]
+    if chosen.file is not None:
+        require_sound(chosen, copies[0])
+    files = [file for copy in copies for file in _write_copy(chosen, copy, Path(output), solutions)]
+    if as_json:
+        written = [copy.student for copy in copies]
+        one = written[0] if len(written) == 1 else None
+        print_json(
+            {"assignment": chosen.id, "student": one, "students": written, "files": [str(file) for file in files]}
+        )
+    elif len(copies) == 1:
+        print_lines(*(f"wrote {file}" for file in files))
+    else:
+        print_lines(f"wrote {len(copies)} copies, {len(files)} files, to {Path(output) / chosen.id}")
+
+
+def _names(student: str | None, roster: str | None) -> list[str]:
+    """The ids of the students that are named, or listed in a file; the copy of the whole class without either."""
+    from fedtheory.errors import InputError
+    from fedtheory.language.exercises import CLASS
+    from verify.grade.roster import read_roster
+
+    if student is not None and roster is not None:
+        raise InputError("--students", "expected either --student or --students, got both")
+    return [student or CLASS] if roster is None else read_roster(Path(roster))
+
+
+def _write_copy(assignment: Assignment, copy: Copy, output: Path, with_solutions: bool) -> list[Path]:
     from verify.grade import notebooks as n
 
-    chosen = find_assignment(assignment)
-    copy = chosen.copy(student)
-    if chosen.file is not None:
-        require_sound(chosen, copy)
-    of_student, of_instructor = f"{chosen.id}/{copy.student}", f"instructor/{chosen.id}/{copy.student}"
+    folder = output / assignment.id / copy.student
     texts = {
-        f"{of_student}/{copy.student}.ipynb": n.notebook_text(n.student_notebook(chosen, copy)),
-        f"{of_student}/{copy.student}.py": n.python_template(chosen, copy),
-        f"{of_instructor}/{chosen.id}.ipynb": n.notebook_text(n.instructor_notebook(chosen, copy)),
-        f"{of_instructor}/rubric.md": n.rubric(chosen, copy),
+        folder / f"{copy.student}.ipynb": n.notebook_text(n.student_notebook(assignment, copy)),
+        folder / f"{copy.student}.py": n.python_template(assignment, copy),
     }
-    files = [_write(Path(output) / name, text) for name, text in texts.items()]
-    if as_json:
-        print_json({"assignment": chosen.id, "student": copy.student, "files": [str(file) for file in files]})
-    else:
-        print_lines(*(f"wrote {file}" for file in files))
+    if with_solutions:
+        apart = output / "instructor" / assignment.id / copy.student
+        texts |= {
+            apart / f"{assignment.id}.ipynb": n.notebook_text(n.instructor_notebook(assignment, copy)),
+            apart / "rubric.md": n.rubric(assignment, copy),
+        }
+    return [_write(file, text) for file, text in texts.items()]
 
 
 @app.command("grade")
@@ -135,7 +184,7 @@ def _for_people(results: list[Result], output: Path, others: list[str]) -> None:
         [escape(r.student), escape(r.assignment), f"{r.points:g}", str(r.pending or ""), str(r.of), _told(r)]
         for r in results
     ]
-    columns = ["student", "assignment", "points", "to be read", "of", "troubles"]
+    columns = ["student", "assignment", "points", "manual", "max", "issues"]
     print_table(f"{len(rows)} submissions", columns, rows, whole=("student", "points"), roomy=("assignment",))
     ungraded = [result.file for result in results if not result.rows]
     if ungraded:

@@ -32,7 +32,10 @@ def test_the_list(command) -> None:
 
 def test_new_writes_for_both_sides(command, tmp_path: Path) -> None:
     """A notebook and a Python file for the student, a notebook with solutions and a rubric for the instructor."""
-    document = command("course", "new", ASSIGNMENT, "-o", tmp_path, "--student", "ana", "--json").document
+    new = ("course", "new", ASSIGNMENT, "-o", tmp_path, "--student", "ana", "--json")
+    assert len(command(*new).document["files"]) == 2
+    assert not (tmp_path / "instructor").exists()
+    document = command(*new, "--solutions").document
     names = {Path(file).relative_to(tmp_path).as_posix() for file in document["files"]}
     of_student, of_instructor = f"{ASSIGNMENT}/ana", f"instructor/{ASSIGNMENT}/ana"
     assert names == {
@@ -51,7 +54,9 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     for student in ("ana", "bob"):
-        assert command("course", "new", ASSIGNMENT, "-o", tmp_path / "new", "--student", student).code == 0
+        assert (
+            command("course", "new", ASSIGNMENT, "-o", tmp_path / "new", "--student", student, "--solutions").code == 0
+        )
     written = tmp_path / "new"
     (written / "instructor" / ASSIGNMENT / "ana" / f"{ASSIGNMENT}.ipynb").rename(folder / "ana.ipynb")
     (written / ASSIGNMENT / "bob" / "bob.ipynb").rename(folder / "bob.ipynb")
@@ -72,7 +77,8 @@ def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_p
     page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
     exercise = tmp_path / "my_exercise.py"
     exercise.write_text(next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "# my_exercise" in b))
-    written = command("course", "new", exercise, "-o", tmp_path / "o", "--student", "Fritz Müller", "--json").document
+    new = ("course", "new", exercise, "-o", tmp_path / "o", "--student", "Fritz Müller", "--solutions", "--json")
+    written = command(*new).document
     assert written["assignment"] == "my-drift"
     handed_in = tmp_path / "o" / "my-drift" / "Fritz Müller"
     assert {path.name for path in handed_in.iterdir()} == {"Fritz Müller.ipynb", "Fritz Müller.py"}
@@ -104,6 +110,42 @@ def test_without_a_sandbox(command, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "last: the code is not executed, for there is no sandbox" in refused["troubles"][0]
     assert (refused["pending"] > allowed["pending"], allowed["troubles"]) == (True, [])
     assert "bubblewrap" in command("course", "grade", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("roster", "names"),
+    [
+        ("ana\nFritz Müller\n", ["ana", "Fritz Müller"]),
+        ("surname,id,mail\nBerg,s1,a@b.org\n\nTal,s2,c@d.org\n", ["s1", "s2"]),
+        ("\ufeffStudent\nana\n", ["ana"]),
+    ],
+    ids=["lines", "csv", "a head alone"],
+)
+def test_a_copy_for_each_of_a_list(command, tmp_path: Path, roster: str, names: list[str]) -> None:
+    """Lines of ids, or a column of a csv file; each student gets the copy that they would get alone."""
+    file = tmp_path / "roster.csv"
+    file.write_text(roster, encoding="utf-8")
+    found = command("course", "new", ASSIGNMENT, "--students", file, "-o", tmp_path / "all", "--json").document
+    assert found["students"] == names
+    assert command("course", "new", ASSIGNMENT, "--student", names[-1], "-o", tmp_path / "one").code == 0
+    handout = Path(ASSIGNMENT) / names[-1] / f"{names[-1]}.py"
+    assert (tmp_path / "all" / handout).read_text("utf-8") == (tmp_path / "one" / handout).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("roster", "complaint"),
+    [
+        ("", "empty file"),
+        ("ana\na/b\n", "line 2: --students: expected letters"),
+        ("id\nana\nbob\nana\n", "line 4: --students: 'ana' is in line 2 already"),
+    ],
+)
+def test_lists_with_mistakes(command, tmp_path: Path, roster: str, complaint: str) -> None:
+    """The line is named, and nothing is written."""
+    file = tmp_path / "roster.csv"
+    file.write_text(roster)
+    assert complaint in command("course", "new", ASSIGNMENT, "--students", file, "-o", tmp_path / "all").complaint()
+    assert not (tmp_path / "all").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -163,7 +164,9 @@ def test_the_rubric_has_everything(assignment: Assignment) -> None:
     """The rubric names each question with its points, its rule and its solution."""
     copy = assignment.copy("ana")
     text = n.rubric(assignment, copy)
-    assert all(rule_of(q) in text and q.solution_cell in text and f"{q.points} points" in text for q in copy.questions)
+    assert all(
+        rule_of(q) in text and q.solution_cell in text and n.counted_points(q.points) in text for q in copy.questions
+    )
     assert text.startswith(
         f"# {assignment.title}: rubric\n\nCopy of `ana`, {sum(q.points for q in copy.questions)} points."
     )
@@ -273,3 +276,23 @@ def test_ids_name_files(student: str) -> None:
     """An id that could not name a file is refused."""
     with pytest.raises(InputError, match="student"):
         find_assignment("polarization").copy(student)
+
+
+@ALL
+def test_letters_do_not_run_into_commands(assignment: Assignment) -> None:
+    """In no copy a letter stands right behind a LaTeX command, which would make one unknown command of both."""
+    for student in ("class", "ana", "student_01", "student_02", "student_03", "bob"):
+        text = n.python_template(assignment, assignment.copy(student))
+        assert not re.findall(
+            r"\\(?:tau|eta|alpha|beta|gamma|delta|zeta|sigma|mu|theta|nu|kappa|lambda|rho)[A-Z]", text
+        )
+
+
+def test_conditions_of_a_bound_are_printed() -> None:
+    """In the letters of the copy, so that a student knows for which step sizes the bound has to hold."""
+    copy = assignments()["drift-recursion"].copy("ana")
+    asked = [question for question in copy.questions if isinstance(question, BoundQuestion)]
+    assert asked
+    for question in asked:
+        assert ("The bound has to hold for $" in question.listed) is bool(question.claim.conditions)
+        assert len(re.findall(r"leq|geq|<|>", question.listed)) == len(question.claim.conditions)

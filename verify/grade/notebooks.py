@@ -34,9 +34,14 @@ def notebook_text(notebook: dict[str, Any]) -> str:
 
 def rubric(assignment: Assignment, copy: Copy) -> str:
     """The rubric in Markdown: points, how each is earned, and the solutions of this copy."""
-    lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {copy.points} points.", ""]
+    lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {counted_points(copy.points)}.", ""]
     for question in copy.questions:
-        lines += [f"## {question.title} (`{question.name}`, {question.points} points)", "", rule_of(question), ""]
+        lines += [
+            f"## {question.title} (`{question.name}`, {counted_points(question.points)})",
+            "",
+            rule_of(question),
+            "",
+        ]
         fence = [] if isinstance(question, ManualQuestion) else ["```"]
         lines += [*(["```python"] if fence else []), question.solution_cell, *fence, ""]
     return "\n".join(lines)
@@ -44,7 +49,7 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
 
 def python_template(assignment: Assignment, copy: Copy) -> str:
     """The whole assignment as a plain Python file to fill: what is asked stands in comments."""
-    start = f"A start. {copy.worked}" if copy.worked else ""
+    start = f"Hint. {copy.worked}" if copy.worked else ""
     about = _comment(assignment.title, copy.introduction, start)
     parts = [header(assignment.id, copy.student), about]
     for question in copy.questions:
@@ -54,7 +59,12 @@ def python_template(assignment: Assignment, copy: Copy) -> str:
 
 
 def _heading(question: Question) -> str:
-    return f"{question.title} ({question.points} points)"
+    return f"{question.title} ({counted_points(question.points)})"
+
+
+def counted_points(points: int) -> str:
+    """A number of points in words."""
+    return "1 point" if points == 1 else f"{points} points"
 
 
 def _python_start(question: Question) -> str:
@@ -72,7 +82,7 @@ _wrap = partial(textwrap.wrap, width=96, break_long_words=False, break_on_hyphen
 
 
 def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[str, Any]:
-    start = [f"**A start.** {copy.worked}"] if copy.worked else []
+    start = [f"**Hint.** {copy.worked}"] if copy.worked else []
     cells = [
         _read_only("title", "\n\n".join((f"# {assignment.title}", copy.introduction, *start))),
         _cell("code", "student", f'STUDENT = "{copy.student}"', locked=True),
@@ -116,7 +126,7 @@ def _answer_source(question: Question, with_solutions: bool) -> str:
 
 
 def _test_source(assignment: Assignment, question: Question, with_solutions: bool) -> str:
-    told = f"# The points of `{question.name}` are counted here."
+    told = f"# Autograded cell for `{question.name}`; leave it empty."
     if not with_solutions:
         return told
     call = f'points("{assignment.target}", STUDENT, "{question.name}", {question.name})'

@@ -13,17 +13,22 @@ Names = Mapping[str, Expr]
 
 
 def tex(letter: str) -> str:
-    """A letter of a copy in LaTeX."""
-    return str(sp.latex(sp.Symbol(letter)))
+    """A letter of a copy in LaTeX; a command stands in braces, as a letter that follows would be read as part of it."""
+    text = str(sp.latex(sp.Symbol(letter)))
+    return f"{{{text}}}" if text.startswith("\\") else text
+
+
+def letters_of_copy(names: Names) -> dict[Expr, Expr]:
+    """The symbols of a copy for those of the claim."""
+    return {value: sp.Symbol(name, positive=True) for name, value in names.items()}
 
 
 def written(expression: Expr, names: Names) -> str:
     """An expression in Python's notation, with the letters of a copy."""
-    letters = {value: sp.Symbol(name, positive=True) for name, value in names.items()}
-    return str(sp.sympify(expression).xreplace(letters))
+    return str(sp.sympify(expression).xreplace(letters_of_copy(names)))
 
 
 def how_written(what: str, names: Names) -> str:
     """How a student writes an expression."""
     letters = ", ".join(f"`{name}`" for name in sorted(names))
-    return f"A {what} as a string, in Python's notation or in LaTeX, with the letters {letters}."
+    return f"A {what} as a string, in Python's notation or in LaTeX, using only the symbols {letters}."

@@ -10,7 +10,8 @@ from typing import Self
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.exercises.letters import Names, how_written, written
+from fedtheory.language.exercises.letters import Names, how_written, letters_of_copy, written
+from fedtheory.language.typesetting import latex
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,13 @@ class BoundQuestion(Question):
 
     claim: Claim
     names: Names
+
+    @property
+    def listed(self) -> str:
+        """The conditions under which the bound has to hold, in the letters of the copy."""
+        letters = letters_of_copy(self.names)
+        conditions = [f"${latex(condition.xreplace(letters))}$" for condition in self.claim.conditions]
+        return f"The bound has to hold for {' and '.join(conditions)}." if conditions else ""
 
     @property
     def how(self) -> str:
@@ -179,8 +187,11 @@ class NumberQuestion(Question):
 
     @property
     def how(self) -> str:
-        exact = "exactly, as a fraction" if not self.tolerance else f"to a relative error of {float(self.tolerance):g}"
-        return f'A number {exact}: `{self.name} = "3/7"`.'
+        if not self.tolerance:
+            return f'An integer or an exact fraction, as a string: `{self.name} = "3/7"`.'
+        return (
+            f'A number, correct to {float(100 * self.tolerance):g} %: `{self.name} = "0.123"` or `{self.name} = "3/7"`.'
+        )
 
     @property
     def solution_cell(self) -> str:
