@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -11,15 +12,16 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.language.assumptions import Assumption
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.algorithms import Subject, rounds_of_a_cycle
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
-from verify.falsify.regimes.evaluation import Evaluation
+from verify.falsify.regimes.evaluation import Evaluation, worth
 from verify.falsify.regimes.factors import BASE, STANDARD, count, normal
 
 eta, tau, T, M, L, mu = sp.symbols("eta tau T M L mu", positive=True)
@@ -99,7 +101,11 @@ def test_every_level_is_a_run(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("condition", "largest"),
-    [(eta <= 1 / (4 * L), 1 / 4), (eta**2 * L**2 <= 1 / sp.Integer(9), 1 / 3), (eta * (L + mu) <= 1, 0.5)],
+    [
+        (eta <= 1 / (4 * L), 1 / 4),
+        (eta**2 * L**2 <= 1 / sp.Integer(9), 1 / 3),
+        (eta * (L + mu) <= 1, 0.5),
+    ],
     ids=["linear", "squared", "of two constants"],
 )
 def test_the_edge_is_the_largest_step_size(condition: sp.Expr, largest: float) -> None:
@@ -110,6 +116,65 @@ def test_the_edge_is_the_largest_step_size(condition: sp.Expr, largest: float) -
         {"problem": table, "algorithm": {"local_step_size": "1/1024", "local_steps": 1, "rounds": 1}}, FLOAT
     )
     assert Edge(claim).largest_factor(run) == pytest.approx(1024 * largest, rel=1e-9)
+
+
+def test_the_edge_of_a_condition_that_bends() -> None:
+    """A contraction factor is nearly one for tiny steps, where its logarithm says nothing of its edge."""
+    claim = contraction(1 - eta * mu, 1 - eta * mu >= sp.Rational(1, 4))
+    table = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    run = parse_run(
+        {"problem": table, "algorithm": {"local_step_size": "1/16384", "local_steps": 1, "rounds": 1}}, FLOAT
+    )
+    assert Edge(claim).largest_factor(run) == pytest.approx(16384 * 3 / 4, rel=0.05)
+
+
+@pytest.mark.parametrize("clock", ["one slow", "equal times", "fixed intervals", "long intervals"])
+@pytest.mark.parametrize("clients", [0, 1, 2, 3, 6])
+def test_a_cycle_ends_when_all_have_reported_in_proportion(clock: str, clients: int) -> None:
+    """So many rounds are what claims about whole cycles ask for, once and several times, with any number of clients."""
+    evaluation = Evaluation(
+        resolve(Claim(id="mine:cycles", lhs=q.local_step_size, rhs=10**9, assumptions=[a.whole_cycles, a.smooth]))
+    )
+    assert {unit for unit, _ in evaluation.factors["horizon"].levels} == {"cycle"}
+    for power in (0, 1):
+        point = {**BASE, "clients": clients, "clock": clock, "horizon": ("cycle", power)}
+        is_short = rounds_of_a_cycle(normal(point)) * 2**power <= 256
+        assert evaluation.at(point).applies == is_short, (clock, clients, power)
+
+
+@pytest.mark.parametrize("step", [a.speedup_step, a.plain_speedup_step], ids=["with L", "without L"])
+def test_a_tied_step_size_is_rational(step: Assumption) -> None:
+    """Clients and iterations are powers of four where the step size is the root of their quotient."""
+    claim = Claim(
+        id="mine:tied",
+        lhs=q.local_step_size,
+        rhs=10**9,
+        where={tau: q.local_steps, M: q.clients, T: q.iterations},
+        conditions=[tau**4 * M**3 <= T],
+        assumptions=[a.same_local_work, step],
+    )
+    search = search_regimes(resolve(claim), 200)
+    assert search.applicable > 10
+    assert {regime.level for regime in search.regimes if regime.factor == "clients"} >= {"1", "4"}
+    false = search_regimes(resolve(replace(claim, rhs=1 / sp.Integer(100))), 200).counterexample
+    assert false is not None
+    assert false[1].holds is False
+
+
+def test_half_of_the_clients_are_few() -> None:
+    """A claim may ask for an enumeration of all sets of participants."""
+    assert count(normal({**BASE, "clients": 9.97, "participation": "half"})["clients"]) == 10
+
+
+def test_ties_lead_nowhere() -> None:
+    """An ascent prefers any gap between the sides to two that floats cannot tell apart."""
+    claim = resolve(Claim(id="mine:tie", lhs=q.final_distance_sq, rhs=D**2, where=WHERE, assumptions=ALONE))
+    evaluation = Evaluation(claim)
+    still = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -60})
+    moving = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -4})
+    assert still.holds is None
+    assert still.score > moving.score
+    assert worth(still) < worth(moving)
 
 
 def test_no_condition_no_edge() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,10 @@ from verify.falsify.tables import Table
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
 """Numbers that a parameter is given of whose range nothing better is known."""
+_BUFFER = 2
+"""Reports for which a server with a buffer waits."""
+_LONGEST = 3
+"""Time of the slowest clients with unlike times; all report in an interval of this length."""
 _NEAR, _FAR = 12, 20
 """Exponents up to which a parameter is moved towards an end of the unit interval, and on the half-line."""
 
@@ -163,11 +168,31 @@ def _rule(point: Point) -> Iterator[tuple[str, Any]]:
 
 
 def _clock(kind: str, clients: int) -> Table:
-    unlike = [str(1 + client % 3) for client in range(clients)]
+    times = [str(time) for time in _times(kind, clients)]
     clocks: dict[str, Table] = {
-        "one slow": {"policy": "async", "times": ["1"] * (clients - 1) + ["8"], "ties": "one-by-one"},
-        "equal times": {"policy": "async", "times": ["1"] * clients, "ties": "one-by-one"},
-        "fixed intervals": {"policy": "fedfix", "times": unlike, "interval": "1"},
-        "buffer": {"policy": "fedbuff", "times": unlike, "buffer": min(2, clients)},
+        "one slow": {"policy": "async", "times": times, "ties": "one-by-one"},
+        "equal times": {"policy": "async", "times": times, "ties": "one-by-one"},
+        "fixed intervals": {"policy": "fedfix", "times": times, "interval": "1"},
+        "long intervals": {"policy": "fedfix", "times": times, "interval": str(_LONGEST)},
+        "buffer": {"policy": "fedbuff", "times": times, "buffer": min(_BUFFER, clients)},
     }
     return clocks[kind]
+
+
+def _times(kind: str, clients: int) -> list[int]:
+    """How long each client takes for a round."""
+    if kind == "one slow":
+        return [1] * (clients - 1) + [8]
+    return [1] * clients if kind == "equal times" else [1 + client % _LONGEST for client in range(clients)]
+
+
+def rounds_of_a_cycle(point: Point) -> int:
+    """Rounds until every client has reported in proportion to its speed; with a buffer reports wait for others."""
+    kind, clients = point.get("clock"), number_of_clients(point)
+    if kind is None:
+        return 1
+    times = _times(kind, clients)
+    if kind in ("long intervals", "buffer"):
+        return 1
+    cycle = math.lcm(*times)
+    return cycle if kind == "fixed intervals" else sum(cycle // time for time in times)

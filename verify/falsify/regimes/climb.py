@@ -18,7 +18,7 @@ _REPEATED = 6
 _SCALES = 3
 _HORIZON = (5, 2, 1)
 """Steps of the horizon's exponent."""
-_HORIZONS = (("T", 0), ("L", 0), ("L", 5), ("mu", 5))
+_HORIZONS = (("T", 0), ("cycle", 0), ("L", 0), ("L", 5), ("mu", 5))
 _FIRST = ("step size", "horizon", "clients", "local steps")
 """Coordinates along which valleys usually run."""
 

@@ -13,11 +13,13 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, plain_float
 from fedtheory.engine.run import Run
+from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import failures_among, premises
 from verify.check.comparison import Comparison, compare
 from verify.check.links import condition_links
+from verify.falsify.regimes.factors import is_tied
 from verify.falsify.tables import NO_RUN
 
 UNBOUNDED = math.inf
@@ -39,12 +41,23 @@ class Edge:
         self._is_equation = any(link.relation.operator == "==" for link in self._links)
         self.depends_on_step = False
         """Whether an assumption was seen to fail for a step size that holds for another."""
+        self._is_tied = is_tied(claim)
 
     def largest_factor(self, run: Run) -> float | None:
         """The largest factor of the run's step sizes that the claim allows; None where it applies with none."""
         with suppress(*NO_RUN), np.errstate(all="ignore"):
-            return self._largest(run)
+            return self._tied(run) if self._is_tied else self._largest(run)
         return None
+
+    def _tied(self, run: Run) -> float | None:
+        """The one step size that the assumption allows, where it is rational and allowed by the conditions."""
+        work = run.algorithm.work
+        clients, iterations = run.problem.clients, run.algorithm.rounds * max(work.steps)
+        if math.isqrt(clients * iterations) ** 2 != clients * iterations:
+            return None
+        unit = 1.0 if a.plain_speedup_step in self._claim.assumptions else plain_float(run.smoothness)
+        factor = math.sqrt(clients / iterations) / (unit * plain_float(work.step_sizes[0]))
+        return factor if self._allows(run.with_step_factor(factor)) else None
 
     def _largest(self, run: Run) -> float | None:
         if failures_among(premises(self._claim), run):
@@ -71,7 +84,8 @@ class Edge:
             if self._is_equation and np.abs(excesses).max() < _FLAT:
                 return float(2.0**exponent)
             if not self._is_equation and self._allows(run.with_step_factor(2.0**exponent * _INSIDE)):
-                return float(2.0**exponent)
+                is_edge = not self._allows(run.with_step_factor(2.0 ** (exponent + 1)))
+                return float(2.0**exponent) if is_edge else self._by_halving(run)
             worst = int(np.argmax(np.where(is_fixed, -np.inf, excesses)))
             exponent -= float(excesses[worst]) / max(float(slopes[worst]), 0.25)
         return self._by_halving(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import fmpq
@@ -18,7 +18,7 @@ from verify.check import Check, check
 from verify.falsify.hunt import movement
 from verify.falsify.regimes.algorithms import Subject
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
-from verify.falsify.regimes.factors import STANDARD, Factor, Level, Point, normal
+from verify.falsify.regimes.factors import Factor, Level, Point, factors_for, is_tied, normal
 from verify.falsify.regimes.horizon import rounds_at
 from verify.falsify.regimes.numbers import just_below
 from verify.falsify.regimes.problems import problem
@@ -30,6 +30,8 @@ _SMALL = fmpq(1, 2**14)
 """The step size from which the edge is looked for, for a largest curvature of 1."""
 _BEYOND = 3.0
 """Step size times curvature where no condition stops it: there gradient descent diverges."""
+_TIE = -90.0
+"""What an ascent gets for two sides that floats cannot tell apart."""
 _TINY = 1e-9
 """Relative distance from the edge."""
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}
@@ -69,17 +71,18 @@ class Evaluation:
         self.known: dict[Hashable, Seen] = {}
         self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
         self._speaks_of_steps = _speaks_of_steps(claim)
-        self._conditions_ask_for_rounds = _asks_for_rounds(claim)
+        self._conditions_ask_for_rounds = _asks_for_rounds(claim) or is_tied(claim)
 
     @property
     def factors(self) -> dict[str, Factor]:
         """All directions that runs of the claim's algorithm have."""
-        found = {**STANDARD, **{factor.name: factor for factor in self.subject.factors}}
+        found = {**factors_for(self.claim), **{factor.name: factor for factor in self.subject.factors}}
         if not is_smooth_alone(self.claim):
             found["loss"] = found["loss"].without("bounded")
             del found["negative curvature"]
         if self._speaks_of_steps:
-            found["clients"] = found["clients"].up_to(_MOST_AT_EVERY_STEP)
+            # Ascents go further: a thousand clients take a second where they are looked at one by one.
+            found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=found["clients"].high)
         if self.subject.definition is not None:
             # Clients keep vectors of their own, and with a graph each is a kind of its own.
             found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)
@@ -146,7 +149,12 @@ class Evaluation:
 
 
 def worth(seen: Seen) -> float:
-    """The score, less where a run from a distant start hardly moves: both sides are what they began with there."""
+    """The score, less where a run from a distant start hardly moves: both sides are what they began with there.
+
+    Sides that floats cannot tell apart are ties, or rounding alone: neither leads to a violation.
+    """
+    if seen.holds is None and seen.score > _TIE:
+        return _TIE
     if seen.table is None or "s" not in seen.point["sources"]:
         return seen.score
     return seen.score + min(0.0, math.log(_MOVING * movement(seen.table)))

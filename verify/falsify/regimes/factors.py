@@ -11,14 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Claim
+
 Level = Any
 """A number, a word, or None for nothing of the kind."""
 Point = Mapping[str, Level]
 
 _MOST_STEPS = 14
 """Exponent of the local steps of all clients in a round."""
-_MOST_WITH_CLOCKS = 5
+_MOST_WITH_CLOCKS = 6
 """Exponent of the clients whose models are of several ages."""
+_MOST_HALVES = 3.32
+"""Exponent of the clients of whom half take part: a claim may ask for an enumeration of all such sets."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ def _sources(level: Level) -> str:
 
 def _horizon(level: Level) -> str:
     unit, power = level
+    if unit == "cycle":
+        return f"{count(power):,} cycles" if power > 0 else "1 cycle"
     if unit == "T":
         return f"{count(power):,} rounds" if power > 0 else "1 round"
     return f"{2.0**power:g}/(eta {'L' if unit == 'L' else 'mu'}) steps"
@@ -123,11 +130,44 @@ RULE = (
     Factor("server step size", (None, -7, 1.6, 4.3, "M"), None, (3, 1), -20, 12, _word),
     Factor("participation", (None, "one", "half", "multinomial"), None, in_words=_word),
     Factor("local work", (None, "unequal", "normalised"), None, in_words=_word),
-    Factor("clock", (None, "one slow", "equal times", "fixed intervals", "buffer"), None, in_words=_word),
+    Factor(
+        "clock",
+        (None, "one slow", "equal times", "fixed intervals", "long intervals", "buffer"),
+        None,
+        in_words=_word,
+    ),
     Factor("aggregation", (None, "time-based", "identical", "unequal"), None, in_words=_word),
 )
 STANDARD: Mapping[str, Factor] = {factor.name: factor for factor in (*PROBLEM, *RULE)}
 """The factors of any run, by name."""
+
+_CYCLES = (("cycle", 0), ("cycle", 2))
+_OF_TIED_STEPS = (
+    Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_counted),
+    Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_counted),
+    Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_horizon),
+    Factor("step size", (0,), high=0, in_words=_of_the_edge),
+)
+
+
+def factors_for(claim: Claim) -> dict[str, Factor]:
+    """The factors of any run, with levels that the assumptions of a claim allow.
+
+    A run that has to end with a whole cycle of its clock is as long as some cycles.  A step size that is tied to the
+    square root of clients over iterations is rational where both are powers of four.
+    """
+    found = dict(STANDARD)
+    if a.whole_cycles in claim.assumptions:
+        found["horizon"] = replace(HORIZON, levels=_CYCLES)
+    if is_tied(claim):
+        found |= {factor.name: factor for factor in _OF_TIED_STEPS}
+    return found
+
+
+def is_tied(claim: Claim) -> bool:
+    """Whether an assumption fixes the step size by the numbers of clients and iterations."""
+    return a.speedup_step in claim.assumptions or a.plain_speedup_step in claim.assumptions
+
 
 BASE: Point = {
     **{name: factor.plain for name, factor in STANDARD.items() if factor.has_plain},
@@ -145,12 +185,22 @@ BASE: Point = {
 """The tame run from which levels are tried alone."""
 
 
-def normal(point: Point) -> dict[str, Level]:
-    """The point with coordinates that change nothing there at their usual levels, so that no run is tried twice."""
+def _affordable(point: Point) -> dict[str, Level]:
+    """The point with as many clients as its clock and its participation allow, and with no cycles without a clock."""
     found = dict(point)
-    sources = found["sources"]
+    if found["horizon"][0] == "cycle" and not found.get("clock"):
+        found["horizon"] = ("T", found["horizon"][1])
     if found.get("clock"):
         found["clients"] = min(found["clients"], _MOST_WITH_CLOCKS)
+    if found.get("participation") == "half":
+        found["clients"] = min(found["clients"], _MOST_HALVES)
+    return found
+
+
+def normal(point: Point) -> dict[str, Level]:
+    """The point with coordinates that change nothing there at their usual levels, so that no run is tried twice."""
+    found = _affordable(point)
+    sources = found["sources"]
     if found["curvatures"] != "rank one" or count(found["clients"]) == 1:
         found["angle"] = BASE["angle"]
     if count(found["clients"]) == 1:

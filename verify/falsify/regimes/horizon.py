@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import fmpq
 
 from fedtheory.arithmetic import plain_float
-from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.algorithms import Subject, rounds_of_a_cycle
 from verify.falsify.regimes.factors import Point
 from verify.falsify.regimes.problems import number_of_clients, number_of_steps
 
@@ -13,7 +13,9 @@ _MOST = 2**22
 """Rounds of runs whose equal rounds are doubled."""
 _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 150, 250, 1000
 """Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
-_CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 16
+_CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
+_MOST_IN_CYCLES = 256
+"""Rounds of runs that end with a whole cycle of their clock."""
 _AT_EVERY_STEP = 4096
 """Local steps of all clients where a claim speaks of each."""
 
@@ -21,8 +23,17 @@ _AT_EVERY_STEP = 4096
 def rounds_at(point: Point, step_size: fmpq, subject: Subject, speaks_of_steps: bool) -> int:
     """T, at least one."""
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
+    if point["horizon"][0] == "cycle":
+        return _whole_cycles(point)
     most = _most_steps(point, subject, speaks_of_steps, steps)
     return max(1, min(round(_wished(point, step_size, steps)), most // steps, _MOST))
+
+
+def _whole_cycles(point: Point) -> int:
+    """As many cycles as are asked for, or fewer; one round where even one cycle is too long."""
+    cycle = rounds_of_a_cycle(point)
+    most = _MOST_IN_CYCLES // cycle
+    return cycle * max(1, min(round(2.0 ** point["horizon"][1]), most)) if most else 1
 
 
 def _wished(point: Point, step_size: fmpq, steps: int) -> float:
@@ -47,14 +58,14 @@ def _curvature(point: Point, unit: str) -> float:
 def _most_steps(point: Point, subject: Subject, speaks_of_steps: bool, steps: int) -> int:
     """Local steps of a run, by what its simulation takes."""
     if point.get("loss") is not None:
-        return _DATA if point["loss"] == "data" else _LOSSES
+        return _DATA if point["loss"] == "data" and not point.get("clock") else _LOSSES
     if point.get("clock"):
         return _CLOCK
     if point.get("participation"):
         return _SAMPLED * steps
     if subject.definition is not None:
         return _most_of_definition(point, subject, steps)
-    return max(32, _AT_EVERY_STEP // number_of_clients(point)) if speaks_of_steps else _MOST * steps
+    return _AT_EVERY_STEP // number_of_clients(point) if speaks_of_steps else _MOST * steps
 
 
 def _most_of_definition(point: Point, subject: Subject, steps: int) -> int:

@@ -20,7 +20,8 @@ _FEW, _SHORT = 3, 8
 """Clients and local steps of such losses."""
 _FAR_ON_LINE = {"Huber": fmpq(3), "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
 """Starts in units of the width: a bounded loss is flat from two of them on, and gradient descent leaves slowly."""
-_ROWS = {0: 1, 5: 2, -5: 4}
+_ROWS = {0: 1, 5: 2, -5: 4, -9: 8, 9: 16}
+"""Square roots of half the rows of a client, by the level of its gradients: few rows say anything, the rest is zero."""
 
 
 def unit_of_values(point: Point) -> fmpq:

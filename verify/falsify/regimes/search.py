@@ -47,6 +47,8 @@ _VALLEYS = (
 """Factors of which every level gets a climb of its own."""
 _OBJECTIVES = ("loss", "negative curvature")
 """Those in which a distant start alone decides."""
+_FITTED = ("horizon", "step size")
+"""Factors whose levels an assumption of the claim may narrow."""
 _RANKED = 12
 """Runs whose progress is looked at, of each set of sources."""
 
@@ -153,7 +155,7 @@ class _Searching:
             **{
                 name: factor.levels[min(1, len(factor.levels) - 1)]
                 for name, factor in factors.items()
-                if name not in BASE
+                if name not in BASE or (name in _FITTED and BASE[name] not in factor.levels)
             },
         }
         return next((point for point in _tame_points(start) if self._look(point).applies), None)
@@ -221,6 +223,7 @@ class _Searching:
         special = sorted(self._of_levels(levels, pool, list(firsts.values())), key=lambda seen: -worth(seen))
         without = [seen for sources, seen in firsts.items() if "s" not in sources]
         without += [other for seen in without if (other := _unlike(seen, pool)) is not None]
+        without += [other for seen in without if (other := _in_one_round(seen, pool)) is not None]
         return without, [seen for sources, seen in firsts.items() if "s" in sources], special
 
     def _of_levels(
@@ -275,6 +278,13 @@ def _unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
     return next((one for one in same if one.point["curvatures"] != seen.point["curvatures"]), None)
 
 
+def _in_one_round(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
+    """The best run of one round with the same sources: in many, the tightest round hides the others."""
+    same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
+    best = next((one for one in same if one.point["horizon"] == ("T", 0)), None)
+    return None if best is seen else best
+
+
 def _alternating(first: Sequence[Seen], second: Sequence[Seen]) -> Iterator[Seen]:
     """One of each in turn, then the rest of the longer ones."""
     return (seen for pair in zip_longest(first, second) for seen in pair if seen is not None)
@@ -284,6 +294,8 @@ def _bases_around(base: Point) -> Iterator[dict[str, Level]]:
     """The base, and tamer ones: a level is dropped only where none of them allows it."""
     quiet = base["sources"].replace("p", "") or "s"
     yield dict(base)
+    # Where a claim asks for an enumeration of all draws, only few clients have noise.
+    yield {**base, "sources": base["sources"].replace("n", "") or "s"}
     yield {**base, "clients": 0}
     yield {**base, "curvatures": "alike", "sources": quiet}
     yield {**base, "clients": 1, "curvatures": "alike", "sources": quiet}
