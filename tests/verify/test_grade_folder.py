@@ -235,9 +235,40 @@ def test_two_files_of_one_copy(folder: Path, tmp_path: Path) -> None:
     (folder / "bob.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("bob"))))
     found = graded(folder, tmp_path / "out")
     assert {"ana", "zoe", "bob", "bob.py"} <= found.keys()
-    assert "zoe.py is handed in as the copy of ana too" in found["ana"].troubles
-    assert "ana.py is handed in as the copy of ana too" in found["zoe"].troubles
+    assert "also handed in as the copy of ana: zoe.py" in found["ana"].troubles
+    assert "also handed in as the copy of ana: ana.py" in found["zoe"].troubles
     assert (found["bob"].points, found["bob.py"].points) == (15, 7)
+    pages = {path.stem: path.read_text() for path in (tmp_path / "out" / "feedback").glob("*.html")}
+    assert not [name for name, page in pages.items() if "zoe.py" in page and name != "zoe"]
+    assert "ana.py" not in pages["zoe"]
+
+
+def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    """A link to another submission or to the solutions is left out and named; a second name of a file takes nothing."""
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "solutions" / "x.py").write_text(solution("eva"))
+    (folder / "eva.py").symlink_to(tmp_path / "solutions" / "x.py")
+    (folder / "ida").symlink_to(tmp_path / "solutions")
+    (folder / "kim" / "more.py").symlink_to(tmp_path / "solutions" / "x.py")
+    (folder / "zoe.py").hardlink_to(folder / "ana.py")
+    found = graded(folder, tmp_path / "out")
+    assert found.keys() == {"ana", "bob", "eve", "kim", "max", "zoe"}
+    assert found["ana"].points == 15
+    assert "also handed in as the copy of ana: ana.py" in found["zoe"].troubles
+    assert left_out(folder) == ["eva.py (a link)", "ida (a link)", "notes.txt"]
+
+
+def test_a_syntax_error_costs_its_own_question(folder: Path, tmp_path: Path) -> None:
+    """In a Python file as in a notebook, and the feedback says what it is."""
+    (folder / "zoe.py").write_text(solution("zoe", solved="solved = (1 +"))
+    notebook = n.instructor_notebook(DRIFT, DRIFT.copy("ida"))
+    next(c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] == "solved")["source"] = "solved = (1 +"
+    (folder / "ida.ipynb").write_text(n.notebook_text(notebook))
+    found = graded(folder, tmp_path / "out")
+    assert (found["zoe"].points, found["ida"].points) == (11, 11)
+    for student in ("zoe", "ida"):
+        comment = next(row.comment for row in found[student].rows if row.name == "solved")
+        assert comment.startswith("at `solved = (1 +`: SyntaxError: '(' was never closed")
 
 
 def test_one_student_with_two_assignments(folder: Path, tmp_path: Path) -> None:

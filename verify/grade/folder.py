@@ -18,7 +18,7 @@ from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
 from verify.processes import in_order
 
-_EDITION = "4"
+_EDITION = "5"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
@@ -81,7 +81,8 @@ def grade_folder(
     graded = in_order(grade_task, [(task,) for task in tasks], jobs)
     for task, result in zip(tasks, graded, strict=True):
         results.append(result)
-        _write_feedback(task.label, result, output / "feedback")
+        kept = tuple(trouble for trouble in result.troubles if trouble not in task.handed_in.troubles)
+        _write_feedback(task.label, replace(result, troubles=kept), output / "feedback")
         on_progress(len(results), len(tasks))
     write_points(results, output / "points.csv")
     return results

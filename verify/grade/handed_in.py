@@ -30,7 +30,7 @@ class HandedIn:
     """What the file, or the student's folder around it, is called."""
     submission: Submission
     troubles: tuple[str, ...] = ()
-    """What an instructor should know of it."""
+    """What the instructor should know of it, but not the student: it may name others."""
 
     @property
     def copy(self) -> str:
@@ -54,7 +54,8 @@ def handed_in(folder: Path) -> list[HandedIn]:
 def left_out(folder: Path) -> list[str]:
     """The files of a folder that are no submissions, as people read them."""
     kept = {path for _, path in _files(folder)}
-    return sorted(shown(entry.name) for entry in _entries(folder) if entry.is_file() and entry not in kept)
+    others = [entry for entry in _entries(folder) if entry.is_symlink() or (entry.is_file() and entry not in kept)]
+    return sorted(f"{shown(entry.name)}{' (a link)' * entry.is_symlink()}" for entry in others)
 
 
 def labels(files: Sequence[HandedIn]) -> list[str]:
@@ -82,12 +83,13 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Each entry of the folder with a submission in it."""
+    """Each entry of the folder with a submission in it; links may lead to files of others, and are not followed."""
     for entry in _entries(folder):
         for path in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
             around = path.relative_to(folder).parents
             hidden = _is_of_a_machine(path) or any(_is_of_a_machine(Path(part.name)) for part in around if part.name)
-            if path.suffix.lower() in KINDS and path.is_file() and not hidden:
+            is_link = entry.is_symlink() or path.is_symlink()
+            if path.suffix.lower() in KINDS and path.is_file() and not hidden and not is_link:
                 yield entry, path
 
 
@@ -115,7 +117,7 @@ def _named(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
     if len(group) == 1:
         return file
     others = ", ".join(other.file for other in group if other is not file)
-    told = (*file.troubles, f"{others} is handed in as the copy of {file.student} too")
+    told = (*file.troubles, f"also handed in as the copy of {file.student}: {others}")
     owner = next((other for other in group if other.called == file.student), group[0])
     if file is owner:
         return replace(file, troubles=told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from verify.grade.literals import bound_names, literal_answers
 _CHILD = Path(__file__).with_name("sandbox_child.py")
 _RESTARTS = 4
 _LONGEST_MESSAGE = 300
+_ANSWERED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
+"""Names that code answers, also where it is no Python."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +61,14 @@ def run_code(
         return Answers(literals, {}, (told,) if unknown else (), unknown=unknown)
     cases = {**dict.fromkeys(wanted), **calls}
     outcomes = _execute(units, cases, launch, limits)
-    of_units = [f"{_where(unit)}: {error}" for unit, (_, error) in zip(units, outcomes, strict=False) if error]
+    of_units = {unit: f"{_where(unit)}: {error}" for unit, (_, error) in zip(units, outcomes, strict=False) if error}
+    missed = {name: trouble for unit, trouble in of_units.items() for name in _ANSWERED.findall(unit) if name in cases}
     of_names = dict(zip(cases, outcomes[len(units) :], strict=True))
     troubles_of = {name: f"{name}: {error}" for name, (_, error) in of_names.items() if error}
     values = {name: found[0] for name, (found, _) in of_names.items() if found and name in wanted}
     functions = {name: found for name, (found, _) in of_names.items() if found and name in calls}
-    troubles = tuple(dict.fromkeys((*of_units, *troubles_of.values())))
-    return Answers({**literals, **values}, functions, troubles, troubles_of)
+    troubles = tuple(dict.fromkeys((*of_units.values(), *troubles_of.values())))
+    return Answers({**literals, **values}, functions, troubles, {**missed, **troubles_of})
 
 
 Outcome = tuple[tuple[str, ...], str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import unicodedata
@@ -13,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.language.exercises import is_student
+from verify.grade.units import split_code
 
 KINDS = (".py", ".ipynb")
-_LARGEST = 5_000_000
+_LARGEST, _LONGEST_CODE = 5_000_000, 200_000
 _HEADER = re.compile(r"^#[ \t]*fedtheory assignment:[ \t]*(\S+)(?:[ \t]*\(copy of ([^()\r\n]+)\))?", re.MULTILINE)
 METADATA = "fedtheory"
 """The key of a notebook's metadata under which its assignment is named."""
@@ -82,28 +82,23 @@ def _text_of(path: Path) -> str:
 
 
 def _read_python(student: str, text: str) -> Submission:
-    """A Python file, statement by statement; a file that is no Python is one unit, which then fails."""
+    """A Python file, statement by statement."""
     named = _HEADER.search(text)
-    try:
-        lines = text.splitlines(keepends=True)
-        statements = ast.parse(text).body
-        units = tuple("".join(lines[_first_line(s) - 1 : s.end_lineno]) for s in statements)
-    except (SyntaxError, RecursionError, MemoryError):
-        units = (text,)
     assignment, copy_of = named.groups() if named else (None, None)
-    return Submission(student, assignment, units, copy_of=_student_of(copy_of))
+    return Submission(student, assignment, split_code(_bounded(text)), copy_of=_student_of(copy_of))
+
+
+def _bounded(code: str) -> str:
+    """Code that the grader itself may parse without running out of time or memory."""
+    if len(code) > _LONGEST_CODE:
+        raise ValueError(f"it has more than {_LONGEST_CODE:,} characters of code")
+    return code
 
 
 def _student_of(name: object) -> str | None:
     """The student of a header; None for what cannot be one, for headers can be written by anyone."""
     text = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
     return text if is_student(text) else None
-
-
-def _first_line(statement: ast.stmt) -> int:
-    """A function begins with its decorators, which have lines of their own."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _read_notebook(student: str, text: str) -> Submission:
@@ -117,6 +112,7 @@ def _read_notebook(student: str, text: str) -> Submission:
             texts[str(marked["grade_id"])] = source
         if cell["cell_type"] == "code" and not marked.get("locked"):
             units.append(_without_magics(source))
+    _bounded("".join(units))
     assignment, copy_of = (about.get(key) for key in ("assignment", "student"))
     named = assignment if isinstance(assignment, str) else None
     return Submission(student, named, tuple(units), texts, _student_of(copy_of))

@@ -1,0 +1,74 @@
+"""The code of a Python file in units, so that what is no Python costs only the statement in which it stands."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+
+_MOST_ERRORS, _MOST_STEPS = 10, 5
+_BEGINS = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s#)\]}]")
+"""The line may begin a statement: it is not indented, and continues nothing."""
+
+
+def split_code(text: str) -> tuple[str, ...]:
+    """The statements of a file; one that is no Python is a unit too, up to the next line that may begin a statement."""
+    units: list[str] = []
+    rest = re.sub("\r\n?", "\n", text)
+    for _ in range(_MOST_ERRORS):
+        try:
+            return (*units, *_statements(rest))
+        except SyntaxError as error:
+            good, broken, rest = _around(_blocks(rest), error.lineno or 1)
+            units += [*_statements(good), broken]
+        except (RecursionError, MemoryError):
+            break
+    return (*units, rest)
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Statements with all lines that they have; those that share a line stay together."""
+    lines = text.split("\n")
+    first, last = 1, 0
+    for statement in ast.parse(text).body:
+        # A function begins with its decorators, which have lines of their own.
+        begin = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
+        if begin > last >= first:
+            yield "\n".join(lines[first - 1 : last])
+        first = begin if begin > last else first
+        last = statement.end_lineno or begin
+    if last >= first:
+        yield "\n".join(lines[first - 1 : last])
+
+
+def _blocks(text: str) -> list[str]:
+    """The text, cut before each line that may begin a statement."""
+    blocks: list[str] = [""]
+    previous = "@"
+    for line in text.split("\n"):
+        if _BEGINS.match(line) and not previous.startswith("@"):
+            blocks.append("")
+        blocks[-1] += f"{line}\n"
+        previous = line
+    return blocks
+
+
+def _around(blocks: list[str], line: int) -> tuple[str, str, str]:
+    """The text before the block with an error, the block, and the text behind it."""
+    ends = accumulate(block.count("\n") for block in blocks)
+    found = next((place for place, end in enumerate(ends) if end >= line), len(blocks) - 1)
+    # An open bracket, or a function without a body, is noticed in a later block only.
+    for place in range(found, max(found - _MOST_STEPS, -1), -1):
+        before = "".join(blocks[:place])
+        if _parses(before):
+            return before, blocks[place], "".join(blocks[place + 1 :])
+    return "", "".join(blocks[: found + 1]), "".join(blocks[found + 1 :])
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
