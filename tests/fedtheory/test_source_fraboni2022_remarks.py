@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flint import fmpq
 from tiny_runs import quadratics
@@ -110,3 +112,13 @@ def test_a_local_step_with_sampled_clients() -> None:
     assert found.worst is not None
     assert (found.worst.lhs, found.worst.rhs) == (fmpq(5, 16), fmpq(1, 16))
     assert not check(find("fraboni2022:lemma-2.eq-60.fixed"), run).applicable
+
+
+def test_what_delays_add_to_the_bound() -> None:
+    """Two clients that take turns: twice the delay adds four times as much, not twice as much."""
+    run = scheduled(Asynchronous("one-by-one"), (1, 1), 4, ["1", "1"], linear=[[1], [-1]])
+    claim = find("fraboni2022:thm-1.claim-delay.quadratic")
+    assert q.largest_staleness.measure(run) == 1
+    assert check(claim, run).holds is True
+    relation = claim.relations[0]
+    assert check(replace(claim, chain=(relation.left, "==", relation.right / 2)), run).holds is False

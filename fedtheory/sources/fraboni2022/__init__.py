@@ -92,6 +92,10 @@ UNPROVED = {
 """Why claims that are supported are not proved."""
 
 NOT_ENCODED = {
+    "Below Theorem 1: $K\\tau$ quantifies the largest amount of SGD that $\\theta^n$ integrates.": (
+        "it says in words what the product counts.  That no contribution is older than $\\tau$ updates, of K local "
+        "steps each, is Assumption 4."
+    ),
     "Section 4.4: the interval $\\Delta t$ may grow from window to window, to come closer to synchronous learning.": (
         "a run has one interval, and no clock changes it between windows."
     ),

@@ -71,6 +71,7 @@ CERTIFICATES = [
         claim="fraboni2022:eps-F.updates",
         links=[[Part(EPSILON_F / _STEP.rhs, _STEP)]],
     ),
+    Combination(claim="fraboni2022:thm-1.claim-delay.quadratic", links=[[]]),
     _mitigated(),
     Combination(
         claim="fraboni2022:thm-3.condition.weaker",

@@ -26,6 +26,11 @@ def terms_with(step_size: sp.Expr, updates: sp.Expr) -> sp.Expr:
     return TERMS.subs({eta_l: step_size, N: updates}, simultaneous=True)
 
 
+def _delayed(delay: sp.Expr) -> sp.Expr:
+    """What a delay adds to the terms."""
+    return TERMS.subs({tau: delay}) - TERMS.subs({tau: 0})
+
+
 THEOREM_1 = [
     claim.proved.inequality("eps-F.updates", "The first term decreases at most like 1/N", "below Theorem 1")(
         chain=(EPSILON_F, ">=", 144 * L * rho**2 * (tau + 1) * theta0_distance**2 / N),
@@ -40,6 +45,21 @@ THEOREM_1 = [
             "For given step sizes $\\epsilon_F$ is inversely proportional to KN, as the sentence says.  A larger step "
             "size reduces it as well, but the step sizes of Theorem 1 are at most proportional to 1/K.  More local "
             "steps alone therefore do not reduce $\\epsilon_F$ below this bound; more updates do."
+        ),
+    ),
+    claim.proved.identity(
+        "thm-1.claim-delay.quadratic", "What delays add to the bound grows with the square of K tau", "below Theorem 1"
+    )(
+        chain=(_delayed(2 * tau), "==", 4 * _delayed(tau)),
+        where=REMARKS,
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\epsilon_\alpha\text{ and }\epsilon_\beta\text{ are quadratically proportional to the maximum amount of "
+            r"serial SGD }K\tau"
+        ),
+        note=(
+            "Both have a part $\\tilde\\eta$ without delays, and a part $\\nu\\tilde\\eta^2K^2\\tau^2$.  Encoded with "
+            "the constants of (93): twice the delay adds four times as much to the terms without delays."
         ),
     ),
 ]

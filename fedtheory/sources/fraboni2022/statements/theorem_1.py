@@ -48,7 +48,7 @@ def _ordered_terms() -> Expr:
 _SMALL = r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)"
 _DELAY = (
     r"\text{decreasing }\Delta t^n\text{ decreases }\mathbb P(T_i^n\le\Delta t^n),\text{ resulting in an increased }"
-    r"\tau;\quad\epsilon_\alpha,\epsilon_\beta\text{ are quadratic in }K\tau"
+    r"\tau"
 )
 T_i = sp.Symbol("T_i", positive=True)
 s_j, s_jn = sp.Symbol("s_j", real=True), sp.Symbol("s_j(n)", real=True)
