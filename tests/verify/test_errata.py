@@ -28,7 +28,7 @@ SLIP = "lecture27:lemma-3.proof.factor"
 
 LONG = {f"fraboni2022:{name}" for name in ("thm-1", "thm-1.explicit", "thm-2", "thm-3.loss", "thm-3.gradient")}
 """Refuted on one run of two clients and 200 rounds of 100 local steps."""
-BEYOND_PENCIL = {"fraboni2022:eq-92": ["13 clients"]}
+BEYOND_PENCIL: dict[str, list[str]] = {}
 """Refuted claims of which no counterexample of at most 3 clients, 2 dimensions and 4 digits is known."""
 
 

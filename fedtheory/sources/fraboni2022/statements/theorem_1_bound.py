@@ -72,8 +72,10 @@ CLAIMS = [
         printed=rf"\text{{consider }}\eta_l\text{{ such that }}2-4D-12\rho[2\alpha+\beta]{BRACKET}L\ge1",
         note=(
             "Assumed here; Appendix A.5 says that the step sizes of Theorem 1, eq. (98), satisfy it, and that is what "
-            "is tried.  Where one of many clients is sampled with very unequal importances, beta is so large that it "
-            "fails."
+            "is tried.  $\\beta\\ge d_i$ for a client that does not participate in some update, and it fails where "
+            "that weight is large.  In the counterexample the slower client, with the weight 13, has not reported yet: "
+            "$\\beta=13$, and $2-12\\beta/144=11/12$.  It fails as well where one of 16 clients is sampled, with the "
+            "importances 15/16 and 1/240."
         ),
     ).with_repair(
         title="A step size that leaves one of two gaps, with weights that are not too unequal",
