@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from fedtheory.language.exercises import NumberQuestion
 from verify.grade import Unreadable, read_answer
+from verify.grade.questions import Given, mark_answer
 
 eta, tau, sigma, M, q_1, zeta_1 = sp.symbols("eta tau sigma M q_1 zeta_1", positive=True)
 NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1, "zeta_1": zeta_1}
@@ -149,3 +151,58 @@ def test_a_word_for_a_number() -> None:
     """Where a question has no symbols, the feedback says that it asks for a number, and no empty list."""
     with pytest.raises(Unreadable, match=r"zwei is not a symbol of this question; it asks for a number$"):
         read_answer("zwei", {})
+
+
+SAME = eta * sigma**2 / M
+POWER = M ** sp.Rational(-3, 4) * tau ** sp.Rational(1, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\f" + r"rac{\eta\sigma^2}{M}", SAME),
+        (r"\eta*\sigma**2/M", SAME),
+        ("2\tau\times" + r"\eta", 2 * tau * eta),
+        (r"\eta = \frac{\eta\sigma^2}{M}", SAME),
+        (r"$\eta^* = \eta\sigma^2/M$", SAME),
+        ("bound <= eta*sigma**2/M", SAME),
+        ("eta·sigma²/M", SAME),
+        ("η σ²⁄M", SAME),
+        ("ησ²/M", SAME),
+        ("M⁻¹ × eta * sigma²", SAME),
+        ("(1 − 1/M)ᵗᵃᵘ", (1 - 1 / M) ** tau),
+        ("2*pi*e", 2 * sp.pi * sp.E),
+        ("tau^0.25/M^0.75", POWER),
+        ("tau**0.25*M**(-3/4)", POWER),
+        ("tau^(1/4) M^(-3/4)", POWER),
+        ("tau^12", tau**12),
+        ("2 eta tau", 2 * eta * tau),
+        ("2eta", 2 * eta),
+        ("q₁ + ζ_1", q_1 + zeta_1),
+        ("eta − tau", eta - tau),
+        ("abs(eta - tau)", sp.Abs(eta - tau)),
+        (r"\bigl(\eta+\tau\bigr)", eta + tau),
+        ("√(2*eta)", sp.sqrt(2 * eta)),
+        ("2.144e-1", sp.Rational(2144, 10000)),
+        (".5", sp.Rational(1, 2)),
+        ("0,2144", sp.Rational(2144, 10000)),
+    ],
+    ids=str,
+)
+def test_other_ways_to_write_it(text: str, expected: sp.Expr) -> None:
+    """Lost backslashes, unicode, a left side of one's own, decimals as they are typed."""
+    assert sp.simplify(read_answer(text, NAMES) - expected) == 0
+
+
+def test_a_new_line_is_no_command() -> None:
+    """A formula over several lines, with a name that begins as a command ends."""
+    u, au = sp.symbols("u au", positive=True)
+    assert read_answer("eta +\nu", {"eta": eta, "u": u}) == eta + u
+    assert read_answer("eta +\tau", {"eta": eta, "au": au}) == eta + au
+
+
+def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
+    """Where an exact fraction is asked for, and none stands in place of it."""
+    question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(131347525, 2097152))
+    assert "right when rounded; an exact integer or fraction" in mark_answer(question, Given("62.63")).comment
+    assert "rounded" not in mark_answer(question, Given("61")).comment

@@ -11,11 +11,18 @@ from fedtheory.kernel.expressions import Expr
 
 LONGEST_TEXT, DEEPEST, MOST_PARTS = 2_000, 40, 400
 _LARGEST_EXPONENT, _LARGEST_POWER, _MOST_BITS = 16, 64, 4_096
-_NUMBER = re.compile(r"\d{1,15}(\.\d{1,15})?")
+_NUMBER = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d{1,2})?")
+
+
+_CONSTANTS = {"e": sp.E, "pi": sp.pi}
 
 
 class Unreadable(ValueError):
     """An answer that is outside the language of answers; the message says where."""
+
+
+class NoExpression(Unreadable):
+    """A text that Python cannot parse."""
 
 
 class Guarded:
@@ -48,7 +55,9 @@ class Guarded:
         return sp.Rational(text)
 
     def name(self, text: str) -> Expr:
-        """What a name stands for."""
+        """What a name stands for; e and pi are numbers where no symbol has their name."""
+        if text not in self._names and text in _CONSTANTS:
+            return _CONSTANTS[text]
         if text not in self._names:
             known = f"it has {', '.join(sorted(self._names))}" if self._names else "it asks for a number"
             raise Unreadable(f"{text} is not a symbol of this question; {known}")
@@ -90,6 +99,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Expr]]] = {
     "log": (1, 1, sp.log),
     "Max": (2, 6, sp.Max),
     "Min": (2, 6, sp.Min),
+    "abs": (1, 1, sp.Abs),
     "ceil": (1, 1, sp.ceiling),
 }
 """What an answer may apply: the smallest and the largest number of arguments, and what it means."""

@@ -10,6 +10,7 @@ from verify.grade.guarded import Guarded, Unreadable
 
 _TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|{words}[A-Za-z]|\S"
 _SPACES = {r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\displaystyle", "$", "~", "&"}
+_SPACES |= {rf"\{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r")}
 _TIMES = {"*", r"\cdot", r"\times"}
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lceil": r"\rceil"}
 _FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import Guarded, Unreadable
+from verify.grade.guarded import Guarded, NoExpression, Unreadable
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Guarded, Expr, Expr], Expr]] = {
     ast.Add: lambda _build, left, right: left + right,
@@ -16,7 +16,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Guarded, Expr, Expr], Expr]] = {
     ast.Div: lambda build, left, right: build.quotient(left, right),
     ast.Pow: lambda build, left, right: build.power(left, right),
 }
-_SYNONYMS = {"max": "Max", "min": "Min", "ceiling": "ceil", "ln": "log"}
+_SYNONYMS = {"max": "Max", "min": "Min", "ceiling": "ceil", "ln": "log", "Abs": "abs"}
 
 
 def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
@@ -24,7 +24,7 @@ def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise Unreadable(_where(text.strip(), error)) from None
+        raise NoExpression(_where(text.strip(), error)) from None
     except (ValueError, RecursionError, MemoryError):
         raise Unreadable("this is not an expression in Python's notation") from None
     return _Reader(text.strip(), names).read(tree.body)

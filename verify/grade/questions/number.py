@@ -18,5 +18,14 @@ def _mark(question: NumberQuestion, text: str) -> Mark:
     allowed = abs(right) * sp.Rational(question.tolerance) + sp.Float(10) ** -30
     if yours is not None and abs(yours - right) <= allowed:
         return Mark(RIGHT, "right")
-    allowance = f" (a relative error of {float(question.tolerance):g} is allowed)" if question.tolerance else ""
-    return Mark(WRONG, f"your {text.strip()[:60]} is not right{allowance}")
+    shown = text.strip()[:60]
+    if question.tolerance:
+        allowance = f"(a relative error of {float(question.tolerance):g} is allowed)"
+        return Mark(WRONG, f"your {shown} is not right {allowance}")
+    if yours is not None and abs(yours - right) <= abs(right) * _ROUNDED:
+        return Mark(WRONG, f"your {shown} is right when rounded; an exact integer or fraction is asked for")
+    return Mark(WRONG, f"your {shown} is not right")
+
+
+_ROUNDED = sp.Rational(1, 200)
+"""Relative errors that rounding to three digits makes."""

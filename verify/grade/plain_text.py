@@ -1,0 +1,87 @@
+"""The many ways to type one formula, brought into the two that are read: backslashes lost, unicode, own left sides."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container, Iterable
+from itertools import groupby
+
+_LOST = {
+    "\a": ("alpha", "approx"),
+    "\b": ("beta", "bar", "big", "Big"),
+    "\f": ("frac",),
+    "\n": ("nu", "nabla"),
+    "\r": ("rho", "right", "rceil", "rfloor"),
+    "\t": ("tau", "theta", "times", "tfrac", "text"),
+    "\v": ("varepsilon", "varphi", "varrho", "vartheta"),
+}
+"""Commands whose backslash and first letter Python reads as one character, where the string is not written r"..."."""
+_LETTERS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi", "varrho", "vartheta"}
+_SIGNS = {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "∕": "/", "⁄": "/", "\u00a0": " "}
+_GREEK = re.compile("[α-ωΑ-Ωϵϕ]")
+_LEFT_SIDE = re.compile(r"^[^=<>]*?(?:<=|=|≤|\\leq?(?![A-Za-z])|\\approx|≈|:=)(?![=])([^=<>≤]+)$", re.DOTALL)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
+
+
+def in_plain_text(text: str, names: Iterable[str]) -> str:
+    """The same formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
+    text = _with_backslashes(text, {name.partition("_")[0] for name in names})
+    # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
+    text = "".join(_on_the_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
+    text = "".join(_SIGNS.get(letter, letter) for letter in text)
+    text = _GREEK.sub(lambda found: f" {_greek(found[0])} ", text).replace("√", "sqrt")
+    text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
+    text = text.rstrip(".;") if not text.endswith("...") else text
+    return _without_left_side(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+
+
+def is_latex(text: str) -> bool:
+    """Whether a formula is meant for TeX, in whose reading 12 behind ``^`` is a 1 that is raised, and a 2."""
+    return any(mark in text for mark in "\\${}")
+
+
+def as_latex(text: str) -> str:
+    """A formula with Python's powers written as TeX writes them."""
+    if not is_latex(text):
+        return _PLAIN_POWER.sub(r"^{\1}", text.replace("**", "^"))
+    return re.sub(r"\*\*\s*([+-]?\d+(?:\.\d+)?)", r"^{\1}", text).replace("**", "^")
+
+
+def _with_backslashes(text: str, letters: Container[str]) -> str:
+    for character, commands in _LOST.items():
+        for command in commands:
+            if command in letters or command not in _LETTERS:
+                # Behind a command stands no letter, so that a new line before a name stays one.
+                lost = f"{re.escape(character)}{command[1:]}(?![A-Za-z])"
+                text = re.sub(lost, rf"\\{command}", text)
+    return text
+
+
+def _level(letter: str) -> str:
+    """Whether a letter is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
+    kind = unicodedata.decomposition(letter).partition(" ")[0]
+    return kind if kind in {"<super>", "<sub>"} else ""
+
+
+def _on_the_line(level: str, letters: str) -> str:
+    text = letters if not level else unicodedata.normalize("NFKC", letters)
+    return {"<super>": f"^({text})", "<sub>": f"_{text}"}.get(level, text)
+
+
+def _greek(letter: str) -> str:
+    name = unicodedata.name(letter)
+    word = name.replace("GREEK ", "").replace("SMALL LETTER ", "").replace("LUNATE ", "").replace(" SYMBOL", "")
+    return {"FINAL SIGMA": "sigma", "LAMDA": "lambda"}.get(word, word.removeprefix("CAPITAL LETTER ").lower())
+
+
+def _subscripts_joined(text: str) -> str:
+    """Names without the blanks that were put around Greek letters, before an index."""
+    return re.sub(r"\s+_", "_", text)
+
+
+def _without_left_side(text: str) -> str:
+    """The right side of ``\\eta = ...`` or of ``... <= ...``; a text with several such signs stays as it is."""
+    found = _LEFT_SIDE.fullmatch(text.replace("$", " ") if text.count("$") == 2 else text)
+    return found[1].strip() if found else text
