@@ -21,6 +21,7 @@ from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.own_runs import OwnRun, RunSection
+from report.regimes import SearchSection, search_section
 from report.slack import SlackSection, slack_section
 from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
@@ -54,6 +55,8 @@ class ClaimPage:
     symbols: Sequence[tuple[Markup, str]]
     families: Sequence[str]
     evidence: Evidence | None
+    search: SearchSection | None
+    """The regimes that the search of the verdict tried; None for claims that were not searched."""
     figures: Sequence[Figure]
     exhibits: Sequence[Shown]
     """Those with a section of their own."""
@@ -131,6 +134,7 @@ def claim_page(
             symbols=[(formula(latex(symbol)), notion.meaning) for symbol, notion in claim.notation.items()],
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
             evidence=evidence(verdict, called),
+            search=search_section(verdict),
             figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
             exhibits=[each for each in shown if each.heading],
             corrected_by=[repair.id for repair in repairs_of(claim)],
@@ -189,6 +193,15 @@ def _without_violation(verdict: ClaimVerdict) -> str:
     return f"{_tried(verdict)}; no violation was found.{searched}{ratio}"
 
 
+def _undecided(verdict: ClaimVerdict) -> str:
+    """What nothing decides: instances, or runs of the search; else there are few instances."""
+    found = [f"on {verdict.undecided} of {_tried(verdict)} neither floats nor exact numbers could tell"]
+    if verdict.left_open:
+        found = found if verdict.undecided else []
+        found.append(f"{verdict.left_open} runs of the search look like violations, and nothing decided them")
+    return f"Undecided: {'; '.join(found)}."
+
+
 def _definition(verdict: ClaimVerdict) -> str:
     checked = f" Its identity holds on {_tried(verdict)}." if verdict.instances else ""
     article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
@@ -202,9 +215,7 @@ _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
     "supported": _supported,
     "asymptotic": lambda verdict: f"Supported along a ladder on {_tried(verdict)}; no violation was found.",
     "refuted": _refuted,
-    "undecided": lambda verdict: (
-        f"Undecided: on {verdict.undecided} of {_tried(verdict)} neither floats nor exact numbers could tell."
-    ),
+    "undecided": _undecided,
     "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
     "definition": _definition,
 }

@@ -159,7 +159,8 @@ def verify(
     A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
     For a claim of no paper that stands instances are made until there are enough of every kind, and
     it is searched for a violation, for at most `search` seconds.  With few instances it is left undecided.
-    What a proof or a stored counterexample decides is tried on a sample, or `in_full` on as many instances as all else.
+    What a proof or a stored counterexample decides is tried on a sample, or `in_full` on as many instances as all else;
+    claims of no paper always are.
     `InputError` where one of them is no claim, or one that no run could be asked about.
     What was found before, by the same code for the same claims, is not looked for again.
     """
@@ -200,7 +201,12 @@ def _known(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
 
 
 def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
-    return "verdict", target, str(search), str(in_full), *judged_with(target)
+    return "verdict", target, str(search), str(in_full or _is_own(target)), *judged_with(target)
+
+
+def _is_own(target: Target) -> bool:
+    """Whether a claim is of no paper: pages and verdicts of such a claim share all that was found."""
+    return published_by(resolve(target)) is None
 
 
 def _found(
@@ -222,7 +228,7 @@ def _found(
         stages.begin(sum(count_of_tries(likely, later) for later in PARTS if later > part) + len(targets))
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
         decided = decided or dict(decisions)
-        sampled = {t for t in targets if not in_full and decided[t].verdict is not None}
+        sampled = {t for t in targets if not (in_full or _is_own(t)) and decided[t].verdict is not None}
         open_ones = [t for t in open_ones if not _says_enough(resolve(t), outcomes[t], t in sampled)]
     stages.begin(len(targets))
     _gather(outcomes, made_for({t: outcomes[t] for t in targets if t not in sampled}, jobs, stages))

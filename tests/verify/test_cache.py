@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from verify import cache
+from verify.verdict import verify
 
 WRITES = """
 import itertools
@@ -184,3 +185,24 @@ def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, n
     (folder / "__init__.py").write_text(PAPER.replace(old, new))
     after = _digests(folder)
     assert {claim for claim in before if after[claim] != before[claim]} == changed
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("home")
+def test_a_page_of_a_claim_of_ones_own_needs_no_second_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether all instances are asked for or a sample, such a claim is tried once."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import sympy as sp\nfrom fedtheory import Claim, quantities as q\n"
+        "eta = sp.Symbol('eta', positive=True)\n"
+        "loose = Claim(id='mine:loose', lhs=q.local_step_size, rhs=2 * eta, where={eta: q.local_step_size})\n"
+    )
+    (found,) = verify(f"{mine}:loose", search=0.1, in_full=True)
+
+    def find_none(targets: list[str], *_: object) -> Iterator[None]:
+        assert targets == []
+        return iter(())
+
+    monkeypatch.setattr("verify.verdict._found", find_none)
+    (again,) = verify(f"{mine}:loose", search=0.1)
+    assert (again.verdict, again.instances, again.regimes) == (found.verdict, found.instances, found.regimes)
