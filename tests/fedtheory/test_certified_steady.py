@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL, MidpointRadius
 from fedtheory.arithmetic.enclosures import Enclosure, bare, largest
 from fedtheory.engine.certified_run import CertifiedRun
-from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments import Trajectory, stationary
 from fedtheory.engine.moments.certified_steady import CertifiedSteadyTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, Unresolved
@@ -185,3 +186,13 @@ def test_a_claim_on_millions_of_rounds() -> None:
     for factor, verdict in ((sp.Rational(1, 8), False), (sp.Rational(1, 2), True)):
         claim = Claim(id="t:floor", lhs=q.average_suboptimality, rhs=factor * eta, where={eta: q.local_step_size})
         assert check(claim, CertifiedRun(run.problem, run.algorithm)).holds is verdict
+
+
+def test_limits_are_found_up_to_the_length_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two steps of three clients in one dimension are 2^2 * 3 * 2^3 = 96 operations: allowed, and one less is not."""
+    run = plain(3, rounds=10, size=fmpq(1, 100), steps=2)
+    for most, is_found in ((96, True), (95, False)):
+        stationary._limit_of.cache_clear()
+        monkeypatch.setattr(stationary, "_MOST_OF_A_ROUND", most)
+        with nullcontext() if is_found else pytest.raises(Unresolved, match="local steps"):
+            assert q.limiting_distance_sq.on(CertifiedRun(run.problem, run.algorithm)) > 0

@@ -87,3 +87,16 @@ def test_bases_are_found_once_for_all_local_work(monkeypatch) -> None:
     for other in (run, run.with_step_factor(0.5), run.with_work((2,) * len(ROWS), 0.02)):
         assert trajectory_of(other.problem, other.algorithm).recursion._row_spaces
     assert len(asked) == len(ROWS)
+
+
+def test_the_largest_number_is_that_of_all_draws() -> None:
+    """One step from a point by one of three rows: the mean squares of the coordinates, over the three rows."""
+    run = Run(_problem([3], 0.0, True), fedavg(_problem([3], 0.0, True), rounds=1, local_step_size=0.1))
+    (space,) = run.trajectory.recursion._row_spaces
+    point = np.linspace(-1, 2, DIMENSION)
+    _, largest = space.noise(np.outer([1, *point], [1, *point]), np.array([1.0]))
+    (inputs,), (outputs,), inside = space.inputs, space.outputs, space.bases[0] @ point
+    after = [inside - 0.1 * 2 * x * (x @ inside - y) for x, y in zip(inputs, outputs, strict=True)]
+    squares = np.mean(np.square(after), axis=0)
+    assert largest == pytest.approx(squares.max())
+    assert squares.max() > 2 * squares.min()

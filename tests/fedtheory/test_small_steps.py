@@ -236,3 +236,19 @@ def test_limits_of_the_update_rule_have_no_value_for_definitions(name: str) -> N
     for quantity in (q.small_step_bias, q.leading_limiting_distance_sq, q.distance_to_small_step_limit):
         with pytest.raises(NotApplicable, match="has no value"):
             quantity.on(run)
+
+
+@pytest.mark.parametrize("start", [[0, 0], [10**9, 0]])
+def test_rounding_is_no_bias(start: list[int]) -> None:
+    """In floats the gradients at x* sum to about 1e-17, or 1e-8 where the run starts far away."""
+    run = quadratics(
+        [[["2", "1/3"], ["1/3", "1"]], [["1", "0"], ["0", "3"]], [["1/7", "0"], ["0", "1"]]],
+        [["1/3", "0"], ["-1/10", "1"], ["2/9", "-5/7"]],
+        start,
+        deviation=1,
+        importance=["1/3", "1/6", "1/2"],
+        eta="1/10",
+    ).engine
+    exact = leading_distance_sq(run, fmpq(1, 10))
+    assert plain_float(leading_distance_sq(run.as_floats(), 0.1)) == pytest.approx(plain_float(exact), rel=1e-6)
+    assert abs(run.as_floats().problem.centred.linear).max() > 0.1

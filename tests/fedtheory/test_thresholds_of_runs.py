@@ -92,3 +92,25 @@ def test_a_finished_client_has_no_further_gradient() -> None:
     at = problem([(0, 0, 1, 0, 9), (1, 0, 1, 2, 9)], [0], noise=[1, 0])
     run = loss_run(at, rounds=1, size="1/2", steps=(1, 3))
     assert run.trajectory.largest_gradient_sq.tolist() == [0, 4]
+
+
+def test_the_largest_number_that_fits_is_below_the_limit() -> None:
+    """With curvature 2 functionals are four times as large as moments: 1e290 / 4 is the first that leaves the range."""
+    run = quadratics([[["2"]]], [[0]], [1]).engine.as_floats()
+    limit = 1e290 / 4
+    assert run.trajectory._fits(np.array([limit / 2, np.nextafter(limit, 0), limit, 2 * limit])).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_the_curvatures_of_clients_by_hand() -> None:
+    """diag(1, 2) and diag(3, 5): from 1 to 5, whichever client comes first."""
+    clients = [[["1", "0"], ["0", "2"]], [["3", "0"], ["0", "5"]]]
+    for hessians in (clients, clients[::-1]):
+        exact = quadratics(hessians, [[0, 0], [0, 0]], [1, 1]).engine.problem
+        assert (exact.smallest_curvature, exact.largest_curvature) == (1, 5)
+        near = exact.as_floats()
+        assert (near.smallest_curvature, near.largest_curvature) == pytest.approx((1, 5))
