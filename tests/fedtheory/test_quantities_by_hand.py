@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from enumeration import expectation
 from flint import fmpq
@@ -17,6 +18,7 @@ from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock
 from fedtheory.language import quantities as q
+from fedtheory.language.quantities import vectors
 
 INPUTS: list[list[Any]] = [[fmpq(1, 2), fmpq(1)], [fmpq(1), fmpq(1, 3)]]
 OUTPUTS: list[list[Any]] = [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
@@ -132,3 +134,19 @@ def test_round_suboptimality_in_the_limit_of_another_server_step(server: str) ->
     stationary = rate**2 * added[3] / (1 - (1 - rate + rate / 27) ** 2)
     inside = [stationary * fmpq(1, 9) ** k + added[k] for k in (1, 2, 3)]
     assert stationary_round_suboptimality(Recursion(run.problem, run.algorithm)) == sum(inside) / 3
+
+
+@pytest.mark.parametrize("batch", [None, 1, 2])
+@pytest.mark.parametrize("replacement", [True, False])
+def test_the_squared_curvature_of_a_draw(batch: int | None, replacement: bool) -> None:
+    """E[A'A] over all draws, A the average of h h' over the rows h of a draw: all rows without batches."""
+    rows = np.array([[1, 2], [0, 1], [-1, 3]])
+    run = data([rows.tolist()], [[1, 0, 2]], ["1", "0"], batch=batch, replacement=replacement, eta="1/50").engine
+    draws: list[tuple[int, ...]] = [(0, 1, 2)]
+    if batch is not None:
+        every = itertools.product(range(3), repeat=batch)
+        draws = [draw for draw in every if replacement or len(set(draw)) == batch]
+    averages = [sum(np.outer(rows[j], rows[j]) for j in draw) for draw in draws]
+    total = sum(average @ average for average in averages)
+    expected = [[fmpq(int(entry), len(draws) * len(draws[0]) ** 2) for entry in row] for row in total]
+    assert vectors._squared_sample_curvatures(run)[0].tolist() == expected

@@ -79,6 +79,16 @@ def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pyt
     assert (settled.holds, settled.decided_in) == (False, "in enclosures")
 
 
+@pytest.mark.parametrize("limit", ["_MOST_PRODUCTS", "_MOST_OF_CONSTANTS"])
+def test_what_enclosures_cannot_afford_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """Neither rationals nor enclosures are asked beyond what they can do in a minute or two."""
+    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
+    monkeypatch.setattr(f"verify.check.settle.{limit}", 0)
+    path = run_file(tmp_path, Instance("by hand", 106))
+    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    assert (settled.holds, settled.decided_in) == (None, None)
+
+
 LONG = {
     "problem": {"kind": "quadratic", "hessians": [[["1"]]] * 32, "linear": [["0"]] * 32, "start": ["0"], "noise": "1"},
     "algorithm": {"local_step_size": "1/4096", "local_steps": 1, "rounds": 40_000},

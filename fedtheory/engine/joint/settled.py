@@ -67,8 +67,6 @@ def _kept_for_ever(step: Array) -> Array:
     """Q, (n, n); `NotApplicable` where something grows for ever."""
     moved = step - arithmetic_of(step).identity(len(step))
     right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
-    if right.shape != left.shape:
-        raise NotApplicable("the second moments grow for ever")
     meeting = left.T @ right
     try:
         solved = [arithmetic_of(step).solve_regular(meeting, column) for column in left]
