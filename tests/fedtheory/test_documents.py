@@ -40,6 +40,8 @@ LONG = {
     "vlaski2023:thm-5.1.recursion.explicit",
 }
 """Certificates that take seconds to judge."""
+SOME = [pytest.param(one, marks=[pytest.mark.long] * (number % 4 > 0)) for number, one in enumerate(IDS)]
+"""All of them, one in four among the tests that are asked first."""
 SCHEMA = Path(__file__).parents[2] / "docs" / "certificate.schema.json"
 
 
@@ -68,7 +70,15 @@ def test_what_is_read_is_what_was_written(claim_id: str) -> None:
     assert second["letters"] == first["letters"]
 
 
-@pytest.mark.parametrize("claim_id", [pytest.param(one, marks=[pytest.mark.slow] * (one in LONG)) for one in IDS])
+@pytest.mark.parametrize(
+    "claim_id",
+    [
+        pytest.param(
+            one, marks=[pytest.mark.slow if one in LONG else pytest.mark.long] * (one in LONG or number % 4 > 0)
+        )
+        for number, one in enumerate(IDS)
+    ],
+)
 def test_documents_are_judged_as_certificates(claim_id: str) -> None:
     """A document that has gone through JSON text twice is accepted as the certificate is."""
     claim = find(claim_id)
@@ -78,7 +88,7 @@ def test_documents_are_judged_as_certificates(claim_id: str) -> None:
     assert proof.document == second
 
 
-@pytest.mark.parametrize("claim_id", IDS)
+@pytest.mark.parametrize("claim_id", SOME)
 def test_a_document_fits_the_schema(claim_id: str) -> None:
     """And not with a key more, without its kind or claim, or in another version."""
     whole = document(claim_id)
@@ -106,6 +116,7 @@ print(json.dumps({name: digest(document_of(find(name), one)) for name, one in ce
 """
 
 
+@pytest.mark.long
 def test_digests_are_those_of_the_content() -> None:
     """The same in another process, whatever the order of keys; another one for another content."""
     environment = {**os.environ, "PYTHONHASHSEED": "7"}

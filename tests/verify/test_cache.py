@@ -160,22 +160,29 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ("eta * 2", "eta * 3", {"paper:two"}),
-        ("eta, L =", "# a line more\n\neta, L =", set()),
-        ("rhs=eta * L", "rhs=L * eta", set()),
-        ("return 2 *", "return 3 *", {"paper:three"}),
-        ("return 4 if", "return 5 if", {"paper:three"}),
-        ('"eta L", positive', '"eta L", nonnegative', {"paper:one", "paper:two", "paper:three"}),
-        ('"eta L", positive', '"eta L", real=True, positive', set()),
-    ],
-    ids=[
-        "a bound",
-        "a line above",
-        "another order",
-        "a function behind a quantity",
-        "a function behind a quantity behind it",
-        "another assumption on a letter",
-        "an implied one",
+        pytest.param("eta * 2", "eta * 3", {"paper:two"}, id="a bound"),
+        pytest.param("eta, L =", "# a line more\n\neta, L =", set(), id="a line above", marks=pytest.mark.long),
+        pytest.param("rhs=eta * L", "rhs=L * eta", set(), id="another order", marks=pytest.mark.long),
+        pytest.param(
+            "return 2 *", "return 3 *", {"paper:three"}, id="a function behind a quantity", marks=pytest.mark.long
+        ),
+        pytest.param(
+            "return 4 if",
+            "return 5 if",
+            {"paper:three"},
+            id="a function behind a quantity behind it",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            '"eta L", positive',
+            '"eta L", nonnegative',
+            {"paper:one", "paper:two", "paper:three"},
+            id="another assumption on a letter",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            '"eta L", positive', '"eta L", real=True, positive', set(), id="an implied one", marks=pytest.mark.long
+        ),
     ],
 )
 def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, new: str, changed: set[str]) -> None:

@@ -95,6 +95,7 @@ def _all_hold(seed: int, tries: int, runs: int) -> None:
         assert fails_on(claim, chance, runs) is None, claim
 
 
+@pytest.mark.long
 def test_what_is_accepted_holds() -> None:
     """In a few tries."""
     _all_hold(seed=1, tries=40, runs=40)

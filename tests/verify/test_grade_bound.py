@@ -37,6 +37,7 @@ def test_the_reference_in_another_form() -> None:
     assert (found.standing, found.share) == ("equal", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("factor", "expected"), [(sp.Rational(3, 2), 1), (2, 1), (50, Fraction(1, 2))])
 def test_a_looser_bound_is_proved(factor: sp.Expr, expected: Fraction | int) -> None:
     """What is at least the reference is proved; the excess over it is the factor, and decides on the points."""
@@ -47,6 +48,7 @@ def test_a_looser_bound_is_proved(factor: sp.Expr, expected: Fraction | int) -> 
     assert 0 < found.tightness < 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", [SHARPER, 17 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2])
 def test_a_sharper_bound_is_proved(answer: sp.Expr) -> None:
     """What is at least a proved claim that sharpens the reference is proved as well, and counts in full."""
@@ -56,6 +58,7 @@ def test_a_sharper_bound_is_proved(answer: sp.Expr) -> None:
     assert found.excess <= 1
 
 
+@pytest.mark.long
 def test_a_claim_with_more_assumptions_proves_nothing() -> None:
     """The bound for full gradients is sharper still, and is refuted where there is noise."""
     quiet = find("renard2022:lemma-2.3.quiet").relations[0].right
@@ -71,6 +74,7 @@ def test_only_claims_that_ask_for_no_more_prove_an_answer() -> None:
     assert _proved_bounds(quiet)[0] is quiet
 
 
+@pytest.mark.long
 def test_a_bound_that_stands() -> None:
     """What is neither proved nor refuted is not called valid; the reason says how many runs it was tried on."""
     found = grade_bound(DRIFT, tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2, budget=0)
@@ -78,6 +82,7 @@ def test_a_bound_that_stands() -> None:
     assert found.reason == f"no violation in {len(battery(DRIFT))} test runs"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -196,6 +201,7 @@ def test_only_upper_bounds_are_asked_for(claim: str) -> None:
         grade_bound(find(claim), eta)
 
 
+@pytest.mark.long
 def test_the_battery_is_of_the_claim() -> None:
     """Every run that answers are tried on satisfies the claim's assumptions, and the claim."""
     runs = battery(DRIFT)
@@ -204,6 +210,7 @@ def test_the_battery_is_of_the_claim() -> None:
     assert runs.try_claim(replace(DRIFT, id="answer")).violation is None
 
 
+@pytest.mark.long
 def test_the_battery_has_all_kinds_of_runs() -> None:
     """Several clients, local steps and rounds together; many clients; long horizons; losses; noise and none."""
     runs = battery(DRIFT)
@@ -231,6 +238,7 @@ def test_units_where_a_base_is_negative() -> None:
     assert has_units_of(contracting * eta, PRINTED, DRIFT) is False
 
 
+@pytest.mark.long
 def test_answers_with_exponentials() -> None:
     """They are tried as others are: enclosures decide in exact arithmetic."""
     assert grade_bound(DRIFT, sp.exp(eta * L) * PRINTED, budget=0).standing == "not refuted"

@@ -53,6 +53,7 @@ def table(output: Path) -> dict[str, dict[str, str]]:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.long
 def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
     """Right answers have their points beside hostile and wrong ones, and everyone gets a page."""
     output = tmp_path / "out"

@@ -180,6 +180,7 @@ def test_one_client_and_one_step_are_enough() -> None:
     assert false.verdict == "refuted"
 
 
+@pytest.mark.long
 def test_few_instances_support_nothing() -> None:
     """Where hardly a run satisfies the conditions the verdict is not "supported", and says so."""
     rare = Claim(id="mine:rare", lhs=q.max_drift, rhs=10**9, where=CURVED, conditions=[T >= 30])
@@ -189,6 +190,7 @@ def test_few_instances_support_nothing() -> None:
     assert found.verdict == "undecided"
 
 
+@pytest.mark.long
 def test_claims_that_are_given_themselves() -> None:
     """A list of claims, or one of them; anything else is answered with what is expected."""
     wrong = replace(ONE_STEP, rhs=D**2, conditions=[])

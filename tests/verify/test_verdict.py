@@ -41,6 +41,7 @@ def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
     assert run_table(witness) == run_table(shown.instance.run())
 
 
+@pytest.mark.long
 def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:
     """An instance is its family and number; step sizes of the general families never pass 1/(4L)."""
     for name, family in FAMILIES.items():
@@ -113,6 +114,7 @@ def test_in_full_a_proved_claim_is_tried_as_widely_as_others() -> None:
     assert brief.instances < full.enough <= full.instances
 
 
+@pytest.mark.long
 def test_what_nothing_decides_is_tried_until_there_are_enough() -> None:
     """A part of its families is left out only where the others have enough instances."""
     found = verify("lecture27:inherit")[0]
@@ -135,7 +137,7 @@ def test_a_decision_that_the_sample_contradicts_is_none() -> None:
     assert verdicts._verdict(claim.id, outcomes, Decision("proved")).verdict == "refuted"
 
 
-@pytest.mark.parametrize("in_full", [False, True])
+@pytest.mark.parametrize("in_full", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
     monkeypatch: pytest.MonkeyPatch, in_full: bool
 ) -> None:
