@@ -79,3 +79,11 @@ def test_a_search_ends_where_the_error_is_flat_towards_small_steps() -> None:
 
     assert lowest(score, GRID) is None
     assert sorted(asked) == list(GRID)
+
+
+@pytest.mark.parametrize("best", [-7.3, 0.4, 3.6])
+def test_a_search_goes_on_where_the_end_of_the_grid_is_the_best(best: float) -> None:
+    """The grid of exponents is from -4 to 1."""
+    found = lowest(lambda exponent: (exponent - best) ** 2, GRID)
+    assert found is not None
+    assert found[0] == pytest.approx(best, abs=0.02)

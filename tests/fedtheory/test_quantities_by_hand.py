@@ -150,3 +150,10 @@ def test_the_squared_curvature_of_a_draw(batch: int | None, replacement: bool) -
     total = sum(average @ average for average in averages)
     expected = [[fmpq(int(entry), len(draws) * len(draws[0]) ** 2) for entry in row] for row in total]
     assert vectors._squared_sample_curvatures(run)[0].tolist() == expected
+
+
+def test_the_largest_gradient_at_virtual_iterates() -> None:
+    """x^2/2 from 1, two steps of 1/2 and a server that goes eight times as far: to -3, then to -5."""
+    run = quadratics([[["1"]]], [[0]], [1], eta="1/2", steps=2, server=8).engine
+    for quantity in (q.full_gradient_bound, q.gradient_bound):
+        assert quantity.on(run) == 25

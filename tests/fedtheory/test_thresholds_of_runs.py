@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from flint import fmpq
 from loss_runs import loss_run, problem
 from tiny_runs import quadratics
 
-from fedtheory import FLOAT, RATIONAL, InputError, quadratic
+from fedtheory import FLOAT, RATIONAL, InputError, fedavg, quadratic
 from fedtheory.engine.budget import Budget, Controller, Estimates
+from fedtheory.engine.moments import MOST_EXACT_STEPS, is_too_long_for_rationals
 from fedtheory.engine.moments.server import ServerTrajectory
 from fedtheory.engine.multiples import least_multiple
 from fedtheory.engine.region import Ball
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.federation.clock import Clock, FedFix
 
 
 def test_the_ball_of_steps_between_the_two_thresholds_grows() -> None:
@@ -114,3 +120,23 @@ def test_the_curvatures_of_clients_by_hand() -> None:
         assert (exact.smallest_curvature, exact.largest_curvature) == (1, 5)
         near = exact.as_floats()
         assert (near.smallest_curvature, near.largest_curvature) == pytest.approx((1, 5))
+
+
+def test_runs_that_are_just_short_enough_for_rationals() -> None:
+    """The limit itself is allowed, in rounds times local steps."""
+    problem = quadratics([[["1"]]], [[0]], [1]).engine.problem
+    for rounds, steps, is_too_long in ((MOST_EXACT_STEPS, 1, False), (MOST_EXACT_STEPS // 2, 2, False)):
+        algorithm = fedavg(problem, rounds=rounds, local_step_size=fmpq(1, 2), local_steps=steps)
+        assert is_too_long_for_rationals(algorithm) is is_too_long
+        longer = fedavg(problem, rounds=rounds + 1, local_step_size=fmpq(1, 2), local_steps=steps)
+        assert is_too_long_for_rationals(longer)
+
+
+def test_weights_of_updates_in_which_nobody_reports() -> None:
+    """A client that takes ten units of time, and a server that updates after each of two: nothing can be normalised."""
+    run = quadratics([[["1"]]], [[0]], [1], rounds=2).engine
+    clock = Clock(FedFix(fmpq(1)), (fmpq(10),))
+    never = Run(run.problem, replace(run.algorithm, clock=clock))
+    for each in (never, never.as_floats()):
+        with pytest.raises(NotApplicable, match="nobody reports in any update"):
+            _ = each.surrogate.mean_shares

@@ -111,3 +111,9 @@ def test_the_middle_of_a_spread_is_the_median() -> None:
     """One large ratio does not move it, as it would move a mean."""
     assert planning._spread([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
     assert planning._spread([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)
+
+
+def test_cases_are_named_by_data_split_and_batches() -> None:
+    """Full gradients have no size of batches."""
+    assert planning._case_name("breast_cancer", "iid", None) == "breast cancer, iid"
+    assert planning._case_name("breast_cancer", "dirichlet", 8) == "breast cancer, dirichlet, batches of 8"

@@ -12,6 +12,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, sharper_claims
 from fedtheory.runfile import parse_run, run_table
@@ -19,7 +20,7 @@ from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, si
 from verify.check import check
 from verify.falsify.tables import clients
 from verify.grade import grade_bound
-from verify.grade.battery import battery
+from verify.grade.battery import _detailed_kind, battery
 from verify.grade.bound import _proved_bounds
 from verify.grade.looseness import measure_looseness
 from verify.grade.rule import share
@@ -280,3 +281,36 @@ def test_the_rule() -> None:
         share("refuted", None, False),
     ]
     assert shares == [1, 1, Fraction(1, 2), Fraction(1, 4), 0]
+
+
+def test_units_of_a_gap() -> None:
+    """F(x) - F* has the units of L |x|^2, and not those of L |x|."""
+    gap = q.initial_gap.symbol
+    claim = Claim(
+        id="t:gap",
+        lhs=q.final_suboptimality,
+        rhs=gap,
+        where={gap: q.initial_gap, L: q.smoothness, D: q.initial_distance},
+    )
+    assert has_units_of(L * D**2, gap, claim) is True
+    assert has_units_of(L * D, gap, claim) is False
+
+
+def test_runs_of_three_clients_are_another_kind() -> None:
+    """Two clients are few, three are many; a quota of runs is of each."""
+    two, three, four = (
+        parse_run(
+            {
+                "problem": {
+                    "kind": "quadratic",
+                    "hessians": [[["1"]]] * count,
+                    "linear": [["0"]] * count,
+                    "start": ["1"],
+                },
+                "algorithm": {"local_step_size": "1/2", "rounds": 1},
+            },
+            RATIONAL,
+        )
+        for count in (2, 3, 4)
+    )
+    assert _detailed_kind(two) != _detailed_kind(three) == _detailed_kind(four)

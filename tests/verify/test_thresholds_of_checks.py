@@ -96,3 +96,15 @@ def test_a_violation_that_exact_numbers_leave_open_refutes_nothing() -> None:
     found = verdicts._verdict(claim.id, [spurious], Decision())
     assert (found.verdict, found.instances) == ("not applicable", 0)
     assert verdicts._counterexample(claim, [spurious], Decision()) is None
+
+
+def test_of_several_places_the_largest_value_has_an_order() -> None:
+    """At k = 0 a client is where the round starts, exactly; at k = 1 it is O(eta) away, and not O(eta^2)."""
+    eta = sp.Symbol("eta", positive=True)
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]], [[3]]]), array([[1], [0]]), array([1]))
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=RATIONAL.number("1/8", "eta"), local_steps=2))
+    for power, holds in ((2, True), (3, False)):
+        rate = Rate(q.client_distance_sq, eta**power, eta)
+        claim = Claim(id="t:places", rate=rate, where={eta: q.local_step_size}, place="step")
+        assert check(claim, run).holds is holds
