@@ -201,7 +201,7 @@ def _known(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
 
 
 def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
-    return "verdict", target, str(search), str(in_full or _is_own(target)), *judged_with(target)
+    return "verdict", target, str(float(search)), str(in_full or _is_own(target)), *judged_with(target)
 
 
 def _is_own(target: Target) -> bool:

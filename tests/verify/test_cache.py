@@ -197,19 +197,19 @@ def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, n
 @pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_a_page_of_a_claim_of_ones_own_needs_no_second_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether all instances are asked for or a sample, such a claim is tried once."""
+    """Whether all instances are asked for or a sample, and 1 second or 1.0, such a claim is tried once."""
     mine = tmp_path / "mine.py"
     mine.write_text(
         "import sympy as sp\nfrom fedtheory import Claim, quantities as q\n"
         "eta = sp.Symbol('eta', positive=True)\n"
         "loose = Claim(id='mine:loose', lhs=q.local_step_size, rhs=2 * eta, where={eta: q.local_step_size})\n"
     )
-    (found,) = verify(f"{mine}:loose", search=0.1, in_full=True)
+    (found,) = verify(f"{mine}:loose", search=1, in_full=True)
 
     def find_none(targets: list[str], *_: object) -> Iterator[None]:
         assert targets == []
         return iter(())
 
     monkeypatch.setattr("verify.verdict._found", find_none)
-    (again,) = verify(f"{mine}:loose", search=0.1)
+    (again,) = verify(f"{mine}:loose", search=1.0)
     assert (again.verdict, again.instances, again.regimes) == (found.verdict, found.instances, found.regimes)
