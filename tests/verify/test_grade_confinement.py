@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import platform
 import resource
 import signal
 import socket
@@ -27,7 +28,7 @@ from verify.grade.sandbox import Answers
 from verify.grade.submission import header
 
 SECRET = "the secret of the grader"
-"""Numbers of system calls on 64-bit processors of Intel and AMD."""
+NUMBERED = platform.machine() == "x86_64"
 CALLS = {
     "CLONES": [56, 57, 58, 435],
     "TRACES": [101, 310, 311, 312, 438],
@@ -35,6 +36,7 @@ CALLS = {
     "KEYS": [248, 249, 250, 298, 321, 425],
     "NAMESPACES": [272, 308],
 }
+"""Numbers of system calls on 64-bit processors of Intel and AMD."""
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,8 @@ SLOW = ("imports the solutions", "reads the solutions")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in ATTACKS])
 def test_an_attack_reaches_nothing(launch: Launch, victims: Victims, name: str) -> None:
     """No secret comes to light, no victim changes, and the answers around the attack survive."""
+    if any(numbers in ATTACKS[name] for numbers in CALLS) and not NUMBERED:
+        pytest.skip("system calls have other numbers on this processor")
     state = victims.state()
     found = attack(launch, ATTACKS[name], **victims.names)
     assert found.values.get("done", "[]") == "[]"
