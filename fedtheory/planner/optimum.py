@@ -158,6 +158,9 @@ class StepSizes:
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
         self.powers = powers(bound)
+        self._edges: dict[tuple[float | None, ...], Edge] = {}
+        letters = {letter for condition in bound.conditions for letter in condition.free_symbols}
+        self._in_conditions = [name for symbol, name in bound.names.items() if symbol in letters and name != STEP]
         self._coefficients = (
             {}
             if self.powers is None
@@ -194,15 +197,22 @@ class StepSizes:
     def numeric(self, at: Bound, edge: Edge) -> float:
         """What a numeric minimiser finds on the admissible interval."""
         top = self._top(at, edge)
-        return numeric_minimiser(lambda step: at.value({STEP: step}), top, top * math.exp(-_WIDTH))
+        return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
 
     def _top(self, at: Bound, edge: Edge) -> float:
         return edge.value if math.isfinite(edge.value) else _beyond(self.coefficients(at))
 
     def best(self, at: Bound) -> tuple[float, float] | None:
         """The best admissible step size at other numbers, and the bound there."""
-        step = self.minimiser(at, largest(at, STEP))
+        step = self.minimiser(at, self._edge(at))
         return None if step is None else (step, at.value({STEP: step}))
+
+    def _edge(self, at: Bound) -> Edge:
+        """The largest admissible step size, found once for all numbers that conditions do not contain."""
+        key = tuple(at.values.get(name) for name in self._in_conditions)
+        if at.comparators is not None or key not in self._edges:
+            self._edges[key] = largest(at, STEP)
+        return self._edges[key]
 
     def optimum(self, edge: Edge) -> Optimum | None:
         """The best admissible step size with its formula, checked against the numeric minimiser."""

@@ -87,3 +87,13 @@ def test_a_search_goes_on_where_the_end_of_the_grid_is_the_best(best: float) -> 
     found = lowest(lambda exponent: (exponent - best) ** 2, GRID)
     assert found is not None
     assert found[0] == pytest.approx(best, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["local_step_size", "rounds", "local_steps"])
+def test_a_bound_along_a_number_is_the_bound(name: str) -> None:
+    """Also where products with that number stand in it."""
+    for claim in (THEOREM, LIU):
+        bound = bound_of_run(claim, a_run())
+        along = bound.along(name)
+        for number in (0.25, 1.0, 3.0):
+            assert along(number) == bound.value({name: number})
