@@ -108,6 +108,15 @@ def test_example_1_converges_for_phi_between_zero_and_one(step_size: str) -> Non
     assert q.last_energy.measure(run) == energy(39)
 
 
+def test_the_energy_of_example_1_is_measured_from_the_optimum() -> None:
+    """Optima 3 and 1 from 3 are the optima 1 and -1 from 1, moved by 2: so are all models, and no error."""
+    run = pairs("1/4", 6)
+    moved = Run(quadratic(*units([3, 1, 3, 1], 3)), run.algorithm)  # type: ignore[arg-type]
+    assert models(moved) == [model + 2 for model in models(run)]
+    for quantity in (q.first_energy, q.last_energy):
+        assert quantity.measure(moved) == quantity.measure(run) > 0
+
+
 def test_example_1_grows_at_a_large_step_and_turns_in_circles_at_one() -> None:
     """For phi = 3/2 the errors are 1, -1/2, -2, ...; for phi = 1 they come back after six updates."""
     large = models(pairs("3/2", 24))

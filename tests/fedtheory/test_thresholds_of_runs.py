@@ -140,3 +140,12 @@ def test_weights_of_updates_in_which_nobody_reports() -> None:
     for each in (never, never.as_floats()):
         with pytest.raises(NotApplicable, match="nobody reports in any update"):
             _ = each.surrogate.mean_shares
+
+
+def test_full_gradients_have_no_noise_in_either_direction() -> None:
+    """Neither does a moment gain a covariance, nor a form of a later model one of an earlier."""
+    forms, gradients = RATIONAL.array([[[2]]]), RATIONAL.array([[[3, 1], [1, 5]]])
+    oracle = quadratics([[["1"]]], [[0]], [1]).engine.problem.oracle
+    assert not oracle.depends_on_model
+    assert not oracle.pulled_back(forms, gradients).any()
+    assert not oracle.covariances(gradients, forms).any()

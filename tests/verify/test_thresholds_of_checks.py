@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy as sp
 
 from fedtheory import RATIONAL, Claim, Rate
+from fedtheory.engine.limiting_runs import with_infinitesimal_steps
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
@@ -16,6 +20,7 @@ from verify import verdict as verdicts
 from verify.check import check
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
 from verify.check.links import links_of
+from verify.check.orders import order_of
 from verify.check.sides import Values
 from verify.decided import Decision
 from verify.instances import FAMILIES
@@ -108,3 +113,41 @@ def test_of_several_places_the_largest_value_has_an_order() -> None:
         rate = Rate(q.client_distance_sq, eta**power, eta)
         claim = Claim(id="t:places", rate=rate, where={eta: q.local_step_size}, place="step")
         assert check(claim, run).holds is holds
+
+
+@pytest.mark.parametrize(("factor", "power"), [(1, "1/2"), (-1, "1/2")])
+def test_the_order_of_a_sum_is_that_of_its_largest_term(factor: int, power: str) -> None:
+    """sqrt(eta) + eta is of the order 1/2, and no more than that where the terms could cancel."""
+    eta = sp.Symbol("eta", positive=True)
+    claim = Claim(id="t:order", lhs=eta, rhs=1, where={eta: q.local_step_size})
+    found = order_of(claim, sp.sqrt(eta) + factor * eta, with_infinitesimal_steps(_noisy_line()))
+    assert found is not None
+    assert (found.power, found.is_exact) == (Fraction(power), factor > 0)
+    product = order_of(claim, eta * sp.sqrt(eta), with_infinitesimal_steps(_noisy_line()))
+    assert product is not None
+    assert product.power == Fraction(3, 2)
+
+
+def _outcome(holds: bool | None) -> Outcome:
+    """What exact arithmetic might have said of the drift on the first small run."""
+    instance = FAMILIES["small quadratics"].instances[0]
+    return Outcome("renard2022:lemma-2.3", instance, True, True, holds, True, 0.5, (False, False, 1, 1, 1), 0.0)
+
+
+@pytest.mark.parametrize(("holds", "verdict"), [(True, "supported"), (None, "undecided")])
+def test_what_is_open_on_one_run_is_undecided(holds: bool | None, verdict: str) -> None:
+    """However many others there are on which it holds."""
+    found = verdicts._verdict("renard2022:lemma-2.3", [_outcome(True), _outcome(holds)], Decision())
+    assert found.verdict == verdict
+    assert verdicts._verdict("renard2022:lemma-2.3", [_outcome(holds)], Decision("definition")).verdict == (
+        "definition" if holds else "undecided"
+    )
+
+
+def test_few_instances_are_thin_and_leave_only_claims_of_no_paper_undecided() -> None:
+    """From as many as say much on nothing is thin."""
+    found = verdicts._concluded("renard2022:lemma-2.3", [_outcome(True)], Decision(), 0, None)
+    assert (found.verdict, found.is_thin, found.is_own) == ("supported", True, False)
+    assert replace(found, instances=found.enough - 1).is_thin
+    assert not replace(found, instances=found.enough).is_thin
+    assert not replace(found, verdict="proved").is_thin
