@@ -19,6 +19,7 @@ from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.algorithms import Subject, rounds_of_a_cycle
+from verify.falsify.regimes.confirmation import decided
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.evaluation import Evaluation, worth
@@ -175,6 +176,26 @@ def test_ties_lead_nowhere() -> None:
     assert still.holds is None
     assert still.score > moving.score
     assert worth(still) < worth(moving)
+
+
+@pytest.mark.parametrize("rounds", [4, 2**16, 2**21])
+def test_a_violation_that_floats_alone_see_is_none(rounds: int) -> None:
+    """Of a run that neither rationals nor enclosures reach nothing is said."""
+    claim = resolve(
+        Claim(id="mine:tiny", lhs=q.average_local_gradient_sq, rhs=sp.Rational(1, 10**12), assumptions=[a.smooth])
+    )
+    clients = 128
+    problem = {
+        "kind": "quadratic",
+        "hessians": [[["1/16"]]] * clients,
+        "linear": [["0"]] * clients,
+        "start": ["0"],
+        "noise": ["1/256"] * clients,
+    }
+    algorithm = {"local_step_size": "1/128", "local_steps": 1, "rounds": rounds}
+    found = decided(claim, {"problem": problem, "algorithm": algorithm})
+    assert found is None or found[1].is_decided
+    assert rounds > 4 or found is not None
 
 
 def test_no_condition_no_edge() -> None:

@@ -49,7 +49,7 @@ def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         file = written(table)
         found = _decided(claim, file)
-        if found is not None and (found.holds is not None or not found.applicable):
+        if found is not None and found.is_decided:
             return file, found
     return None
 
