@@ -5,9 +5,11 @@ of unknown truth.  `how` is one of
 
 "run"       false: a run violates it, given as a table in which equal neighbours are written once
 "proved"    true: it follows from the proof of its claim, or from proved claims
-"unknown"   neither, after long searches
+"argument"  true: by a short argument on paper that is given as `why`
+"unknown"   neither: a search of the default length found no run, or none was made
 
-`python tests/verify/label_errors.py` writes the file again.
+The file is the list: an error stays as long as it can be planted, also where claims are added or get other verdicts,
+which would change the choice.  `python tests/verify/label_errors.py` writes it again, and fills it up.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ class KnownError:
 
     id: str
     origin: str
-    how: Literal["run", "proved", "unknown"]
+    how: Literal["run", "proved", "argument", "unknown"]
     run: dict[str, Any] | None
     is_quick: bool
     """Whether it belongs to the sample of `make test-long`."""
+    why: str | None = None
+    """The argument that it is true, where no proof is checked."""
 
     @property
     def truth(self) -> Literal["true", "false", "unknown"]:
@@ -64,8 +68,13 @@ def known_errors() -> tuple[KnownError, ...]:
 
 def write(known: Iterable[KnownError]) -> None:
     """The file again, with an entry in each line."""
-    entries = [json.dumps({**vars(each), "run": fold(each.run)}) for each in known]
+    entries = [json.dumps(_entry(each)) for each in known]
     FILE.write_text("[\n" + ",\n".join(entries) + "\n]\n")
+
+
+def _entry(known: KnownError) -> dict[str, Any]:
+    entry = {**vars(known), "run": fold(known.run)}
+    return entry if known.why else {key: value for key, value in entry.items() if key != "why"}
 
 
 def fold(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Writes `planted_errors.json` again: keeps what is still right, and labels what is new by proofs and long searches.
+"""Writes `planted_errors.json` again: keeps what can still be planted, fills up, and labels by proofs and searches.
 
 With the argument `sample` it keeps all labels, and chooses which errors `make test-long` asks for.
 """
@@ -6,45 +6,66 @@ With the argument `sample` it keeps all labels, and chooses which errors `make t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from time import process_time
 
 from known_errors import KnownError, known_errors, write
 from labels import follows
-from planted_errors import PlantedError, planted_errors
-from verdicts import is_refuted, verdict_by_default
+from planted_errors import COUNT, PlantedError, planted_errors
+from verdicts import SEARCH, verdict_by_default
 
-from fedtheory.arithmetic import RATIONAL
-from fedtheory.runfile import parse_run
-from verify.check import check
+from fedtheory.errors import FedtheoryError
+from fedtheory.language.targets import resolve
+from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
+from verify.falsify.regimes import search_regimes
+from verify.falsify.regimes.confirmation import decided
 
-LONGER = 10
-"""So much longer than by default is searched for a run that violates an error of unknown truth."""
-SAMPLE, OF_THESE_TRUE, SECONDS = 40, 8, 6.0
+EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
+"""Of the search that a verdict has by default."""
+
+SAMPLE, OF_THESE_TRUE, SECONDS = 40, 4, {"false": 2.0, "true": 12.0}
 """Errors in the sample, how many of them are true, and how long one of them takes at most."""
 
 
 def label(error: PlantedError, known: KnownError | None) -> KnownError:
     """What is known of an error: what was known before if it is still right."""
     before = known or KnownError(error.claim.id, error.origin.id, "unknown", None, is_quick=False)
-    if before.run is not None and check(error.claim, parse_run(before.run, RATIONAL)).holds is False:
+    if before.how == "argument":
+        return before
+    if before.run is not None and (found := decided(error.claim, before.run)) and found[1].holds is False:
         return before
     if follows(error.mutant, error.origin):
         return replace(before, how="proved", run=None)
-    found = verdict_by_default(error.claim, longer=LONGER)
-    if found.verdict == "refuted":
-        return replace(before, how="run", run=found.run)
+    verdict = verdict_by_default(error.claim)
+    if verdict.verdict == "refuted":
+        return replace(before, how="run", run=verdict.run)
     return replace(before, how="unknown", run=None)
 
 
 def labelled() -> Iterator[KnownError]:
     """All errors with what is known of them, one by one."""
     before = {known.id: known for known in known_errors()}
-    for error in planted_errors():
+    for error in _planted(before.values()):
         known = label(error, before.get(error.claim.id))
         print(known.id, known.how, flush=True)
         yield known
+
+
+def _planted(known: Iterable[KnownError]) -> list[PlantedError]:
+    """The errors that are known and can still be planted, then those that would be chosen today."""
+    kept = [error for each in known for error in _kept(each)]
+    ids = {error.claim.id for error in kept}
+    fresh = (error for error in planted_errors() if error.claim.id not in ids)
+    return [*kept, *islice(fresh, max(0, COUNT - len(kept)))]
+
+
+def _kept(known: KnownError) -> list[PlantedError]:
+    with suppress(FedtheoryError, StopIteration):
+        return [known.error]
+    return []
 
 
 def sampled(known: Sequence[KnownError]) -> list[KnownError]:
@@ -58,9 +79,9 @@ def _quick_ones(known: Sequence[KnownError], most: int) -> set[str]:
     found: set[str] = set()
     for each in known:
         if len(found) < most:
-            claim, begin = each.error.claim, process_time()
-            is_right = is_refuted(claim) == (each.truth == "false")
-            if is_right and process_time() - begin < SECONDS:
+            claim, begin = resolve(each.error.claim), process_time()
+            run = search_regimes(claim, EVALUATIONS).counterexample
+            if (run is not None) == (each.truth == "false") and process_time() - begin < SECONDS[each.truth]:
                 found.add(each.id)
                 print(each.id, flush=True)
     return found

@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import cache
 
 import sympy as sp
-from planted import OF_THE_PREMISES, Mutant
+from planted import COUNTS, OF_THE_PREMISES, Mutant
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import FedtheoryError
-from fedtheory.kernel import Term, assumption, one
+from fedtheory.kernel import Term, assumption, is_ordering, one, slack
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -28,20 +28,90 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 
+ORDERS = (
+    ("average_round_drift", "max_drift"),
+    ("round_drift", "max_drift"),
+    ("rounds", "iterations"),
+    ("objective_smoothness", "smoothness"),
+    ("noise_at_optimum", "noise_deviation"),
+    ("dissimilarity_at_optimum", "gradient_dissimilarity"),
+    ("mean_dissimilarity", "gradient_dissimilarity"),
+)
+"""Quantities of which the first is at most the second by their definitions."""
+SHARES = (sp.S.One, sp.S.Half, sp.Rational(1, 4))
+"""Parts of a condition of which another one may consist."""
+
 
 def follows(mutant: Mutant, origin: Claim) -> bool:
     """Whether a mutant is true by the proof of the claim in which it was planted, or by those of others."""
-    return _is_weaker(mutant.claim, origin) or is_proved(mutant)
+    if origin.verdict == "proved" and mutant.kind in ("a wider condition", "a missing condition"):
+        return _are_implied(origin, mutant.claim) or is_proved(mutant)
+    if mutant.kind in OF_THE_PREMISES:
+        return is_proved(mutant)
+    return _is_weaker(mutant.claim, origin) or _needs_no_proof(mutant.claim) or is_proved(mutant)
 
 
 def _is_weaker(claim: Claim, origin: Claim) -> bool:
     """Whether the slack of a claim is that of a relation of a proved one, and what is not negative by its signs."""
     if origin.verdict != "proved" or len(claim.relations) != 1:
         return False
-    numbers, slack = numbers_of(claim), claim.relations[0].slack
-    gained = [sp.expand(slack - relation.slack) for relation in origin.relations if relation.operator != "=="]
-    shapes = [shape for rest in gained for shape in (sp.factor(rest), rest)]
-    return any(is_nonnegative(shape, numbers, tuple(claim.conditions)) for shape in shapes)
+    own = claim.relations[0].slack
+    gained = [sp.expand(own - relation.slack) for relation in origin.relations if relation.operator != "=="]
+    return any(_is_nonnegative(claim, rest) for rest in gained)
+
+
+def _needs_no_proof(claim: Claim) -> bool:
+    """Whether the slack of the only relation is not negative by the signs and orders of its symbols."""
+    return (
+        len(claim.relations) == 1
+        and claim.relation in ("<=", ">=")
+        and _is_nonnegative(claim, claim.relations[0].slack)
+    )
+
+
+def _is_nonnegative(claim: Claim, rest: sp.Expr) -> bool:
+    numbers, known = numbers_of(claim), (*claim.conditions, *_orders_in(claim, rest))
+    if any(is_nonnegative(shape, numbers, known) for shape in (sp.factor(rest), rest)):
+        return True
+    parts = _by_gaps(rest, _orders_in(claim, rest))
+    return bool(parts) and all(is_nonnegative(sp.factor(part), numbers, tuple(claim.conditions)) for part in parts)
+
+
+def _by_gaps(rest: sp.Expr, orders: list[sp.Expr]) -> list[sp.Expr]:
+    """The coefficients of an expression in the gaps between quantities of which one is at most the other."""
+    gaps = sp.symbols(f"gap:{len(orders)}", nonnegative=True)
+    for gap, order in zip(gaps, orders, strict=True):
+        rest = rest.subs(order.lhs, order.rhs + gap)
+    expanded = sp.expand(rest)
+    return sp.Poly(expanded, *gaps).coeffs() if gaps and expanded.is_polynomial(*gaps) else []
+
+
+def _orders_in(claim: Claim, rest: sp.Expr) -> list[sp.Expr]:
+    """What the definitions say of quantities in an expression."""
+    symbols = {notion.name: symbol for symbol, notion in claim.notation.items() if symbol in rest.free_symbols}
+    return [symbols[large] >= symbols[small] for small, large in ORDERS if {small, large} <= symbols.keys()]
+
+
+def _are_implied(origin: Claim, claim: Claim) -> bool:
+    """Whether the conditions of a proved claim follow from those of another, which has the same relations."""
+    given = [_of_whole_numbers(claim, condition) for condition in claim.conditions]
+    return all(condition in given or _is_implied(claim, condition, given) for condition in origin.conditions)
+
+
+def _is_implied(claim: Claim, condition: sp.Expr, given: list[sp.Expr]) -> bool:
+    if not is_ordering(condition):
+        return False
+    rests = [slack(condition) - share * slack(other) for other in given if is_ordering(other) for share in SHARES]
+    return any(_is_nonnegative(claim, sp.expand(rest)) for rest in rests)
+
+
+def _of_whole_numbers(claim: Claim, condition: sp.Expr) -> sp.Expr:
+    """The same condition on a count, with a whole number as its bound."""
+    notion = claim.notation.get(condition.lhs) if condition.lhs.is_Symbol else None
+    if getattr(notion, "name", None) not in COUNTS or not condition.rhs.is_Rational:
+        return condition
+    rounded = {">=": sp.ceiling, "<=": sp.floor}.get(condition.rel_op)
+    return condition if rounded is None else condition.func(condition.lhs, rounded(condition.rhs))
 
 
 def is_proved(mutant: Mutant) -> bool:
