@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
-from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.federation.losses import LossProblem
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
@@ -163,7 +163,18 @@ class RoundsNeeded:
 
         No step size comes nearer to the edge of divergence than the margin.
         """
-        return self._best_of_many(self.closed) if self.closed is not None else self._best_of_few()
+        if self.closed is None:
+            return self._best_of_few()
+        best = self._best_of_many(self.closed)
+        self._require_digits(best)
+        return best
+
+    def _require_digits(self, best: Outcome) -> None:
+        """Raise `InputError` where the recursion of moments loses the digits that closed forms seem to have."""
+        try:
+            _ = self.errors.at(best.step_size).with_rounds(best.rounds).trajectory.final_suboptimality
+        except Unresolved as reason:
+            raise InputError("problem", str(reason)) from None
 
     def _best_of_many(self, closed: ClosedRounds) -> Outcome:
         """By a dense search, with closed forms."""

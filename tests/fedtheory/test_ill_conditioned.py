@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fedtheory import planner
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array, plain_float, plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, Unresolved
@@ -149,3 +150,11 @@ def test_the_refusal_of_a_run_file_names_its_way_out(tmp_path: Path) -> None:
     table = {"problem": {"kind": "least-squares", "data": "rows.csv"}, "algorithm": {"local_step_size": 1, "rounds": 1}}
     with pytest.raises(InputError, match=r"problem\.data: too ill-conditioned .* standardize = true"):
         parse_run(table, FLOAT, tmp_path)
+
+
+def test_a_plan_without_digits_is_refused() -> None:
+    """Closed forms of the error would print rounding: the plan names the way out."""
+    problem = longley()
+    run = Run(problem, fedavg(problem, rounds=100, local_steps=5, local_step_size=5.2e-13))
+    with pytest.raises(InputError, match="standardize = true"):
+        planner.plan(run, claims=[])
