@@ -14,6 +14,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import find, sharper_claims
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
@@ -22,6 +23,7 @@ from verify.falsify.tables import clients
 from verify.grade import grade_bound
 from verify.grade.battery import _detailed_kind, battery
 from verify.grade.bound import _proved_bounds
+from verify.grade.dimensions import units_of
 from verify.grade.looseness import measure_looseness
 from verify.grade.rule import share
 from verify.grade.same import are_equal, has_units_of
@@ -314,3 +316,42 @@ def test_runs_of_three_clients_are_another_kind() -> None:
         for count in (2, 3, 4)
     )
     assert _detailed_kind(two) != _detailed_kind(three) == _detailed_kind(four)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "units"),
+    [
+        (q.local_step_size, (-1, 2)),
+        (q.smoothness, (1, -2)),
+        (q.noise_deviation, (1, -1)),
+        (q.gradient_dissimilarity, (1, -1)),
+        (q.dissimilarity_at_optimum, (1, -1)),
+        (q.initial_distance, (0, 1)),
+        (q.final_suboptimality, (1, 0)),
+        (q.max_drift, (0, 2)),
+        (q.average_gradient_sq, (2, -2)),
+        (q.participants, (0, 0)),
+        (q.momentum, (0, 0)),
+        (q.small_step_bias, (0, 1)),
+        (q.largest_staleness, (0, 0)),
+    ],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_units_come_from_runs(quantity: Quantity, units: tuple[int, int]) -> None:
+    """Exponents of the loss and of lengths, by hand; a quantity without a value on any run has unknown units."""
+    assert units_of(quantity) == units
+
+
+def test_a_square_in_place_of_a_length_has_other_units() -> None:
+    """Also where the claim is about the optimum's own dissimilarity."""
+    mu = sp.Symbol("mu", positive=True)
+    where = {eta: q.local_step_size, tau: q.local_steps, L: q.smoothness, mu: q.strong_convexity}
+    claim = Claim(
+        id="t:bias",
+        lhs=q.small_step_bias,
+        rhs=eta * (tau - 1) / 2 * L / mu * zeta,
+        where={**where, zeta: q.dissimilarity_at_optimum},
+    )
+    reference = claim.relations[0].right
+    assert has_units_of(reference * 3, reference, claim) is True
+    assert has_units_of(eta * tau * L * zeta**2 / mu, reference, claim) is False

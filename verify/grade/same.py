@@ -10,36 +10,13 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
+from verify.grade.dimensions import Units, units_of
 
 _POINTS, _DIGITS = 12, 40
 _SMALL = 60
 """Operations up to which SymPy is asked for a proof that two expressions are the same."""
 _VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
-
-# Units of the loss, and of the model's length.
-_UNITS: Mapping[str, tuple[int, int]] = {
-    q.clients.name: (0, 0),
-    q.rounds.name: (0, 0),
-    q.iterations.name: (0, 0),
-    q.local_steps.name: (0, 0),
-    q.local_step_size.name: (-1, 2),
-    q.server_step_size.name: (0, 0),
-    q.smoothness.name: (1, -2),
-    q.strong_convexity.name: (1, -2),
-    q.noise_deviation.name: (1, -1),
-    q.gradient_dissimilarity.name: (1, -1),
-    q.initial_distance.name: (0, 1),
-    q.initial_gap.name: (1, 0),
-    q.second_moment.name: (1, -1),
-    q.max_drift.name: (0, 2),
-    q.round_drift.name: (0, 2),
-    q.average_round_drift.name: (0, 2),
-    q.total_progress.name: (0, 2),
-    q.server_distance_sq.name: (0, 2),
-    q.next_server_distance_sq.name: (0, 2),
-    q.final_distance_sq.name: (0, 2),
-}
-
 
 _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
 
@@ -77,22 +54,28 @@ def number_at(expression: Expr, point: Mapping[sp.Symbol, Expr]) -> sp.Float | N
 def has_units_of(answer: Expr, reference: Expr, claim: Claim) -> bool | None:
     """Whether an answer scales as the reference when the loss and the model change their units; None if unknown."""
     symbols = sorted(answer.free_symbols | reference.free_symbols, key=str)
-    if not all(s in claim.where and claim.where[s].name in _UNITS for s in symbols):
+    units = {symbol: _units(claim, symbol) for symbol in symbols}
+    known = {symbol: found for symbol, found in units.items() if found is not None}
+    if len(known) < len(units):
         return None
     # A power with a count in its exponent may have no other real values.
     point = {
         s: sp.Integer(value.p) if claim.where[s] in _COUNTS else value for s, value in next(_points(symbols)).items()
     }
     scalings = ((sp.Rational(3), sp.Rational(1)), (sp.Rational(1), sp.Rational(5)))
-    alike = [_scale_alike(answer, reference, claim, point, scales) for scales in scalings]
+    alike = [_scale_alike(answer, reference, known, point, scales) for scales in scalings]
     return None if None in alike else all(alike)
 
 
 def _scale_alike(
-    answer: Expr, reference: Expr, claim: Claim, point: Mapping[sp.Symbol, Expr], scales: tuple[Expr, Expr]
+    answer: Expr,
+    reference: Expr,
+    units: Mapping[sp.Symbol, Units],
+    point: Mapping[sp.Symbol, Expr],
+    scales: tuple[Expr, Expr],
 ) -> bool | None:
     """None where one of the two has no value; zero has no units."""
-    scaled = {symbol: value * _unit(claim, symbol, scales) for symbol, value in point.items()}
+    scaled = {symbol: value * _factor(units[symbol], scales) for symbol, value in point.items()}
     before, after = number_at(answer, point), number_at(answer, scaled)
     known, known_after = number_at(reference, point), number_at(reference, scaled)
     if before is None or after is None or known is None or known_after is None:
@@ -102,6 +85,12 @@ def _scale_alike(
     return bool(abs(after * known - before * known_after) <= abs(before * known_after) / 10**20)
 
 
-def _unit(claim: Claim, symbol: sp.Symbol, scales: tuple[Expr, Expr]) -> Expr:
-    of_loss, of_length = _UNITS[claim.where[symbol].name]
-    return scales[0] ** of_loss * scales[1] ** of_length
+def _units(claim: Claim, symbol: sp.Symbol) -> Units | None:
+    meaning = claim.where.get(symbol)
+    return units_of(meaning) if isinstance(meaning, Quantity) else None
+
+
+def _factor(units: Units, scales: tuple[Expr, Expr]) -> Expr:
+    """By how much a number of some units grows when those of the loss and of lengths shrink."""
+    loss, length = (sp.Rational(exponent.numerator, exponent.denominator) for exponent in units)
+    return scales[0] ** loss * scales[1] ** length

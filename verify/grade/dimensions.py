@@ -1,0 +1,111 @@
+"""Units of quantities, found from runs: how each changes when the loss and the model are measured in other units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.language.quantities import Quantity
+from fedtheory.runfile import parse_run
+
+Units = tuple[Fraction, Fraction]
+"""Exponents of the unit of the loss, and of the model's length."""
+
+_LOSS, _LENGTH = 3, 5
+_SETTINGS: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"participation": {"kind": "uniform", "clients": 1}},
+    {"clock": {"policy": "async", "times": ["1", "2"], "ties": "one-by-one"}},
+    {"clock": {"policy": "fedfix", "times": ["1", "2"], "interval": "3/2"}},
+    {"clock": {"policy": "fedbuff", "times": ["1", "2"], "buffer": 1}},
+    {"server_step_size": "1/2"},
+    {"name": "fedavgm", "momentum": "1/4"},
+    {"local_steps": [1, 4]},
+    {"weights": ["1/4", "3/4"]},
+    {"name": "scaffnew", "probability": "1/2", "local_steps": 1},
+    {"name": "compressed", "coordinates": 1},
+    {"name": "fedprox", "proximal": True},
+    {"name": "dsgd", "mixing": [["3/4", "1/4"], ["1/4", "3/4"]], "local_steps": 1},
+)
+"""Kinds of runs; a quantity needs a value that is not zero on one of them."""
+
+
+@cache
+def units_of(quantity: Quantity) -> Units | None:
+    """The units of a quantity; None where no run of the kinds that are tried gives it a value."""
+    for place in range(len(_SETTINGS)):
+        found = _units_on(quantity, place)
+        if found is not None:
+            return found
+    return None
+
+
+def _units_on(quantity: Quantity, place: int) -> Units | None:
+    values = [_size(quantity, run) for run in _runs(place)]
+    if any(value is None or value == 0 or not math.isfinite(value) for value in values):
+        return None
+    plain, of_loss, of_length = (value for value in values if value is not None)
+    exponents = [_exponent(of_loss / plain, _LOSS), _exponent(of_length / plain, _LENGTH)]
+    if any(exponent is None for exponent in exponents):
+        return None
+    shares = 2 if quantity.root else 1
+    loss, length = (exponent / shares for exponent in exponents if exponent is not None)
+    return loss, length
+
+
+def _size(quantity: Quantity, run: Run | None) -> float | None:
+    """The largest value on a run; None where it has none."""
+    if run is None:
+        return None
+    try:
+        values = [abs(plain_float(value)) for value in np.ravel(np.asarray(quantity.on(run), dtype=object))]
+    except (FedtheoryError, ArithmeticError, ValueError):
+        return None
+    return max(values, default=None)
+
+
+def _exponent(ratio: float, base: int) -> Fraction | None:
+    """The exponent of a power, a half or a whole number; None for what is none."""
+    exponent = math.log(ratio) / math.log(base)
+    nearest = round(2 * exponent)
+    return Fraction(nearest, 2) if abs(2 * exponent - nearest) < 1e-6 else None
+
+
+@cache
+def _runs(place: int) -> tuple[Run | None, ...]:
+    return tuple(_run(place, *scales) for scales in ((1, 1), (_LOSS, 1), (1, _LENGTH)))
+
+
+def _run(place: int, loss: int, length: int) -> Run | None:
+    try:
+        return parse_run(_table(dict(_SETTINGS[place]), Fraction(loss), Fraction(length)), FLOAT)
+    except FedtheoryError:
+        return None
+
+
+def _table(setting: dict[str, Any], loss: Fraction, length: Fraction) -> dict[str, Any]:
+    """A run of two clients in the plane, in other units."""
+    curvature, slope = loss / length**2, loss / length
+    problem = {
+        "kind": "quadratic",
+        "hessians": [_scaled([[2, 1], [1, 1]], curvature), _scaled([[1, 0], [0, 1]], curvature)],
+        "linear": [_scaled([1, -2], slope), _scaled([-1, 1], slope)],
+        "start": _scaled([3, 1], length),
+        "noise": str(slope**2),
+    }
+    if "proximal" in setting:
+        setting["proximal"] = str(curvature / 2)
+    work = {"local_step_size": str(1 / curvature / 16), "local_steps": 3, "rounds": 4}
+    return {"problem": problem, "algorithm": work | setting}
+
+
+def _scaled(values: list[Any], scale: Fraction) -> list[Any]:
+    return [_scaled(value, scale) if isinstance(value, list) else str(value * scale) for value in values]
