@@ -20,11 +20,12 @@ def run(
     *,
     _no_code: NoCode = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Write claims with their proofs as theorems for Rocq (Coq 8.16 or newer), with the library that they need.
 
     Without targets all proved claims.  In the folder `coq_makefile -f _CoqProject -o Makefile && make` checks them;
     the last file prints what each theorem rests on.  A claim that cannot be written is listed with the reason.
+    Exit code 1 if the kernel refuses a certificate: no theorem is written of it.
     """
     from pathlib import Path
 
@@ -36,7 +37,11 @@ def run(
         entries = write_project(Path(output), named, tell)
     if as_json:
         print_json([entry.document() for entry in entries])
-        return
+        return int(any(entry.is_refused for entry in entries))
     for entry in entries:
         print_lines(f"{entry.id}: {entry.file or entry.reason}")
     print_lines(f"{sum(entry.file is not None for entry in entries)} of {len(entries)} claims are theorems in {output}")
+    refused = [entry.id for entry in entries if entry.is_refused]
+    if refused:
+        print_lines(f"the kernel refuses the certificates of {', '.join(refused)}: `fedtheory prove` names each step")
+    return int(bool(refused))

@@ -8,16 +8,18 @@ from dataclasses import replace
 from fedtheory.federation.definition import optimum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
 from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.rest import AtRest
 from verify.rocq.algorithms import Algorithm, Env, Place
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import SIGN
 from verify.rocq.terms import Atom, Dot, Mean, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 _NOISE = Atom("gradient_noise S i", own=True, zero=True)
@@ -43,7 +45,8 @@ def theorem_of_rest(claim: Claim, certificate: AtRest) -> Theorem:
     statement = f"{_moved(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
     definitions = f"{known.text()}{known.at_optimum()}{said}"
     name, needs = name_of(claim.id), ("Definitions",)
-    return Theorem(name, told, statement, proof, lemmas, needs, definitions=definitions)
+    called: dict[Notion, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _moved(known)}
+    return Theorem(name, told, statement, proof, lemmas, needs, called=called, definitions=definitions)
 
 
 def _moved(known: Algorithm) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -30,7 +31,7 @@ class Checked:
     statement: str
     """What the theorem says, as Rocq reads it."""
     digest: str
-    """SHA-256 of its part of the library and of all files that the theorem needs."""
+    """SHA-256 of its part of the library and of all files that the theorem needs, without their comments."""
 
 
 @cache
@@ -41,9 +42,22 @@ def checked() -> dict[str, Checked]:
 
 
 def digest_of(known: Exported) -> str:
-    """SHA-256 of its part of the library and of all files that a theorem needs."""
+    """SHA-256 of its part of the library and of all files that a theorem needs, of which Rocq reads no comments."""
     texts = [*library_of(known).values(), *(text_of(one) for one in with_uses(known).values())]
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    return hashlib.sha256("\0".join(map(without_comments, texts)).encode()).hexdigest()
+
+
+def without_comments(text: str) -> str:
+    """A text as Rocq reads it: comments, which may be nested, are spaces."""
+    kept, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        if part == "(*":
+            depth += 1
+        elif part == "*)":
+            depth -= 1
+        elif depth == 0:
+            kept.append(part)
+    return " ".join(" ".join(kept).split())
 
 
 def accepted_in(folder: Path) -> list[Checked]:

@@ -20,6 +20,7 @@ from fedtheory.proofs.worded import DERIVED
 from verify.rocq.averages import bound_by
 from verify.rocq.averages import tactics as averaged_by
 from verify.rocq.gaps import GapsVocabulary, is_of_gaps
+from verify.rocq.names import name_of
 from verify.rocq.nobody import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
@@ -28,7 +29,7 @@ from verify.rocq.sampled import vocabulary_of
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Theorem, conjunction, name_of, projected
+from verify.rocq.theorem import Theorem, conjunction, projected
 from verify.rocq.updates import UpdateVocabulary, is_of_updates
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.contraction import Contracting, Contraction
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import KNOWN
 from verify.rocq.sampled import vocabulary_of
 from verify.rocq.terms import Multiple, Number, Sum, Term
-from verify.rocq.theorem import Theorem, name_of
+from verify.rocq.theorem import Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 

@@ -8,10 +8,11 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.contraction import Discounted
 from verify.rocq.contraction import contracting
+from verify.rocq.names import name_of
 from verify.rocq.numbers import number
 from verify.rocq.run import KNOWN
 from verify.rocq.sampled import SampledVocabulary
-from verify.rocq.theorem import Theorem, name_of
+from verify.rocq.theorem import Theorem
 
 _AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewrite forgets_is; assumption)."
 

@@ -33,8 +33,10 @@ from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.mean import theorem_of_mean
+from verify.rocq.names import require_own_names
 from verify.rocq.numbers import Signs
 from verify.rocq.of_run import theorem_of_step_in_run
+from verify.rocq.origins import with_origins
 from verify.rocq.own_steps import is_of_steps, theorem_of_steps
 from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
@@ -118,7 +120,9 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     is_stated = certificate.relaxed is None or (general.library and not conditions)
     theorem = general if is_stated else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
-    return Exported(claim, theorem, general, conditions, tuple(used))
+    require_own_names(claim, theorem.called)
+    known = Exported(claim, theorem, general, conditions, tuple(used))
+    return replace(known, theorem=with_origins(known))
 
 
 def _of_definition(claim: Claim, certificate: AtRest | Lyapunov) -> Theorem:
@@ -187,4 +191,5 @@ def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theore
     lines.append(f"exact ({lemma.applied(**arguments)}).")
     told = [binder for binder in general.binders if not binder.name.startswith("condition")]
     proof = "\n".join(lines)
-    return Theorem(general.name, [*told, *own.hypotheses()], general.statement, proof, (lemma,), general.needs)
+    told += own.hypotheses()
+    return replace(general, binders=told, proof=proof, lemmas=(lemma,), definitions="")

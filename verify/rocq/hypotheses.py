@@ -12,7 +12,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Notion
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
-from verify.rocq.vocabulary import NUMBERS, Vocabulary
+from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, bounds_there
 
 _SAID = {
     a.uniform_shares: ("uniform_shares_S", "uniform_shares S"),
@@ -35,10 +35,7 @@ _KNOWN_ELSEWHERE = {
     q.largest_importance,
     q.strong_convexity,
     q.noise_smoothness,
-    q.comparator_noise,
-    q.comparator_dissimilarity,
-    q.noise_at_optimum,
-    q.dissimilarity_at_optimum,
+    *OF_POINTS,
     q.sampling_variance,
     q.proximal_weight,
 }
@@ -113,12 +110,13 @@ def _there(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
     if has_noise:
         yield Binder("noise_there", "nat -> step_space S")
         yield Binder("drawn_there_S", "drawn_at S past noise_there")
-    if letters & {letter(q.comparator_noise), letter(q.noise_at_optimum)}:
-        yield from _variable("sigma_there")
-        yield Binder("noise_there_S", "noise_at S noise_there sigma_there")
-    if letters & {letter(q.comparator_dissimilarity), letter(q.dissimilarity_at_optimum)}:
-        yield from _variable("zeta_there")
-        yield Binder("dissimilarity_there_S", f"dissimilarity_at S {point} zeta_there")
+    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_there(letter, point, letters)
+    if is_noise_bounded:
+        yield from _variable(at.noise_name)
+        yield Binder("noise_there_S", f"noise_at S noise_there {at.noise_name}")
+    if is_dissimilarity_bounded:
+        yield from _variable(at.dissimilarity_name)
+        yield Binder("dissimilarity_there_S", f"dissimilarity_at S {point} {at.dissimilarity_name}")
     if letter(q.largest_importance) in letters:
         yield from _variable("p_max")
         yield Binder("largest_share_S", "largest_share S p_max")
@@ -139,7 +137,7 @@ def _numbers(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder
     if vocabulary.letters(q.visited_second_moment) in letters:
         yield Binder("G_run", "R")
         yield Binder("second_moment_in_run_S", "bounded_second_moment S G_run")
-    bound = {_notion for assumption, (_, _notion) in _BOUNDS.items() if assumption in claim.assumptions}
+    bound: set[Notion] = {of for assumption, (_, of) in _BOUNDS.items() if assumption in claim.assumptions}
     if a.smooth in claim.assumptions or a.convex_and_smooth in claim.assumptions:
         bound |= {q.smoothness}
     bound |= _KNOWN_ELSEWHERE

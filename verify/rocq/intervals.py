@@ -13,12 +13,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.intervals import Telescoped
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.names import name_of, named
 from verify.rocq.numbers import number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Binder, Theorem, name_of, projected
+from verify.rocq.theorem import Binder, Theorem, projected
 
 if TYPE_CHECKING:
     from verify.rocq.export import Exported
@@ -51,7 +52,7 @@ def theorem_of_interval(
     whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
     said = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
     proof = "\n".join([KNOWN, *induction, whole, least])
-    return Theorem(name_of(claim.id), told, said, proof, needs=NEEDS), [known]
+    return Theorem(name_of(claim.id), told, said, proof, needs=NEEDS, called=named(letter, names)), [known]
 
 
 def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:

@@ -13,18 +13,18 @@ from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
 from fedtheory.proofs.definitions import MIXING, NOISE, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.at_rest import round_of
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN
-from verify.rocq.lyapunov_words import CALLED, Words
+from verify.rocq.lyapunov_words import MIXING_NAME, Words
+from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.theorem import Binder, Theorem, of_condition
 
 _NOWHERE = Atom("(@zero (step_space S))", zero=True)
 
@@ -146,7 +146,7 @@ class _Writer:
         letter, claim = self.plain.letters, self.claim
         found = []
         if letter(q.mixing_contraction) in claim.notation:
-            found += [Binder("rho", "R"), Binder("rho_nonnegative", "0 <= rho")]
+            found += [Binder(MIXING_NAME, "R"), Binder(f"{MIXING_NAME}_nonnegative", f"0 <= {MIXING_NAME}")]
         if letter(q.optimum_gradient) in claim.notation:
             slopes = "mean (step_clients S) (fun i => ‖grad (client_objective S i) (x_star)‖²)"
             found += [Binder("G_star", "R"), Binder("optimum_gradient_known", f"0 <= G_star ^ 2 - ({slopes})")]
@@ -164,8 +164,9 @@ class _Writer:
         statement = f"{self._final()} <= {self.run.links.reader.number(relation.right)}"
         definitions = f"{self.known.text()}{self.known.run()}{self._function()}{self._final_definition()}"
         proof = "\n".join(self._proof(relation.right, lemmas))
-        called: dict[Notion, str] = {**CALLED, q.final_distance_sq: self._final()}
-        called[q.final_consensus_distance_sq] = self._final()
+        measured = self.run.letters.notion(relation.left)
+        assert measured is not None
+        called = {**self.run.vocabulary.called, measured: self._final()}
         return Theorem(self.name, told, statement, proof, lemmas, ("Definitions",), (), called, definitions)
 
     def _function(self) -> str:
@@ -206,11 +207,14 @@ class _Writer:
             index, each = (" i", "n i") if one in self.known.definition.client else ("", "n")
             yield Binder(f"past_{one}", f"forall {each}, past n ({one} (after {self.known.applied} n){index})")
         if self.is_mixed:
-            yield Binder("mixes_A", "mixes (space_of A) (clients_of A) mixing rho")
+            yield Binder("mixes_A", f"mixes (space_of A) (clients_of A) mixing {MIXING_NAME}")
         if self.is_curved:
             yield Binder("some_points", "exists u w : space_of A, 0 < ‖u - w‖²")
         if self._counts_steps:
-            yield Binder("single_step", "tau A <= 1")
+            (one_step,) = (
+                one for one in self.claim.conditions if self.plain.letters(q.local_steps) in one.free_symbols
+            )
+            yield Binder("single_step", "tau A <= 1", of_condition(one_step))
         yield from self.run.signs.hypotheses()
 
     def _in_run(self, one: Binder) -> Binder:

@@ -30,11 +30,12 @@ _ABOUT_STEPS = (
 )
 """What is assumed of each step; the others are in the definition of the algorithm."""
 _NOISE = Atom("gradient_noise S i", own=True, noisy=True)
+MIXING_NAME = "rho_mixing"
 CALLED: Mapping[Notion, str] = {
     q.rounds: "T A",
     q.clients: "M_of A",
     q.local_step_size: "size_of A",
-    q.mixing_contraction: "rho",
+    q.mixing_contraction: MIXING_NAME,
 }
 """What numbers of a run are called."""
 
@@ -49,7 +50,7 @@ class Words:
         self.vocabulary = vocabulary = Vocabulary(self.step)
         self.letters = letter = vocabulary.letters
         named = {notion: key for key, notion in PARAMETERS.items()}
-        own = {letter(notion): key for notion, key in named.items()} | {letter(q.mixing_contraction): "rho"}
+        own = {letter(notion): key for notion, key in named.items()} | {letter(q.mixing_contraction): MIXING_NAME}
         own |= {letter(q.optimum_gradient): "G_star", letter(q.initial_distance): "D"}
         vocabulary.numbers |= own
         if not at_step:

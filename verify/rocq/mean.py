@@ -14,11 +14,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
 from verify.rocq.terms import Multiple, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
@@ -50,7 +51,7 @@ def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_
         lines.append("pose proof (each_round n) as K.")
     proof = "\n".join([*lines, *concluded(optimum)])
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
-    return Theorem(name_of(claim.id), told, statement, proof, (lemma,))
+    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), called=run.called)
 
 
 def concluded(point: str) -> list[str]:

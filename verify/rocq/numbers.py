@@ -15,7 +15,7 @@ from flint import fmpq
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Quotient, Rejected, linear, quotient
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, of_condition
 
 
 def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
@@ -122,7 +122,10 @@ class Signs:
 
     def hypotheses(self) -> list[Binder]:
         """The conditions as hypotheses of a theorem."""
-        return [Binder(f"condition{n}", self.ordering(one)) for n, one in enumerate(self.conditions, start=1)]
+        return [
+            Binder(f"condition{n}", self.ordering(one), of_condition(one))
+            for n, one in enumerate(self.conditions, start=1)
+        ]
 
     def ordering(self, condition: Expr) -> str:
         """A condition as text."""

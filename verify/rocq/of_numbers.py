@@ -52,7 +52,6 @@ class NumbersVocabulary(Spoken):
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         notions = {symbol: self.letters.notion(symbol) for symbol in self.symbols}
         self.names = {s: notion.name for s, notion in notions.items() if notion} | each
-        self.called = {notion: notion.name for notion in notions.values() if notion}
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:

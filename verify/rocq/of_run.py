@@ -12,12 +12,13 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.names import name_of
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
 from verify.rocq.step import theorem_with
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import CLIENTS, Vocabulary
 
 if TYPE_CHECKING:
@@ -44,10 +45,15 @@ def theorem_of_step_in_run(
     drift = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
     arguments = run.at_step | {"known_S": drift}
     proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
-    statement = at_step.statement
+    called = {notion: _in_run(name) for notion, name in at_step.called.items()}
+    return Theorem(name_of(claim.id), told, _in_run(at_step.statement), proof, (at_step,), called=called), uses
+
+
+def _in_run(said: str) -> str:
+    """What is said of a step, said of step k of round n of a run."""
     for name, here in (("k", "(INR k)"), ("tau", "(tau A)"), ("S", "(step_at A n k)")):
-        statement = re.sub(rf"\b{name}\b", here, statement)
-    return Theorem(name_of(claim.id), told, statement, proof, (at_step,)), uses
+        said = re.sub(rf"\b{name}\b", here, said)
+    return said
 
 
 def _bound(claim: Claim, lemma: Claim) -> Expr:

@@ -19,7 +19,7 @@ from verify.rocq.terms import Atom, Multiple, Named, Sum
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import OWN, Constant, Vocabulary, gradient
 
-_NUMBERS: Mapping[Notion, str] = {
+NUMBERS: Mapping[Notion, str] = {
     q.clients: "M S",
     q.effective_step_size: "step_size S",
     q.client_local_steps: "E i",
@@ -45,7 +45,7 @@ class OwnVocabulary(Vocabulary):
         if sides.has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
             raise NotExported("sums over the steps of a round and draws of its participants are not in the library")
         super().__post_init__()
-        self.numbers = {self.letters(notion): name for notion, name in _NUMBERS.items()}
+        self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items()}
         letter = self.letters
         iterate = self.vectors[letter(q.local_iterate)]
         sample = self.vectors[letter(q.stochastic_gradient)]

@@ -17,15 +17,16 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import Induction, moved_on
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
 from verify.rocq.own import OwnVocabulary
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.step import SIGN
 from verify.rocq.terms import Atom, Multiple, Named, Sum, text
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of, projected
+from verify.rocq.theorem import Binder, Theorem, conjunction, projected
 from verify.rocq.vocabulary import CLIENTS
 
 if TYPE_CHECKING:
@@ -130,8 +131,7 @@ class _Writer:
         start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
         start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]
         proof = "\n".join([*start, conjunction(proofs)])
-        called = {**NUMBERS, **VECTORS}
-        name = name_of(self.claim.id)
+        name, called = name_of(self.claim.id), self._vocabulary("e").called
         return Theorem(name, told, " /\\\n  ".join(said), proof, tuple(self.lemmas), library=STEPS, called=called)
 
     def _vocabulary(self, step: str) -> RoundVocabulary:

@@ -16,9 +16,11 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Notion
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.names import named
 from verify.rocq.numbers import number
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
@@ -110,6 +112,13 @@ class PathInRun:
 
     def _is_replaced(self, binder: Binder) -> bool:
         return bool(self.vocabulary.told) and binder.name in ("zeta", "zeta_nonnegative", "bounded_dissimilarity_A")
+
+    @property
+    def called(self) -> dict[Notion, str]:
+        """The names of the claim's quantities."""
+        of_step = {notion: in_run(name) for notion, name in self.vocabulary.called.items()}
+        index = self.run.letters(q.local_step_index)
+        return of_step | named(self.run.letters, {**self.run.names, index: "INR k"})
 
     @property
     def known(self) -> list[str]:

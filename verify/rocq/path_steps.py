@@ -16,13 +16,14 @@ from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.products import Products
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, in_run, powers_in, written
 from verify.rocq.products import said_otherwise
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of, projected
+from verify.rocq.theorem import Binder, Theorem, conjunction, projected
 
 if TYPE_CHECKING:
     from verify.rocq.export import Exported
@@ -66,7 +67,8 @@ class _Writer:
         lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
         lines.append(f"pose proof ({step.applied(**{**self.path.arguments, 'k': 'k'})}) as known.")
         proof = "\n".join([*lines, conjunction(proofs)])
-        return Theorem(name_of(self.claim.id), told, " /\\\n  ".join(said), proof, (step,), NEEDS)
+        name, called = name_of(self.claim.id), self.path.called
+        return Theorem(name, told, " /\\\n  ".join(said), proof, (step,), NEEDS, called=called)
 
     def _said(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):

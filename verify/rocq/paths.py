@@ -18,6 +18,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, Induction, moved_on
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.path_run import NEEDS, KnownOnPath, PathInRun, PathVocabulary, in_run, of_means, written
 from verify.rocq.reading import Reader
@@ -25,7 +26,7 @@ from verify.rocq.recursion import at_first_step
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Multiple, Number, Sum, Term, text
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import CLIENTS
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class _Writer:
         signs = self.path.run.signs(self.conditions)
         proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
         told = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
-        return Theorem(self.name, told, " /\\\n  ".join(said), proof, tuple(lemmas), NEEDS)
+        return Theorem(self.name, told, " /\\\n  ".join(said), proof, tuple(lemmas), NEEDS, called=self.path.called)
 
     def written(self, expression: Expr) -> Expr:
         """An expression with base^(k + m) as base^m times a letter, and means of the delta_i as delta."""

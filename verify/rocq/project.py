@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
+from fedtheory.proofs import prove
 from verify.rocq.export import Exported, exported, of_id
+from verify.rocq.heading import heading
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import CONSTANTS, OF_ROUNDS, QUANTITIES
-from verify.rocq.vocabulary import NUMBERS, VECTORS
 
 LIBRARY = (
     "Space",
@@ -63,9 +63,11 @@ DRAWN = (
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
 DEFINED = ("Definitions",)
 """What there is for algorithms that are definitions."""
+NOISY = ("CoinRuns", "AlikeInstance", "NoisyStaleInstance")
+"""Runs with noise on which main theorems are instantiated."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
-_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "RoundInstance", "SampledInstance")
+_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "RoundInstance", "SampledInstance", *NOISY)
 _BUILT = (
     "quadratic_convex",
     "quadratic_smooth",
@@ -89,6 +91,12 @@ _BUILT = (
     "round_distance",
     "drawn_unbiased",
     "drawn_participants",
+    "coin_run_unbiased",
+    "alike_unbiased",
+    "alike_second_moment",
+    "noisy_scheme",
+    "noisy_draws",
+    "noisy_is_noisy",
 )
 """Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
@@ -105,6 +113,8 @@ class Entry:
     file: str | None = None
     theorem: str | None = None
     reason: str | None = None
+    is_refused: bool = False
+    """Whether the kernel refuses the certificate."""
 
     def document(self) -> dict[str, str | None]:
         """As JSON; a reason only where there is one."""
@@ -124,6 +134,10 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
         if tell is not None:
             tell(done, len(targets))
         claim = resolve(target)
+        refusal = refusal_of(claim)
+        if refusal is not None:
+            entries.append(Entry(claim.id, reason=refusal, is_refused=True))
+            continue
         try:
             known = _exported(claim)
         except NotExported as reason:
@@ -139,11 +153,30 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
 
 
 def library_files(
-    names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN, *DEFINED),
+    names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN, *DEFINED, *NOISY),
 ) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
     return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}
+
+
+def instance_files(theorems: Collection[str]) -> dict[str, str]:
+    """Main theorems of the sources on runs of two clients, of those whose theorems are in a project.
+
+    Rocq accepts such a file only if all hypotheses of the theorem can be met together.
+    """
+    home, found = files("verify.rocq") / "instances", dict[str, str]()
+    for file in sorted(home.iterdir(), key=lambda one: one.name):
+        text = file.read_text(encoding="utf-8")
+        if instantiated_in(text) in theorems:
+            found[f"instances/{file.name.removesuffix('.v')}_instance.v"] = text
+    return found
+
+
+def instantiated_in(text: str) -> str:
+    """The theorem that a file of instances is about: the last file that it requires."""
+    required: list[str] = re.findall(r"^Require Import (.*)\.$", text, re.MULTILINE)
+    return required[-1].split()[-1]
 
 
 def library_of(known: Exported) -> dict[str, str]:
@@ -156,7 +189,16 @@ def text_of(known: Exported) -> str:
     """The file of a claim."""
     library = known.theorem.library or LIBRARY[: LIBRARY.index("Run") + 1]
     needed = [*library, *known.theorem.needs, *(used.theorem.name for used in known.uses)]
-    return f"{_heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
+    return f"{heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
+
+
+def refusal_of(claim: Claim) -> str | None:
+    """Why the kernel refuses the certificate of a claim; None where it accepts it, or where there is none."""
+    proof = prove(claim)
+    if proof.verdict != "broken":
+        return None
+    failing = next((step.text for step in proof.steps if not step.holds), "it shows nothing")
+    return f"the kernel refuses its certificate: {failing}"
 
 
 def _exported(claim: Claim) -> Exported:
@@ -176,8 +218,19 @@ def file_of(known: Exported) -> str:
     return f"claims/{known.theorem.name}.v"
 
 
+def _require_own_files(found: Mapping[str, Exported]) -> None:
+    """Raise `InputError` where two claims would be written to one file."""
+    owners: dict[str, str] = {}
+    for claim_id, known in found.items():
+        other = owners.setdefault(file_of(known).lower(), claim_id)
+        if other != claim_id:
+            raise InputError("id", f"{other} and {claim_id} would both be {file_of(known)}: give one another id")
+
+
 def _write(folder: Path, found: Mapping[str, Exported]) -> None:
+    _require_own_files(found)
     texts = library_files() | {file_of(known): text_of(known) for known in found.values()}
+    texts |= instance_files({known.theorem.name for known in found.values()})
     texts[LAST] = _assumptions(found.values())
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -193,27 +246,3 @@ def _assumptions(found: Iterable[Exported]) -> str:
         *(f"Print Assumptions {name}." for name in (*_BUILT, *names)),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _heading(known: Exported) -> str:
-    claim = known.claim
-    lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
-    lines += [f"    {line}" for line in claim.links]
-    legend = list(_legend(claim, known.theorem.called))
-    if legend:
-        lines += ["", "where", *legend]
-    body = "\n    ".join(line.rstrip() for line in lines)
-    return f"(** {_safe(body)} *)"
-
-
-def _legend(claim: Claim, called: Mapping[Notion, str]) -> Iterator[str]:
-    known = {**NUMBERS, **VECTORS} if claim.place != "run" else {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
-    for symbol, notion in claim.notation.items():
-        name = (called or known).get(notion)
-        if name is not None and str(symbol) != name:
-            yield f"    {symbol}  is  {name}"
-
-
-def _safe(text: str) -> str:
-    """A text that may stand in a comment of Rocq."""
-    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")

@@ -10,7 +10,6 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
 from fedtheory.kernel.reasons import Because
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.theory import NEAREST_START
@@ -18,7 +17,7 @@ from verify.rocq.own import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Mean, Multiple, Sum, Term, text
-from verify.rocq.vocabulary import CLIENTS, MEAN, Constant
+from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant, There
 
 
 @dataclass(frozen=True)
@@ -195,41 +194,36 @@ def _mean_dissimilarity(reader: Reader) -> Shown:
     average = letter(q.average_iterate)
     apart = Gradient(letter(q.client_objective), average) - Gradient(letter(q.objective), average)
     place = text(reader.vector(average), CLIENTS)
-    tactic = _by("mean_dissimilarity", f"S zeta ({place}) bounded_mean_dissimilarity_S")
+    tactic = _by("mean_dissimilarity", f"S zeta_mean ({place}) bounded_mean_dissimilarity_S")
     slack = letter(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
     return Shown(slack, tactic)
 
 
 def _smooth_noise(reader: Reader) -> Shown:
     letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
-    y, own, local = letter(_point(reader)), letter(q.client_objective), letter(q.local_iterate)
+    y, own, local = letter(_at(reader).point), letter(q.client_objective), letter(q.local_iterate)
     changed = letter(q.gradient_noise) - comparators.noise_at_y
     slack = 2 * letter(q.noise_smoothness) * _gap(own, y, local) - Inner(changed, changed)
     return Shown(slack, _by("smoothness_of_noise", f"S ell {point} noise_there i smooth_noise_S Hi"))
 
 
 def _noise_there(reader: Reader) -> Shown:
-    bound = reader.vocabulary.letters(_measured(reader, q.comparator_noise, q.noise_at_optimum))
+    bound = reader.vocabulary.letters(_at(reader).noise)
     noise = comparators.noise_at_y
     slack = bound**2 - Average(Inner(noise, noise))
-    return Shown(slack, _by("noise_bound_there", "S noise_there sigma_there noise_there_S"))
+    return Shown(slack, _by("noise_bound_there", f"S noise_there {_at(reader).noise_name} noise_there_S"))
 
 
 def _dissimilarity_there(reader: Reader) -> Shown:
     letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
-    bound = letter(_measured(reader, q.comparator_dissimilarity, q.dissimilarity_at_optimum))
-    y = letter(_point(reader))
+    bound, y = letter(_at(reader).dissimilarity), letter(_at(reader).point)
     apart = Gradient(letter(q.client_objective), y) - Gradient(letter(q.objective), y)
     slack = bound**2 - Average(Inner(apart, apart))
-    return Shown(slack, _by("dissimilarity_there", f"S {point} zeta_there dissimilarity_there_S"))
+    return Shown(slack, _by("dissimilarity_there", f"S {point} {_at(reader).dissimilarity_name} dissimilarity_there_S"))
 
 
-def _point(reader: Reader) -> Notion:
-    return _measured(reader, q.comparator, q.optimum)
-
-
-def _measured(reader: Reader, at_y: Notion, at_optimum: Notion) -> Notion:
-    return at_y if reader.vocabulary.drawn_at == "y" else at_optimum
+def _at(reader: Reader) -> There:
+    return AT[reader.vocabulary.drawn_at]
 
 
 def _second_moment(reader: Reader, client: _Client) -> Shown:

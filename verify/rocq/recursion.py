@@ -19,12 +19,13 @@ from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.proofs.worded import in_words
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.terms import Atom, Dot, Multiple, Named, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary, gradient
 
 
@@ -96,7 +97,7 @@ class _Writer:
         told += self._signs().hypotheses()
         statement = f"{self.run.number(relation.left)} <= {self.run.number(relation.right)}"
         proof = "\n".join([KNOWN, *self._signs().prepared(), self._bounds(lemmas), self._conclusion(relation.right)])
-        return Theorem(self.name, told, statement, proof, tuple(lemmas))
+        return Theorem(self.name, told, statement, proof, tuple(lemmas), called=self.run.called)
 
     def _signs(self, first: int | None = None, *, earlier: bool = False) -> Signs:
         """What proofs of signs may use of the step k, from `first` on, and before the last if `earlier`."""

@@ -13,12 +13,13 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root, with_letters
+from verify.rocq.names import name_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import NUMBERS, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.theorem import Binder, Theorem, conjunction, of_condition
 
 _SOME_VECTOR = Binder("some_vector", "exists v : step_space S, 0 < ‖v‖²")
 _KNOWN = (
@@ -62,12 +63,20 @@ class _Writer:
             Binder(
                 f"condition{place}",
                 f"{self._number(one.lts)} {'<' if _is_strict(one) else '<='} {self._number(one.gts)}",
+                of_condition(one),
             )
             for place, one in enumerate(self.claim.conditions, start=1)
         ]
         proof = "\n".join([_KNOWN, *self._means(), *self._below(), *roots, conjunction(proofs)])
         told = [*self.vocabulary.binders(f"{statement} {proof} D ", set()), *self._needed(proof), *conditions]
-        return Theorem(name_of(self.claim.id), told, statement, proof, library=(*LIBRARY, "Curvature"), called=NUMBERS)
+        return Theorem(
+            name_of(self.claim.id),
+            told,
+            statement,
+            proof,
+            library=(*LIBRARY, "Curvature"),
+            called=self.vocabulary.called,
+        )
 
     def _needed(self, proof: str) -> Iterator[Binder]:
         for symbol in self.claim.for_all:

@@ -16,7 +16,7 @@ from verify.rocq.reading import Known
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, projected
+from verify.rocq.theorem import Binder, of_condition, projected
 from verify.rocq.vocabulary import CLIENTS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Premises:
             smaller, larger = (reader.number(reader.with_names(side)) for side in (one.lts, one.gts))
             sign = "<" if isinstance(one, sp.Lt | sp.Gt) else "<="
             own = self.vocabulary.is_own(one.lts) or self.vocabulary.is_own(one.gts)
-            yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}")
+            yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}", of_condition(one))
 
     def needed(self, told: Sequence[Binder]) -> Iterator[Binder]:
         """What the theorems of other claims ask for that is not told yet."""

@@ -12,11 +12,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.combination import Combination
+from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem, name_of, projected
+from verify.rocq.theorem import Binder, Theorem, projected
 from verify.rocq.vocabulary import CLIENTS
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def theorem_of_settling(
     reader = RoundReader(RoundVocabulary(replace(claim, place="round")))
     statement = f"{_ERROR} <= {text(reader.scalar(relation.right), CLIENTS)}"
     library = (*LIBRARY, "Lengths", "Changes", "Vanishing", "Settling")
-    called = {**NUMBERS, **VECTORS, q.leading_limiting_distance_sq: _ERROR}
+    called = {**reader.vocabulary.called, q.leading_limiting_distance_sq: _ERROR}
     proof = _proof(used, premise.link)
     name = name_of(claim.id)
     return Theorem(name, [*told, *_AT_OPTIMUM], statement, proof, library=library, called=called), [used]

@@ -16,13 +16,14 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.squares import Squared
+from verify.rocq.names import name_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import KNOWN
-from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import CLIENTS
 
 _BIAS = (
@@ -72,9 +73,8 @@ class _Writer:
         told = [*self.vocabulary.binders(f"{said}\n{proof}", letters)]
         if self.has_bias:
             told += _BIAS
-        called = {**NUMBERS, **VECTORS, q.small_step_bias: _BIAS[0].name}
         library = (*LIBRARY, "Lengths", "Vanishing")
-        return Theorem(name_of(self.claim.id), told, said, proof, library=library, called=called)
+        return Theorem(name_of(self.claim.id), told, said, proof, library=library, called=self.vocabulary.called)
 
     def _text(self, scalar: Expr) -> str:
         return text(self.reader.scalar(scalar), CLIENTS)

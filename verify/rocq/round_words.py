@@ -71,6 +71,9 @@ _KNOWN = {
 """What constants of the clients are, by their names."""
 
 
+_STEP_SIZES = {True: q.effective_step_size, False: q.local_step_size}
+"""By whether all clients take the same steps: the size that is no step size of the library's rounds."""
+
 START, CHANGE = sp.Symbol("start_of_drawn"), sp.Symbol("change_of_drawn")
 """What those that are drawn have in the mean: samples at the start of a round, and what its steps change of them."""
 
@@ -85,7 +88,8 @@ class RoundVocabulary(Vocabulary):
         if any(one not in known for one in needed) or all(one not in known for one in who):
             raise NotExported("the library knows rounds whose participants are all or drawn uniformly, of equal shares")
         super().__post_init__()
-        self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items()} | {
+        unknown = _STEP_SIZES[any(one in known for one in (a.two_sided_steps, a.same_local_work))]
+        self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items() if notion != unknown} | {
             symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)
         }
         self.vectors |= {

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
+from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_outcomes import OfOutcomes
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import KNOWN, Scalars
-from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.step import SIGN
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import CLIENTS
 
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ def theorem_of_round(
         *(file for file, words in _MORE.items() if any(word in proof for proof in proofs for word in words)),
     ]
     library += [file for one in uses for file in one.theorem.library if file not in library]
-    called = {**NUMBERS, **VECTORS}
-    return Theorem(name_of(claim.id), told, statement, conjunction(proofs), library=library, called=called), uses
+    return Theorem(
+        name_of(claim.id), told, statement, conjunction(proofs), library=library, called=vocabulary.called
+    ), uses
 
 
 def _said(relation: Relation, reader: RoundReader) -> str:

@@ -19,7 +19,7 @@ from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.spoken import Spoken
 from verify.rocq.theorem import Binder
-from verify.rocq.vocabulary import drawn_at
+from verify.rocq.vocabulary import AT, OF_POINTS, bounds_there, drawn_at
 
 CONSTANTS: Mapping[Notion, str] = {
     q.clients: "M_of A",
@@ -30,16 +30,13 @@ CONSTANTS: Mapping[Notion, str] = {
     q.smoothness: "L",
     q.noise_deviation: "sigma",
     q.gradient_dissimilarity: "zeta",
-    q.mean_dissimilarity: "zeta",
+    q.mean_dissimilarity: "zeta_mean",
     q.second_moment: "G",
     q.visited_second_moment: "G_run",
     q.largest_importance: "p_max",
     q.strong_convexity: "mu",
     q.noise_smoothness: "ell",
-    q.comparator_noise: "sigma_there",
-    q.comparator_dissimilarity: "zeta_there",
-    q.noise_at_optimum: "sigma_there",
-    q.dissimilarity_at_optimum: "zeta_there",
+    **OF_POINTS,
     q.sampling_variance: "rho_of_draws",
     q.model_size: "b",
     q.parameter_server_load: "server_load A b",
@@ -68,6 +65,8 @@ OF_ROUNDS: Mapping[Notion, str] = {
     q.server_distance_sq: "server_distance_sq A x_star n",
     q.next_server_distance_sq: "next_server_distance_sq A x_star n",
 }
+TABLE: Mapping[Notion, str] = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
+"""All names of claims about runs."""
 _IN_FILES: Mapping[Notion, str] = {
     q.parameter_server_load: "Messages",
     q.ring_worker_load: "Messages",
@@ -83,7 +82,7 @@ NEEDED = (a.same_local_work, a.unit_server_step, a.full_participation)
 _ALWAYS = {
     a.unbiased_bounded_variance: ("bounded_variance", "sigma"),
     a.bounded_dissimilarity: ("bounded_dissimilarity", "zeta"),
-    a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", "zeta"),
+    a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", "zeta_mean"),
     a.bounded_second_moment: ("bounded_second_moment", "G"),
     a.lipschitz_losses: ("lipschitz_clients", "rho"),
 }
@@ -113,7 +112,9 @@ _FACTS = {
     facts.ITERATIONS.name: "ring",
     definition_facts.SERVER_MESSAGES.name: "pose proof (server_messages A b) as fact; lra",
     definition_facts.RING_MESSAGES.name: "pose proof (ring_messages A b w Hw) as fact; lra",
-    definition_facts.GROWTH.name: "pose proof (least_growth A G_one zeta least_growth_A least_zeta_A) as fact; lra",
+    definition_facts.GROWTH.name: (
+        "pose proof (least_growth A G_one zeta_mean least_growth_A least_zeta_A) as fact; lra"
+    ),
 }
 """A tactic for each fact: that its slack is not negative, or zero."""
 
@@ -133,7 +134,7 @@ class RunVocabulary(Spoken):
             raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
         self.quiet = a.full_gradients in claim.assumptions
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
-        known = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS} | ({q.noise_deviation: "0"} if self.quiet else {})
+        known = {**TABLE} | ({q.noise_deviation: "0"} if self.quiet else {})
         self.names = {self.letters(n): text for n, text in known.items()} | each
         self.needs = tuple(dict.fromkeys(file for n, file in _IN_FILES.items() if n in claim.notation.values()))
 
@@ -193,30 +194,29 @@ class RunVocabulary(Spoken):
     def _there(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
         """Another point than the optimum, with which a run is compared, and what is known of gradients there."""
         letter, point = self.letters, self.drawn_at
+        each = "forall n k, {}"
+        at, (_, has_dissimilarity) = AT[point], bounds_there(letter, point, used)
         if point == "y":
             yield Binder("y", "space_of A")
             if is_random:
                 yield Binder("past_y", "forall n k, past n k y")
         if a.smooth_noise in self.claim.assumptions:
             yield Binder("noise_there", "nat -> nat -> nat -> space_of A")
-            each = "forall n k, {}"
             drawn = "drawn_at (step_at A n k) (past n k) (noise_there n k)"
             yield Binder("drawn_there_A", each.format(drawn))
             yield Binder("ell", "R")
             yield Binder("ell_positive", "0 < ell")
             smooth = f"smooth_noise (step_at A n k) ell {point} (noise_there n k)"
             yield Binder("smooth_noise_A", each.format(smooth))
-            yield Binder("sigma_there", "R")
-            yield Binder("sigma_there_nonnegative", "0 <= sigma_there")
-            bound = "noise_at (step_at A n k) (noise_there n k) sigma_there"
+            yield from _nonnegative(at.noise_name)
+            bound = f"noise_at (step_at A n k) (noise_there n k) {at.noise_name}"
             yield Binder("noise_there_A", each.format(bound))
-        if used & {letter(q.comparator_dissimilarity), letter(q.dissimilarity_at_optimum)}:
-            yield Binder("zeta_there", "R")
-            yield Binder("zeta_there_nonnegative", "0 <= zeta_there")
-            yield Binder("dissimilarity_there_A", f"forall n k, dissimilarity_at (step_at A n k) {point} zeta_there")
+        if has_dissimilarity:
+            yield from _nonnegative(at.dissimilarity_name)
+            bound = f"dissimilarity_at (step_at A n k) {point} {at.dissimilarity_name}"
+            yield Binder("dissimilarity_there_A", each.format(bound))
         if letter(q.largest_importance) in used:
-            yield Binder("p_max", "R")
-            yield Binder("p_max_nonnegative", "0 <= p_max")
+            yield from _nonnegative("p_max")
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
 
     def _divisors(self) -> Iterator[Binder]:
@@ -248,7 +248,7 @@ class RunVocabulary(Spoken):
         if letter(q.gradient_growth(1)) in used:
             yield Binder("G_one", "R")
             yield Binder("least_growth_A", "least (growth_at_most A 1) G_one")
-            yield Binder("least_zeta_A", "least (dissimilarity_at_most A) zeta")
+            yield Binder("least_zeta_A", "least (dissimilarity_at_most A) zeta_mean")
 
     def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Constants that a claim has without an assumption on them: any number of their sign."""
@@ -320,6 +320,11 @@ class RunVocabulary(Spoken):
         }
 
 
+def _nonnegative(name: str) -> Iterator[Binder]:
+    yield Binder(name, "R")
+    yield Binder(f"{name}_nonnegative", f"0 <= {name}")
+
+
 def _optimum(*, is_random: bool) -> Iterator[Binder]:
     yield Binder("x_star", "space_of A")
     yield Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
@@ -340,8 +345,7 @@ def _assumed(assumption: Assumption) -> Iterator[Binder]:
         yield Binder("quiet_A", "always A quiet")
     elif assumption in [*_ALWAYS]:
         name, bound = _ALWAYS[assumption]
-        yield Binder(bound, "R")
-        yield Binder(f"{bound}_nonnegative", f"0 <= {bound}")
+        yield from _nonnegative(bound)
         yield Binder(f"{name}_A", f"always A (fun S => {name} S {bound})")
     elif assumption == a.strongly_convex_clients:
         yield Binder("mu", "R")

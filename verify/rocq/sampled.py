@@ -12,10 +12,11 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from verify.rocq.mean import at_each_step, concluded, of_run, rest_of, shares_of, theorem_at_each
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import CONSTANTS, KNOWN, NEEDED, QUANTITIES, RunVocabulary
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
+from verify.rocq.theorem import Binder, Theorem
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
@@ -30,7 +31,6 @@ class SampledVocabulary(RunVocabulary):
         super().__init__(claim)
         self.names[self.letters(q.discounted_suboptimality)] = _DISCOUNTED
         self.needs = ("Sampled",)
-        self.called = {**CONSTANTS, **QUANTITIES, q.discounted_suboptimality: _DISCOUNTED}
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         told = [*super()._binders(used)]

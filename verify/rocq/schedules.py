@@ -20,7 +20,7 @@ from verify.rocq.numbers import Signs, number
 from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.spoken import Spoken
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, of_condition
 
 OF_SCHEDULES: Mapping[Notion, str] = {
     q.clients: "M_of A",
@@ -132,7 +132,6 @@ class ScheduleVocabulary(Spoken):
     """The numbers of a claim about a schedule, as Rocq calls them."""
 
     library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Schedule")
-    called = OF_SCHEDULES
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
@@ -304,4 +303,5 @@ class ScheduleVocabulary(Spoken):
         """What a claim assumes of each client's numbers."""
         for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
             said = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
-            yield Binder(f"equation{place}", f"forall i, (i < number (clients_of A))%nat -> {said}")
+            each = "forall i, (i < number (clients_of A))%nat -> "
+            yield Binder(f"equation{place}", f"{each}{said}", of_condition(one))

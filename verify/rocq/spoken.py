@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -14,6 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.names import named
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
@@ -29,8 +29,6 @@ class Spoken:
     """The files of the library that its theorem needs; none for those of runs of FedAvg."""
     needs: Sequence[str] = ()
     """The files of the library that it needs besides those of all."""
-    called: Mapping[Notion, str] = MappingProxyType({})
-    """What people are told of its letters; empty for those of runs of FedAvg."""
     identity: str = "by_field"
     """A tactic for the equation between a slack and the sum of what it is made of."""
     names: dict[sp.Symbol, str]
@@ -39,6 +37,11 @@ class Spoken:
         self.claim, self.letters = claim, letters_of(claim)
         self.asked: set[str] = set()
         """Variables and hypotheses of the claims that are used."""
+
+    @property
+    def called(self) -> dict[Notion, str]:
+        """The names of the claim's quantities."""
+        return named(self.letters, self.names)
 
     @property
     def known(self) -> str:

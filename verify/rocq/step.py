@@ -10,12 +10,13 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.products import Products
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
 from verify.rocq.own import OwnVocabulary
 from verify.rocq.products import said_otherwise
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import Vocabulary
 
 PLACES = ("points", "path", "step", "round")
@@ -60,7 +61,8 @@ def theorem_with(
         told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
         start = [NUMBERS_KNOWN]
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
-    return Theorem(name_of(claim.id), [*told, *signs.hypotheses()], " /\\\n  ".join(said), proof)
+    told = [*told, *signs.hypotheses()]
+    return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof, called=vocabulary.called)
 
 
 def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:

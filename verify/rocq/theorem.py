@@ -8,15 +8,27 @@ from dataclasses import dataclass, field
 from fedtheory.language.quantities import Notion
 
 
+def in_comment(text: str) -> str:
+    """A text that may stand in a comment of Rocq."""
+    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
+
+
 @dataclass(frozen=True)
 class Binder:
     """A variable or hypothesis of a theorem, by its name and type."""
 
     name: str
     type: str
+    origin: str = field(default="", compare=False)
+    """What a hypothesis encodes."""
 
     def __str__(self) -> str:
-        return f"({self.name} : {self.type})"
+        return f"({self.name} : {self.type})" + (f" (* {in_comment(self.origin)} *)" if self.origin else "")
+
+
+def of_condition(condition: object) -> str:
+    """The origin of a hypothesis that is a condition of the claim."""
+    return f"condition: {condition}"
 
 
 @dataclass(frozen=True)
@@ -33,7 +45,7 @@ class Theorem:
     library: Sequence[str] = field(default=())
     """The files of the library that it needs; none for those of runs of FedAvg."""
     called: Mapping[Notion, str] = field(default_factory=dict)
-    """What people are told of its letters; empty for runs of FedAvg."""
+    """The names of the quantities of its claim."""
     definitions: str = ""
     """What it speaks of, beside the library."""
 
@@ -47,11 +59,6 @@ class Theorem:
         before = "".join(f"{lemma}\n" for lemma in self.lemmas)
         before = f"{self.definitions}\n{before}" if self.definitions else before
         return f"{before}Theorem {self.name}\n  {told} :\n  {self.statement}.\nProof.\n{self.proof}\nQed.\n"
-
-
-def name_of(claim_id: str) -> str:
-    """The name of a claim for Rocq: letters, digits and underscores."""
-    return "".join(c if c.isalnum() else "_" for c in claim_id)
 
 
 def conjunction(proofs: Sequence[str]) -> str:

@@ -8,9 +8,10 @@ from fedtheory.kernel.expressions import Average, Inner, PastSum, Value
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.hypotheses import binders
+from verify.rocq.names import name_of, named
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
@@ -38,4 +39,4 @@ def theorem_of_total(claim: Claim) -> Theorem:
         ]
     )
     told = [*told, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
-    return Theorem(name_of(claim.id), told, statement, proof)
+    return Theorem(name_of(claim.id), told, statement, proof, called=named(vocabulary.letters, names))

@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 
 from fedtheory.language.claim import Claim, Relation
+from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Theorem, conjunction, name_of
+from verify.rocq.theorem import Theorem, conjunction
 from verify.rocq.updates import UpdateVocabulary
 
 _LEMMAS = (

@@ -33,7 +33,7 @@ from verify.rocq.samples import (
     assumed,
 )
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, of_condition
 
 _START = "(model A O)"
 OF_UPDATES: Mapping[Notion, str] = {
@@ -217,7 +217,6 @@ class UpdateVocabulary(ScheduleVocabulary):
     """The numbers of a claim about updates, as Rocq calls them."""
 
     library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale", "Weights")
-    called = OF_UPDATES
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
@@ -355,9 +354,9 @@ class UpdateVocabulary(ScheduleVocabulary):
         said = " ".join(self.names[symbol] for symbol in used)
         further = assumed(self.asked | {*re.findall(r"\w+", said)}, self.told, self.claim.assumptions)
         found += further if self.of_draws else ()
-        if any(self.is_of_each(one) for one in self.claim.conditions):
+        for one in filter(self.is_of_each, self.claim.conditions):
             everybody = "forall i, (i < number (clients_of A))%nat -> 0 < mean_weight A i"
-            found.append(Binder(EVERYBODY, everybody))
+            found.append(Binder(EVERYBODY, everybody, of_condition(one)))
         if self.says_positive:
             found.append(Binder("weight_sum_positive", "0 < weight_sum A n"))
         self.told = {binder.name for binder in found}

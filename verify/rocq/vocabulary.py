@@ -5,7 +5,7 @@ Each entry repeats a definition of `library/Step.v`; Rocq checks that the two ag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -17,6 +17,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion, PointNotion
 from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.numbers import Letters, letters_of
+from verify.rocq.names import named
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
 from verify.rocq.theorem import Binder
@@ -102,6 +103,12 @@ class Vocabulary:
         each = {symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)}
         return known | each
 
+    @property
+    def called(self) -> dict[Notion, str]:
+        """The names of the claim's quantities."""
+        vectors = {symbol: text(term, CLIENTS) for symbol, term in self.vectors.items()}
+        return named(self.letters, {**vectors, **self.objectives, **self.numbers})
+
     def gather(self) -> None:
         """All clients are at the server's model."""
         self.vectors = self._vectors(self.letters, Atom("server_model S"))
@@ -160,23 +167,51 @@ def drawn_at(claim: Claim, letter: Letters) -> str:
     return "y" if used & {letter(notion) for notion in _OF_COMPARATOR} else "x_star"
 
 
+@dataclass(frozen=True)
+class There:
+    """Bounds at the point besides the iterates at which draws have a noise: quantities, with their names."""
+
+    point: Notion
+    noise: Notion
+    dissimilarity: Notion
+    noise_name: str
+    dissimilarity_name: str
+
+
+AT: Mapping[str, There] = {
+    "y": There(q.comparator, q.comparator_noise, q.comparator_dissimilarity, "sigma_there", "zeta_there"),
+    "x_star": There(q.optimum, q.noise_at_optimum, q.dissimilarity_at_optimum, "sigma_star", "zeta_star"),
+}
+"""By the name of the point."""
+OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
+    at.dissimilarity: at.dissimilarity_name for at in AT.values()
+}
+
+
+def bounds_there(letter: Letters, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
+    """Whether letters of bounds on noise and dissimilarity at the point are used; `NotExported` for another point."""
+    noise, dissimilarity = (letter(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
+    for other in (AT[name] for name in AT if name != point):
+        for notion in (other.noise, other.dissimilarity):
+            if letter(notion) in used:
+                raise NotExported(f"bounds are known at the {AT[point].point.name} of the claim, and not {notion.name}")
+    return noise, dissimilarity
+
+
 NUMBERS: Mapping[Notion, str] = {
     q.clients: "M S",
     q.local_step_size: "step_size S",
     q.smoothness: "L",
     q.noise_deviation: "sigma",
     q.gradient_dissimilarity: "zeta",
-    q.mean_dissimilarity: "zeta",
+    q.mean_dissimilarity: "zeta_mean",
     q.second_moment: "G",
     q.lipschitz: "rho",
     q.importance: "share (step_clients S) i",
     q.largest_importance: "p_max",
     q.strong_convexity: "mu",
     q.noise_smoothness: "ell",
-    q.comparator_noise: "sigma_there",
-    q.comparator_dissimilarity: "zeta_there",
-    q.noise_at_optimum: "sigma_there",
-    q.dissimilarity_at_optimum: "zeta_there",
+    **OF_POINTS,
     q.sampling_variance: "rho_of_draws",
     q.proximal_weight: "mu_prox",
     q.local_steps: "tau",

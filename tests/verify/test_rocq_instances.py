@@ -1,0 +1,51 @@
+"""Main theorems on runs of two clients: their hypotheses can be met together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rocq_judge import accepts
+
+from verify.rocq.checked import checked
+from verify.rocq.project import NOISY, instance_files, instantiated_in, library_files, write_project
+
+THEOREMS = {entry.theorem: entry.id for entry in checked().values()}
+FILES = instance_files(THEOREMS.keys())
+INSTANCES = {path: THEOREMS[instantiated_in(text)] for path, text in FILES.items()}
+
+
+def test_instances_are_of_accepted_theorems() -> None:
+    """Each file applies the theorem of a claim of its source to a run of the library with noise, and admits nothing."""
+    assert {claim_id.partition(":")[0] for claim_id in INSTANCES.values()} >= {
+        "comparator",
+        "fraboni2022",
+        "landmarks",
+        "liu2022",
+        "renard2022",
+    }
+    for path, text in FILES.items():
+        source = INSTANCES[path].partition(":")[0]
+        assert path == f"instances/{source}_instance.v"
+        assert f"Definition {source}_instance :=\n  {instantiated_in(text)} " in text
+        assert any(file in text for file in NOISY)
+        assert "Admitted" not in text
+
+
+def test_a_project_has_the_instances_of_its_theorems(tmp_path: Path) -> None:
+    """They are compiled with the rest."""
+    write_project(tmp_path, ["renard2022:thm-2.1.sharp"])
+    listed = (tmp_path / "_CoqProject").read_text(encoding="utf-8").split("\n")
+    assert [line for line in listed if line.startswith("instances/")] == ["instances/renard2022_instance.v"]
+    assert (tmp_path / "instances" / "renard2022_instance.v").is_file()
+
+
+@pytest.mark.rocq
+@pytest.mark.slow
+@pytest.mark.parametrize("path", INSTANCES)
+def test_rocq_accepts_the_instances(path: str, tmp_path: Path) -> None:
+    """With the theorem and all that it needs."""
+    write_project(tmp_path, [INSTANCES[path]])
+    listed = (tmp_path / "_CoqProject").read_text(encoding="utf-8").split("\n")[1:-2]
+    needed = [name for name in listed if name in library_files() or name.startswith("claims/")]
+    assert accepts(tmp_path, *needed, path)

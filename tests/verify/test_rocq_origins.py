@@ -1,0 +1,128 @@
+"""Each hypothesis of a theorem encodes something of its claim, and says what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from verify.rocq.checked import checked
+from verify.rocq.export import Exported, of_id
+from verify.rocq.origins import with_origins
+from verify.rocq.project import text_of
+from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Binder
+
+THEOREM = "renard2022:thm-2.1.sharp"
+
+
+OF_VARIABLES = re.compile(
+    r"((nat|R|bool|Prop|run|sampled_run|schedule|server|step|round|space_of A|step_space S"
+    r"|objective \(space_of A\)|\(objective \(space_of A\)\)|draws \(step_clients S\))( -> )?)+"
+)
+"""Types of which nothing is said: numbers, indices, vectors, runs, objectives and draws, and what is known."""
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_each_hypothesis_has_an_origin(part: int) -> None:
+    """What is no variable is an assumption, a condition, a definition, or holds of every run."""
+    for claim_id in [*checked()][part::4]:
+        known = of_id(claim_id)
+        for binder in known.theorem.binders:
+            assert bool(binder.origin) != bool(OF_VARIABLES.fullmatch(binder.type)), binder
+        found = {one.origin for one in known.theorem.binders if one.origin.startswith("assumption: ")}
+        assert found <= {f"assumption: {assumption.name}" for assumption in known.claim.assumptions}
+
+
+def test_the_file_says_what_each_encodes() -> None:
+    """Beside each hypothesis of the theorem stands what it is, as a comment."""
+    theorem = text_of(of_id(THEOREM)).rpartition("\nTheorem ")[2]
+    for line in (
+        "(past : nat -> nat -> space_of A -> Prop)",
+        "(size_positive : 0 < size_of A) (* every run: step sizes are positive *)",
+        "(uniform_shares_A : uniform (clients_of A)) (* assumption: uniform shares *)",
+        "(sigma_nonnegative : 0 <= sigma) (* definition: noise_deviation *)",
+        "(minimiser_x_star : minimiser (step_at A O O) x_star) (* definition: optimum *)",
+        "(condition1 : size_of A <= 1 / (2 * L)) (* condition: eta <= 1/(2*L) *) :",
+    ):
+        assert f"  {line}\n" in theorem
+
+
+def with_hypothesis(known: Exported, *more: Binder) -> Exported:
+    """The same theorem with more hypotheses."""
+    return replace(known, theorem=replace(known.theorem, binders=[*known.theorem.binders, *more]))
+
+
+STRANGE = {
+    "a bound on a constant": Binder("small_sigma", "sigma <= 1"),
+    "another sign": Binder("some_noise", "0 < sigma"),
+    "another assumption": Binder("quiet_A", "always A quiet"),
+    "another quantity": Binder("ell_positive", "0 < ell"),
+    "no condition of the claim": Binder("condition2", "size_of A <= 1", "condition: eta <= 1"),
+    "a condition without a source": Binder("condition2", "size_of A <= 1"),
+    "another minimiser": Binder("minimiser_y", "minimiser (step_at A O O) y"),
+    "what is false": Binder("absurd", "False"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_hypothesis_without_an_origin_is_refused(name: str) -> None:
+    """Whatever a writer adds of its own, the export fails."""
+    with pytest.raises(NotExported, match=f"the hypothesis {STRANGE[name].name} encodes no"):
+        with_origins(with_hypothesis(of_id(THEOREM), STRANGE[name]))
+
+
+@pytest.mark.parametrize("dropped", [a.uniform_shares, a.bounded_dissimilarity], ids=lambda one: one.name)
+def test_an_assumption_that_the_claim_has_not_is_no_origin(dropped: a.Assumption) -> None:
+    """A theorem under more assumptions than its claim is refused."""
+    known = of_id(THEOREM)
+    wider = replace(known.claim, assumptions=tuple(one for one in known.claim.assumptions if one != dropped))
+    with pytest.raises(NotExported, match="encodes no assumption"):
+        with_origins(replace(known, claim=wider))
+
+
+def test_values_of_a_letter_are_its_bounds() -> None:
+    """A letter that is at least one in the theorem is so in the claim; one that is zero somewhere may not be."""
+    known = of_id("fraboni2022:thm-2.mitigated")
+    (letter,) = known.claim.for_all
+    assert any(one.origin == f"the values of {letter}" for one in known.theorem.binders)
+    zero = replace(known.claim, for_all={letter: (sp.S.Zero, sp.S.One)})
+    with pytest.raises(NotExported, match="each_1"):
+        with_origins(replace(known, claim=zero))
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "hypothesis", "origin"),
+    [
+        (
+            "vlaski2023:lemma-5.1",
+            "independent_S",
+            "local_result: what noise makes of it is independent between clients",
+        ),
+        ("vlaski2023:problem-5.2", "given", "the expectation, given what happened before the round"),
+        ("vlaski2023:problem-5.2", "past_optimum", "definition: client_optimum"),
+        ("vlaski2023:eq-5.26.other-cost", "same_size_S", "assumption: same step size"),
+        ("vlaski2023:claim.common-step-bias", "small_step_optimum_S", "definition: small_step_bias"),
+        ("vlaski2023:claim.common-step-bias", "nu_positive", "definition: client_strong_convexity"),
+        ("fraboni2022:cor-1.noniid", "equation1", "condition: Eq(q_i(n), p_i)"),
+        ("landmarks:fedavgm.contraction", "single_step", "condition: tau <= 1"),
+    ],
+)
+def test_origins_that_were_looked_at(claim_id: str, hypothesis: str, origin: str) -> None:
+    """Of hypotheses about which there could be a question."""
+    found = {one.name: one.origin for one in of_id(claim_id).theorem.binders}
+    assert found[hypothesis] == origin
+
+
+def test_a_quantity_of_a_premise_may_be_spoken_of() -> None:
+    """F is smooth with some constant, of which the claims speak that the proof uses."""
+    known = of_id("vlaski2023:claim.steady-state-noise")
+    origins = {one.name: one.origin for one in known.theorem.binders}
+    assert origins["smooth_mean_S"] == f"definition: {q.objective_smoothness.name}"
+    assert q.objective_smoothness not in known.claim.notation.values()
+    with pytest.raises(NotExported, match="encodes no assumption"):
+        with_origins(replace(known, uses=()))

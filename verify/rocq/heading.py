@@ -1,0 +1,27 @@
+"""The comment that a claim's file begins with: the statement, and what its letters are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verify.rocq.export import Exported
+from verify.rocq.theorem import in_comment
+
+
+def heading(known: Exported) -> str:
+    """A comment of Rocq with the claim in its source's letters, and the name of each."""
+    claim = known.claim
+    lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
+    lines += [f"    {line}" for line in claim.links]
+    legend = list(_legend(known))
+    if legend:
+        lines += ["", "where", *legend]
+    body = "\n    ".join(line.rstrip() for line in lines)
+    return f"(** {in_comment(body)} *)"
+
+
+def _legend(known: Exported) -> Iterator[str]:
+    for symbol, notion in known.claim.notation.items():
+        name = known.theorem.called.get(notion)
+        if name is not None and str(symbol) != name:
+            yield f"    {symbol}  is  {name}"

@@ -1,0 +1,65 @@
+"""Names for Rocq: one for each claim, and one for each quantity of a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import sympy as sp
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.language.registry import all_claims
+from fedtheory.proofs.numbers import Letters, letters_of
+from verify.rocq.refusals import NotExported
+
+
+def name_of(claim_id: str) -> str:
+    """The name of a claim for Rocq; no two claims of the papers have the same.
+
+    It has underscores for punctuation. Where an earlier claim has this name, punctuation is written by its codes.
+    """
+    plain = _without_punctuation(claim_id)
+    is_plain = not plain[:1].isdigit() and "__" not in plain
+    return plain if is_plain and _owners(tuple(all_claims())).get(plain, claim_id) == claim_id else _escaped(claim_id)
+
+
+def _without_punctuation(claim_id: str) -> str:
+    return "".join(c if _is_plain(c) else "_" for c in claim_id)
+
+
+def _escaped(claim_id: str) -> str:
+    """An injective name, with a double underscore, which no plain name has."""
+    return "claim__" + "".join(c if _is_plain(c) else f"_{ord(c):x}_" for c in claim_id)
+
+
+def _is_plain(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+@cache
+def _owners(claim_ids: tuple[str, ...]) -> Mapping[str, str]:
+    """The first claim of each plain name."""
+    return {_without_punctuation(one): one for one in reversed(claim_ids)}
+
+
+def named(letters: Letters, names: Mapping[sp.Symbol, str]) -> dict[Notion, str]:
+    """The names of the quantities of a claim, from those of its letters."""
+    return {notion: name for symbol, name in names.items() if (notion := letters.notion(symbol)) is not None}
+
+
+def require_own_names(claim: Claim, called: Mapping[Notion, str]) -> None:
+    """Raise `NotExported` where a quantity of a claim has no name, or two have the same: Rocq takes them for one."""
+    sides = [side for relation in claim.relations for side in relation.sides]
+    letters = letters_of(claim)
+    used = set(sp.Tuple(*map(sp.sympify, (*sides, *claim.conditions))).free_symbols) - {*claim.for_all}
+    owners: dict[str, Notion] = {}
+    for symbol in sorted(used, key=str):
+        notion = letters.notion(symbol)
+        if notion is None:
+            raise NotExported(f"{symbol} stands for nothing")
+        if notion not in called:
+            raise NotExported(f"the quantity {notion.name} has no name in its theorem")
+        other = owners.setdefault(called[notion], notion)
+        if other is not notion:
+            raise NotExported(f"{other.name} and {notion.name} would both be {called[notion]!r} in its theorem")

@@ -1,0 +1,149 @@
+"""What a hypothesis of a theorem encodes: an assumption or a condition of its claim, or the definition of a quantity.
+
+Each rule has the hypothesis as it is written at one step, and what says it.  A hypothesis that no rule knows, or of
+which the claim has neither the assumption nor the quantity, is the exporter's own: such a theorem is not exported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expectation
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.combination import without_minima
+from fedtheory.proofs.numbers import POSITIVE, divisors, letters_of, numbers_of, sides_of
+from verify.rocq.origin_rules import EXPECTED, INDICES, POSITIVE_CONSTANTS, SAID, SIGNS, STANDING, Source
+from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Binder, Theorem, of_condition
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+_EACH_CLIENT = r"(?:forall i, (?:\(i < number \(clients_of A\)\)%nat -> )?)?"
+_DATA = re.compile(
+    r"(?:(?:run|sampled_run|schedule|server|step|round|R|nat|bool|Prop|space_of A|step_space S"
+    r"|\(?objective \(space_of A\)\)?|draws \(step_clients S\))(?: -> )?)+"
+)
+"""The types of variables, of which nothing is said."""
+_AT_STEP = (
+    (r"^always A \(fun S => (.*)\)$", r"\1"),
+    (r"^always A (\w+)$", r"\1 S"),
+    (r"^(?:forall [\w ]+, )?(?:\(n < (?:updates|rounds_of) A\)%nat -> )?", ""),
+    (r"\(step_at A (?:n k|O O)\)|\(step_of_round A[\w ]* [nO]\)|\(step_of S e\)", "S"),
+    (r"\(past n(?: k)?\)|\(past_steps e\)|\bpast n k\b|\bpast n\b|\bpast_steps e\b", "past"),
+    (r"\(noise_there n k\)", "noise_there"),
+)
+"""From what is said of every step of a run to what is said of one."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What a claim, and the claims that its proof uses, speak of."""
+
+    claim: Claim
+    assumptions: frozenset[Assumption]
+    notions: Sequence[Notion]
+    called: Mapping[Notion, str]
+    divisors: frozenset[Notion]
+    """Quantities by which the claim divides."""
+    is_expected: bool
+    """Whether there are expectations in what is said."""
+
+
+def with_origins(known: Exported) -> Theorem:
+    """The theorem with the origin of each hypothesis; `NotExported` where one has none."""
+    speaks = _speaks_of(known)
+    told = [replace(one, origin=_origin(one, speaks)) for one in known.theorem.binders]
+    return replace(known.theorem, binders=told)
+
+
+def _speaks_of(known: Exported) -> _Known:
+    claim = known.claim
+    found = {notion.name: notion for one in _claims(known) for notion in one.notation.values()}
+    notions = [found[name] for name in sorted(found)]
+    letters = letters_of(claim)
+    below = (letters.notion(symbol) for symbol in divisors(sides_of(claim)))
+    divided = frozenset(notion for notion in below if notion is not None)
+    is_expected = any(sp.sympify(side).has(Expectation) for one in _claims(known) for side in sides_of(one))
+    assumptions = frozenset(claim.assumptions)
+    return _Known(claim, assumptions, tuple(notions), known.theorem.called, divided, is_expected)
+
+
+def _claims(known: Exported) -> Iterator[Claim]:
+    yield known.claim
+    for used in known.uses:
+        yield from _claims(used)
+
+
+def _origin(binder: Binder, known: _Known) -> str:
+    if _DATA.fullmatch(binder.type):
+        return ""
+    found = _of_conditions(binder, known) or _of_letters(binder, known) or _of_rules(binder.type, known)
+    if found is None:
+        raise NotExported(f"the hypothesis {binder.name} encodes no assumption and no quantity of the claim")
+    return found
+
+
+def _of_conditions(binder: Binder, known: _Known) -> str | None:
+    """The condition that a hypothesis was written for, where it is one of the claim's."""
+    conditions = (*known.claim.conditions, *without_minima(known.claim.conditions, numbers_of(known.claim)))
+    return binder.origin if binder.origin in {of_condition(one) for one in conditions} else None
+
+
+def _of_letters(binder: Binder, known: _Known) -> str | None:
+    """The domain of a letter for all of whose values a claim is said."""
+    match = re.fullmatch(r"(\d+) (<=?) each_(\d+)", binder.type)
+    if match is None or int(match[3]) > len(known.claim.for_all):
+        return None
+    letter, values = [*known.claim.for_all.items()][int(match[3]) - 1]
+    is_strict, least = match[2] == "<", int(match[1])
+    is_domain = all(one > least if is_strict else one >= least for one in map(sp.sympify, values))
+    return f"the values of {letter}" if is_domain else None
+
+
+def _of_rules(said: str, known: _Known) -> str | None:
+    at_step = said
+    for pattern, plain in _AT_STEP:
+        at_step = re.sub(pattern, plain, at_step)
+    for rule in SAID:
+        if re.fullmatch(rule.pattern, at_step) or re.fullmatch(rule.pattern, said):
+            found = _first(rule.sources, known)
+            if found is not None:
+                return rule.words or found
+    for pattern, words in (*INDICES, *STANDING, *(EXPECTED if known.is_expected else ())):
+        if re.fullmatch(pattern, at_step) or re.fullmatch(pattern, said):
+            return words
+    return _of_sign(at_step, known)
+
+
+def _of_sign(said: str, known: _Known) -> str | None:
+    """The quantity of which a hypothesis says that it is not negative, is positive, or is a count."""
+    match = re.fullmatch(rf"{_EACH_CLIENT}(\d+) (<=?) (.*)", said)
+    if match is None:
+        return None
+    is_strict, name = match[2] == "<", match[3]
+    found = None if is_strict and name not in POSITIVE_CONSTANTS else _first(SIGNS.get(name, ()), known)
+    if found is not None:
+        return found
+    for notion in known.notions:
+        # Of numbers alone each is known by the sign that its definition gives; of others what is divided by.
+        is_sign = not is_strict or notion in POSITIVE or notion in known.divisors
+        if (notion.name == name and is_sign) or (known.called.get(notion) == name and notion in known.divisors):
+            return _in_words(notion)
+    return None
+
+
+def _first(sources: Sequence[Source], known: _Known) -> str | None:
+    """The first source that the claim has."""
+    return next((_in_words(one) for one in sources if one in known.assumptions or one in known.notions), None)
+
+
+def _in_words(source: Source) -> str:
+    return f"{'assumption' if isinstance(source, Assumption) else 'definition'}: {source.name}"
