@@ -53,7 +53,7 @@ def test_what_is_asked_of_sympy() -> None:
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         assert of_sympy <= OF_SYMPY, name
         # The denominator of a quotient is FLINT's.
-        assert not {one.rpartition(".")[2] for one in called if "." in one and one != "self.below.factor"} & WORKED_OUT
+        assert not {one.rpartition(".")[2] for one in called if "." in one and one != "polynomial.factor"} & WORKED_OUT
 
 
 def test_what_it_is_compared_with_exists() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
 import sympy as sp
 
@@ -24,6 +23,7 @@ from fedtheory.kernel.expressions import (
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected, quotient
 from fedtheory.kernel.signs import Known, is_nonnegative
+from fedtheory.kernel.work import remembered
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
 """What is made of vectors, objectives, and what differs between clients or steps."""
@@ -93,7 +93,7 @@ def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
     return (power for one in expressions for power in parts_of(sp.sympify(one), sp.Pow))
 
 
-@lru_cache(maxsize=2**12)
+@remembered(2**12)
 def _factors(divisor: Expr) -> tuple[Expr, ...]:
     """The irreducible factors of a number; what is none, such as a gap of an objective, is its own factor."""
     try:
@@ -104,7 +104,7 @@ def _factors(divisor: Expr) -> tuple[Expr, ...]:
     return tuple(factor for factor in found if not factor.is_Rational)
 
 
-@lru_cache(maxsize=2**12)
+@remembered(2**12)
 def _is_nonzero(divisor: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     """Whether a divisor does not vanish: it has a sign, or each factor has or is one that the statement divides by."""
     numbers = known.numbers

@@ -9,15 +9,22 @@ nodes only name things: `fedtheory.language.evaluation` gives them numbers on a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import sympy as sp
+
+from fedtheory.kernel.work import spend
 
 Expr = Any
 """A SymPy expression (SymPy ships no complete types)."""
 Letter = sp.Symbol
 """What numbers, vectors and objectives are called."""
 ZERO, ONE = sp.S.Zero, sp.S.One
+_LOOK = 10
+"""Units of work of looking at a part of an expression."""
+MOST_SHOWN = 2000
+"""Symbols of a formula that is written out for people."""
 
 
 class Inner(sp.Function):  # type: ignore[misc]
@@ -105,8 +112,20 @@ def every_part(expression: Expr) -> Iterator[Expr]:
     left = [expression]
     while left:
         part = left.pop()
+        spend(_LOOK)
         yield part
         left.extend(part.args)
+
+
+def shown(part: object) -> str:
+    """A part of a sentence; a formula that nobody would read is not written out, which takes longer than a check."""
+    if isinstance(part, sp.Expr) and len([*islice(every_part(part), MOST_SHOWN)]) == MOST_SHOWN:
+        return f"a formula of {MOST_SHOWN} symbols and more"
+    try:
+        return str(part)
+    except ValueError:
+        # Python writes no numbers of more than some thousand digits.
+        return "a formula of enormous numbers"
 
 
 def factors(product: Expr) -> Sequence[Expr]:

@@ -9,10 +9,8 @@ one; noises and participants ask what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, reduce
 from itertools import product
 from math import comb
-from operator import mul
 
 import sympy as sp
 
@@ -34,6 +32,7 @@ from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, Rejected, quotient
 from fedtheory.kernel.signs import is_positive
 from fedtheory.kernel.theory import Theory
+from fedtheory.kernel.work import remembered
 
 Form = Mapping[Expr, Quotient]
 """Coefficients of basis vectors, or of monomials: inner products of basis vectors, function values, and one."""
@@ -92,7 +91,7 @@ def _letter(symbol: sp.Symbol, theory: Theory) -> Form:
     return {symbol: ONE}
 
 
-@lru_cache(maxsize=2**14)
+@remembered(2**14)
 def scalar(expression: Expr, theory: Theory) -> Form:
     """A scalar as a linear combination of monomials: it depends on these two alone, and so is looked for once."""
     rules: dict[type, Callable[[], Form]] = {
@@ -228,7 +227,7 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, theory: Theory) -> F
 
 def _sum_of_number(number: Quotient, theory: Theory) -> Quotient:
     """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
-    step, steps = theory.step_number, quotient(theory.number_of_steps)
+    step, steps = theory.step_number, theory.number_of_steps
     hidden = number.written(number.below).free_symbols.union(*(x.free_symbols for x in number.letters if x != step))
     if step is None or step in hidden:
         raise Rejected(f"{number.expression} is no polynomial in {step}, and stands under a sum over the steps")
@@ -239,9 +238,10 @@ def _sum_of_number(number: Quotient, theory: Theory) -> Quotient:
     return total * quotient(1 / number.written(number.below))
 
 
-def _sum_of_powers(power: int, steps: Quotient) -> Quotient:
+@remembered(2**8)
+def _sum_of_powers(power: int, steps: Expr) -> Quotient:
     """``0^p + 1^p + .. + (n-1)^p``, from ``n^(p+1) = sum over q <= p of (p+1 over q) (0^q + .. + (n-1)^q)``."""
-    whole = reduce(mul, [steps] * (power + 1))
+    whole = quotient(steps ** (power + 1))
     others = (quotient(-sp.Integer(comb(power + 1, q))) * _sum_of_powers(q, steps) for q in range(power))
     return quotient(sp.Rational(1, power + 1)) * sum(others, whole)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.collected import collected
-from fedtheory.kernel.expressions import Average, Expr, LocalSum
-from fedtheory.kernel.forms import Form, difference, scalar
+from fedtheory.kernel.expressions import MOST_SHOWN, ONE, Average, Expr, LocalSum, shown
+from fedtheory.kernel.forms import Form, composed, difference, scalar
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import quotient, vanishes
 from fedtheory.kernel.reasons import Because, Reason
@@ -42,7 +42,7 @@ class Words:
         self._parts = parts
 
     def __str__(self) -> str:
-        return "".join(map(str, self._parts))
+        return "".join(map(shown, self._parts))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def balances(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     """That a number is zero."""
     whole = quotient(number)
     left = not vanishes(whole, numbers.roots)
-    return Step(Words(what, _LEFT_OVER, whole.expression) if left else what, not left)
+    return Step(Words(what, _LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
 
 
 _LEFT_OVER = "; what is left over is "
@@ -115,9 +115,16 @@ class _Sum:
     numbers: Numbers
 
     def __str__(self) -> str:
-        if self.numbers.roots:
-            return "a sum of multiples of " + ", ".join(map(str, self.left))
-        return str(collected({monomial: number.expression for monomial, number in self.left.items()}))
+        terms = sum(len(number.above) + len(number.below) for number in self.left.values())
+        if self.numbers.roots or terms > MOST_SHOWN:
+            return "a sum of multiples of " + ", ".join(map(shown, self.left))
+        if terms > _MOST_COLLECTED:
+            return shown(composed(self.left))
+        return shown(collected({monomial: number.expression for monomial, number in self.left.items()}))
+
+
+_MOST_COLLECTED = 200
+"""Terms among which squares are looked for, which SymPy does without end in large ones."""
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:

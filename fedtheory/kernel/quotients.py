@@ -12,24 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from math import comb
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
+from fedtheory.kernel import polynomials
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value, is_length
+from fedtheory.kernel.polynomials import Fraction, Polynomial
+from fedtheory.kernel.polynomials import Rejected as Rejected  # noqa: PLC0414 - what is refused is refused by numbers
+from fedtheory.kernel.work import NODE, remembered, spend
 
-Polynomial = Any
-"""A polynomial of python-flint over the rationals (it ships no complete types)."""
-_MOST_TERMS = 10**6
 _HALF = sp.Rational(1, 2)
 _LETTERS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
-
-
-class Rejected(Exception):
-    """An expression outside the kernel's language, or a reason outside the theory."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +45,45 @@ class Quotient:
     def __mul__(self, other: Quotient) -> Quotient:
         return _combined(_product, self, other)
 
-    @cached_property
+    @property
     def expression(self) -> Expr:
         """The number in SymPy's notation: the same for equal numbers."""
-        return self.written(self.above) / self.written(self.below)
+        spend(self._nodes(self.above) + self._nodes(self.below))
+        return self._kept_expression
+
+    @cached_property
+    def _kept_expression(self) -> Expr:
+        return self._sum(self.above) / self._sum(self.below)
 
     def written(self, polynomial: Polynomial) -> Expr:
         """A polynomial in the letters as a sum in SymPy's notation."""
-        return sp.Add(*(self.monomial(powers, factor) for powers, factor in polynomial.terms()))
+        spend(self._nodes(polynomial))
+        return self._sum(polynomial)
+
+    def _nodes(self, polynomial: Polynomial) -> int:
+        """Units of work of writing a polynomial."""
+        return NODE * len(polynomial) * (1 + sum(map(bool, polynomial.degrees())))
+
+    def _sum(self, polynomial: Polynomial) -> Expr:
+        return sp.Add(*(self._monomial(powers, factor) for powers, factor in polynomial.terms()))
 
     def monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
         """A rational times powers of the letters."""
+        spend(NODE * (1 + sum(map(bool, powers))))
+        return self._monomial(powers, factor)
+
+    def _monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
         product = (letter**power for letter, power in zip(self.letters, powers, strict=True) if power)
         return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)
 
     def factored_below(self) -> tuple[Expr, ...]:
         """The denominator as a product: a rational, and powers of irreducible polynomials."""
-        rational, factors = self.below.factor()
+        rational, factors = polynomials.factors(self.below)
         powers = (self.written(factor) ** power for factor, power in factors)
         return (sp.Rational(int(rational.p), int(rational.q)), *powers)
 
 
-@lru_cache(maxsize=2**14)
+@remembered(2**14)
 def quotient(expression: Expr) -> Quotient:
     """A number as a quotient of polynomials; `Rejected` where it is none, or divides by zero."""
     number = sp.sympify(expression)
@@ -96,7 +109,7 @@ def _together(*numbers: Quotient) -> Sequence[Quotient]:
     return [compiler.moved(number, moved) for number, moved in zip(numbers, images, strict=True)]
 
 
-@lru_cache(maxsize=2**12)
+@remembered(2**12)
 def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
     """A compiler to polynomials in the letters of all, and for each what its letters are there."""
     compiler = _Compiler.of(letter for letters in alphabets for letter in letters)
@@ -115,18 +128,19 @@ def linear(expression: Expr, letters: Iterable[Expr]) -> tuple[dict[Expr, Expr],
     inside = any(letter.has(*known) for letter in number.letters if letter not in places)
     if inside or any(number.below.degrees()[place] for place in places.values()):
         raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
-    found, rest = dict.fromkeys(known, sp.S.Zero), sp.S.Zero
+    found: dict[Expr, list[Expr]] = {letter: [] for letter in known}
+    rest: list[Expr] = []
     for powers, factor in number.above.terms():
         used = [letter for letter, place in places.items() for _ in range(powers[place])]
         if len(used) > 1:
             raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
         part = number.monomial(powers, factor)
         if used:
-            found[used[0]] += part / used[0]
+            found[used[0]].append(part / used[0])
         else:
-            rest += part
+            rest.append(part)
     below = number.written(number.below)
-    return {letter: part / below for letter, part in found.items()}, rest / below
+    return {letter: sp.Add(*parts) / below for letter, parts in found.items()}, sp.Add(*rest) / below
 
 
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
@@ -160,12 +174,17 @@ def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Po
     for powers, factor in polynomial.terms():
         pairs, odd = divmod(powers[place], 2)
         rest = polynomial.context().from_dict({(*powers[:place], odd, *powers[place + 1 :]): factor})
-        found += rest * square.above**pairs * square.below ** (half - pairs)
+        above, below = (
+            polynomials.raised((part, part), power)[0]
+            for part, power in ((square.above, pairs), (square.below, half - pairs))
+        )
+        found += polynomials.times(polynomials.times(rest, above), below)
     return found
 
 
 def _parts(number: Expr) -> Iterator[Expr]:
     """The letters, rationals and roots that a number is made of; `Rejected` for anything else."""
+    spend(NODE)
     if isinstance(number, sp.Rational) or type(number) in _LETTERS:
         yield number
     elif type(number) in (sp.Add, sp.Mul):
@@ -224,7 +243,7 @@ class _Compiler:
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
         """A number in other letters, which are `images` in these, as one in these."""
-        above, below = (part.compose(*images, ctx=self.ring) for part in (number.above, number.below))
+        above, below = (polynomials.composed(part, images, self.ring) for part in (number.above, number.below))
         return Quotient(self.letters, *_monic(above, below))
 
     def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
@@ -246,47 +265,24 @@ class _Compiler:
         """The base to a whole power, the root to an odd one, or a letter for the symbolic part and a whole power."""
         base, exponent = power.base, power.exp
         if exponent.is_Integer:
-            return _raised(self.compiled(base), int(exponent))
+            return polynomials.raised(self.compiled(base), int(exponent))
         if exponent.is_Rational:
-            return _raised((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
+            return polynomials.raised((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
         whole, factor, letter = _taken_apart(power)
         symbolic = (self.generators[base**letter], self.ring.constant(1))
-        return _product(_raised(symbolic, factor), _raised(self.compiled(base), whole))
-
-
-Fraction = tuple[Polynomial, Polynomial]
+        return _product(polynomials.raised(symbolic, factor), polynomials.raised(self.compiled(base), whole))
 
 
 def _sum(one: Fraction, other: Fraction) -> Fraction:
     if one[1] == other[1]:
-        return _lowest(one[0] + other[0], one[1])
-    return _lowest(_times(one[0], other[1]) + _times(other[0], one[1]), _times(one[1], other[1]))
+        return polynomials.lowest(one[0] + other[0], one[1])
+    above = polynomials.times(one[0], other[1]) + polynomials.times(other[0], one[1])
+    return polynomials.lowest(above, polynomials.times(one[1], other[1]))
 
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
-    (above, last), (first, below) = _lowest(one[0], other[1]), _lowest(other[0], one[1])
-    return _times(above, first), _times(last, below)
-
-
-def _times(one: Polynomial, other: Polynomial) -> Polynomial:
-    if len(one) * len(other) > _MOST_TERMS:
-        raise Rejected(f"a number has more than {_MOST_TERMS} terms when it is multiplied out")
-    return one * other
-
-
-def _raised(number: Fraction, power: int) -> Fraction:
-    above, below = number if power >= 0 else number[::-1]
-    if not below:
-        raise Rejected("something is divided by zero")
-    for part in (above, below):
-        if abs(power) > _MOST_TERMS or comb(len(part) + abs(power), abs(power)) > _MOST_TERMS:
-            raise Rejected(f"a number has more than {_MOST_TERMS} terms when it is multiplied out")
-    return above ** abs(power), below ** abs(power)
-
-
-def _lowest(above: Polynomial, below: Polynomial) -> Fraction:
-    common = above.gcd(below)
-    return (above, below) if common.is_one() else (divmod(above, common)[0], divmod(below, common)[0])
+    (above, last), (first, below) = polynomials.lowest(one[0], other[1]), polynomials.lowest(other[0], one[1])
+    return polynomials.times(above, first), polynomials.times(last, below)
 
 
 def _monic(above: Polynomial, below: Polynomial) -> Fraction:

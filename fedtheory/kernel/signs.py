@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache, lru_cache
+from functools import cache
 from math import isqrt
 
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expr, ends, is_ordering, parts_of, slack
 from fedtheory.kernel.numbers import Numbers
-from fedtheory.kernel.quotients import Polynomial, Quotient, Rejected, quotient
+from fedtheory.kernel.polynomials import Polynomial, composed
+from fedtheory.kernel.quotients import Quotient, Rejected, quotient
+from fedtheory.kernel.work import NODE, remembered, spend
 
 
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
@@ -39,7 +41,7 @@ class Known:
     key: Hashable
 
 
-@lru_cache(maxsize=2**14)
+@remembered(2**14)
 def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
     coefficient, orderings = _without_squares(numbers.written_out(coefficient)), _orderings(conditions, numbers)
@@ -85,6 +87,7 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
 
 
 def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
+    spend(10 * NODE * len(conditions))
     found = [condition for condition in map(numbers.written_out, conditions) if is_ordering(condition)]
     return [condition for condition in found if _is_of_numbers(condition, numbers)]
 
@@ -122,6 +125,7 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
         yield expression
         for number in sorted(unused):
             if expression.free_symbols & known[number].keys():
+                spend(10 * NODE)
                 rewritten = expression.xreplace(known[number])
                 if rewritten not in found:
                     found.add(rewritten)
@@ -133,6 +137,7 @@ _MOST_REWRITTEN = 200
 
 
 def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
+    spend(20 * NODE)
     smaller, larger = ends(condition)
     if larger.is_Symbol and larger not in smaller.free_symbols:
         yield {larger: smaller + sp.Dummy("s", nonnegative=True)}
@@ -187,7 +192,7 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
     if any(bounds):
         generators = found.above.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
-        parts = tuple(part.compose(*moved) for part in parts)
+        parts = tuple(composed(part, moved) for part in parts)
     # What is above its bound may be nothing.
     positive = [sign is _Sign.POSITIVE and not bound for sign, bound in zip(signs, bounds, strict=True)]
     return _Signed(*parts, positive)

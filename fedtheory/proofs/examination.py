@@ -15,6 +15,7 @@ from typing import Any
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
+from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.cases import Cases, claims_of
@@ -22,7 +23,7 @@ from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, Discounted, examine_contraction, examine_discounted
-from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.document import certificate_in, document_of, require_short
 from fedtheory.proofs.last_rounds import LastModel, LastRound, examine_last_model, examine_last_round
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
@@ -73,14 +74,37 @@ def _proof_of(claim_id: str) -> Proof:
     return prove(find(claim_id))
 
 
+_REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
+"""What a check may end with: also numbers that Python does not write in a message, and formulas that are too deep."""
+MOST_WORK = 6 * 10**7
+"""Units of work for one certificate and the claims that it relies on: some seconds."""
+
+
 def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _proof_of) -> Proof:
     """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
-    try:
-        document = _plain(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
-        read = certificate_in(claim, document)
-    except (InputError, Rejected) as reason:
-        return Proof(claim, certificate, (Step(str(reason), False),))
-    return Proof(claim, read, tuple(_judged(claim, document, prover)), document)
+    with limited(MOST_WORK) as meter:
+        try:
+            document = _plain(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
+            read = certificate_in(claim, document)
+        except _REFUSALS as reason:
+            return Proof(claim, certificate, (Step(str(reason), False),))
+        others: dict[str, int] = {}
+        steps = tuple(_judged(claim, document, _counted(prover, others)))
+        own = meter.spent - sum(others.values())
+        return Proof(claim, read, steps, document, {**others, claim.id: own})
+
+
+def _counted(prover: Prover, known: dict[str, int]) -> Prover:
+    """The same, where the work of each claim that is relied on counts once; it is kept by the claim's id."""
+
+    def prove_counted(claim_id: str) -> Proof:
+        proof = prover(claim_id)
+        new = {claim: work for claim, work in proof.work.items() if claim not in known}
+        known.update(new)
+        spend(sum(new.values()))
+        return proof
+
+    return prove_counted
 
 
 def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
@@ -88,14 +112,16 @@ def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
     try:
         plain = in_plain_letters(claim)
         yield from _examination(plain, closed(certificate_in(plain, document)), prover)
-    except (InputError, Rejected) as reason:
+    except _REFUSALS as reason:
         yield Step(str(reason), False)
 
 
 def _plain(document: Document) -> Document:
     """A document with nothing but JSON in it, as it would come from a file."""
     try:
-        plain: Document = json.loads(json.dumps(document))
+        text = json.dumps(document)
+        require_short(text)
+        plain: Document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError("certificate", f"expected what JSON can say ({error})") from None
     return plain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from fedtheory.kernel import Rejected, Step, Words, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr, Value
+from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
@@ -38,6 +39,8 @@ class Proof(Told):
     steps: tuple[Step, ...]
     document: Document | None = None
     """The certificate as it was read; None where there is none, or where it is no document."""
+    work: Mapping[str, int] = field(default_factory=dict)
+    """Units of work that the check took, and the checks of all claims that it relies on, by their ids."""
 
     @property
     def verdict(self) -> ProofVerdict:
@@ -107,9 +110,14 @@ def named(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     return (Step(Words(prefix, step.said), step.holds) for step in steps)
 
 
+_CONDITION = 60_000
+"""Units of work of one condition more, which is asked for wherever there is a sign."""
+
+
 def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
     """That weaker conditions are weaker: they follow from the claim's own."""
     for condition in relaxed:
+        spend(_CONDITION)
         yield Step(f"{condition} follows from the conditions of the claim", follows(condition, claim))
         require_finite(condition.args, numbers_of(claim), claim.conditions)
 

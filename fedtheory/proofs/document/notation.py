@@ -20,6 +20,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.work import NODE, spend
 
 HEADS: Mapping[str, type] = {
     "inner": ex.Inner,
@@ -146,7 +147,10 @@ class _Reader:
 
     def number(self, node: ast.AST) -> Expr:
         """An expression that is no ordering."""
+        spend(NODE)
         if isinstance(node, ast.Constant) and type(node.value) is int:
+            if node.value.bit_length() > _MOST_BITS:
+                raise InputError(self.where, f"expected numbers of at most {_MOST_BITS} bits")
             return sp.Integer(node.value)
         if isinstance(node, ast.Name | ast.Attribute):
             return self._letter(ast.unparse(node))
@@ -162,6 +166,8 @@ class _Reader:
         if isinstance(node.op, ast.Mult):
             # All at once: SymPy multiplies out a number and a sum where they stand alone.
             return sp.Mul(*map(self.number, _factors(node)))
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return sp.Add(*(sign * self.number(term) for sign, term in _addends(node)))
         if type(node.op) not in _OPERATIONS:
             raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
         return _OPERATIONS[type(node.op)](self.number(node.left), self.number(node.right))
@@ -180,8 +186,20 @@ class _Reader:
 
 def _factors(node: ast.expr) -> list[ast.expr]:
     """The factors of a product that is written without brackets."""
-    is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
-    return [*_factors(node.left), node.right] if is_product else [node]  # type: ignore[attr-defined]
+    found = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        found.append(node.right)
+        node = node.left
+    return [node, *reversed(found)]
+
+
+def _addends(node: ast.expr) -> list[tuple[int, ast.expr]]:
+    """The terms of a sum that is written without brackets, each with its sign, from the left."""
+    found: list[tuple[int, ast.expr]] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        found.append((1 if isinstance(node.op, ast.Add) else -1, node.right))
+        node = node.left
+    return [(1, node), *reversed(found)]
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:
@@ -204,8 +222,6 @@ def _quotient(above: Expr, below: Expr) -> Expr:
 
 
 _OPERATIONS: Mapping[type, Callable[[Expr, Expr], Expr]] = {
-    ast.Add: lambda left, right: left + right,
-    ast.Sub: lambda left, right: left - right,
     ast.Div: _quotient,
     ast.Pow: _power,
 }

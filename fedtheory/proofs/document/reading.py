@@ -23,6 +23,8 @@ from fedtheory.proofs.recursion import k
 from fedtheory.proofs.told import Document
 
 FORMAT, VERSION = "fedtheory certificate", 1
+LONGEST = 250_000
+"""Characters of a document; the papers' longest has 13,000."""
 DEFINITION = "definition"
 """The entry that says what the user's definition says that the certificate is about."""
 
@@ -55,13 +57,22 @@ def certificate_in(claim: Claim, document: object) -> Any:
 def read_document(file: str | Path) -> Document:
     """The document of a JSON file; `InputError` names the file and what was expected."""
     try:
-        return _require_format(json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_with_keys_once))
+        with Path(file).open(encoding="utf-8") as opened:
+            text = opened.read(LONGEST + 1)
+        require_short(text)
+        return _require_format(json.loads(text, object_pairs_hook=_with_keys_once))
     except OSError as error:
         raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
     except (ValueError, RecursionError) as error:
         raise InputError("", f"is not JSON: {error}", str(file)) from None
     except InputError as error:
         raise error.in_file(str(file)) from None
+
+
+def require_short(text: str) -> None:
+    """Raise `InputError` for a document that is longer than any certificate is."""
+    if len(text) > LONGEST:
+        raise InputError("", f"expected a document of at most {LONGEST} characters")
 
 
 def _with_keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,0 +1,188 @@
+"""Polynomials over Q, with operations that are refused before they would fill all memory.
+
+What an operation takes is bounded beforehand by what it is given: the numbers of terms, their degrees, and the bits of
+their coefficients over a common denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from math import comb, lcm, prod
+from typing import Any
+
+from flint import nmod_poly
+
+from fedtheory.kernel.work import spend
+
+Polynomial = Any
+"""A polynomial of python-flint over the rationals (it ships no complete types)."""
+Fraction = tuple[Polynomial, Polynomial]
+_MOST_PAIRS = 10**6
+"""Pairs of terms that are multiplied, and terms of a power."""
+_MOST_TERMS = 2 * 10**5
+"""Terms of a quotient of polynomials, and of one in shifted letters."""
+_MOST_WORDS = 4 * 10**6
+"""Machine words of all coefficients of a polynomial."""
+_FEW_TERMS = 2000
+_PRIME = 2**61 - 1
+_MOST_FACTORED = 20_000
+_HIGHEST_FACTORED = 60
+
+
+class Rejected(Exception):
+    """An expression outside the kernel's language, or a reason outside the theory."""
+
+
+def words(polynomial: Polynomial) -> int:
+    """Machine words of the largest coefficient over a common denominator."""
+    coefficients = polynomial.coeffs()
+    height = max((int(number.height_bits()) for number in coefficients), default=0)
+    below = lcm(*{int(number.q) for number in coefficients})
+    return 1 + (height + below.bit_length()) // 64
+
+
+def times(one: Polynomial, other: Polynomial) -> Polynomial:
+    """The product of two polynomials."""
+    pairs, size = len(one) * len(other), words(one) + words(other)
+    _require(pairs, _MOST_PAIRS, size)
+    spend(pairs * size)
+    return one * other
+
+
+def raised(number: Fraction, power: int) -> Fraction:
+    """A quotient to a whole power; `Rejected` where it would be divided by zero."""
+    above, below = number if power >= 0 else number[::-1]
+    if not below:
+        raise Rejected("something is divided by zero")
+    return _power(above, abs(power)), _power(below, abs(power))
+
+
+def _power(polynomial: Polynomial, power: int) -> Polynomial:
+    _require(power, _MOST_PAIRS, 1)
+    terms, size = comb(len(polynomial) - 1 + power, power) if polynomial else 1, 1 + power * words(polynomial)
+    _require(terms, _MOST_PAIRS, size)
+    spend(4 * terms * size)
+    return polynomial**power
+
+
+def lowest(above: Polynomial, below: Polynomial) -> Fraction:
+    """The same quotient without a common factor."""
+    size = words(above) + words(below)
+    spend(16 * (len(above) + len(below)) * size)
+    if len(above) > 1 and len(below) > 1:
+        terms = _terms_without_common_factor(above, below)
+        _require(terms, _MOST_TERMS, size)
+        spend(4 * terms * size)
+    common = above.gcd(below)
+    return (above, below) if common.is_one() else (divmod(above, common)[0], divmod(below, common)[0])
+
+
+def _terms_without_common_factor(above: Polynomial, below: Polynomial) -> int:
+    """At most how many terms two polynomials have after their greatest common divisor is divided out, and that has."""
+    pairs = enumerate(zip(above.degrees(), below.degrees(), strict=True))
+    shared = {place: min(one, other) for place, (one, other) in pairs if one and other}
+    most = max(_terms_of_cofactor(part, dict.fromkeys(shared, 0)) for part in (above, below))
+    if most <= _FEW_TERMS:
+        return most
+    common = _degrees_of_common_factor(above, below, shared)
+    cofactors = (_terms_of_cofactor(part, common) for part in (above, below))
+    return max(prod(1 + degree for degree in common.values()), *cofactors)
+
+
+def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
+    """At most the number of terms of a polynomial that is divided by one of known degrees in some generators.
+
+    The other generators have the same powers before and after.
+    """
+    alike: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for powers in polynomial.monoms():
+        others = tuple(int(power) for place, power in enumerate(powers) if place not in common)
+        alike.setdefault(others, []).append(tuple(int(powers[place]) for place in common))
+    return sum(_most_points(points, [*common.values()]) for points in alike.values())
+
+
+def _most_points(points: Sequence[Sequence[int]], degrees: Sequence[int]) -> int:
+    """At most how many monomials a cofactor has, from the monomials of the product and degrees of the other factor.
+
+    What powers range over, and differences of two, is no more in the cofactor.  Of these, one for each generator is
+    taken, so that together they say which monomial it is: the smallest ones, as in a spanning tree.
+    """
+    spend(len(points) * len(degrees) ** 2)
+    columns = [*zip(*points, strict=True)]
+    fewest = {place: max(1, 1 + _range(column) - degrees[place]) for place, column in enumerate(columns)}
+    found = 1
+    while fewest:
+        place = min(fewest, key=fewest.__getitem__)
+        found *= fewest.pop(place)
+        for other, known in fewest.items():
+            apart = [one - another for one, another in zip(columns[place], columns[other], strict=True)]
+            fewest[other] = min(known, 1 + _range(apart))
+    return found
+
+
+def _range(values: Sequence[int]) -> int:
+    return max(values) - min(values)
+
+
+def _degrees_of_common_factor(above: Polynomial, below: Polynomial, shared: dict[int, int]) -> dict[int, int]:
+    """The degrees of the greatest common divisor, from images in one generator, modulo a prime.
+
+    The numbers in the places of the other generators depend on the polynomials, so that nobody can choose polynomials
+    that look as if they had a larger common divisor.
+    """
+    seed = int.from_bytes(sha256(f"{above}/{below}".encode()).digest())
+    numbers = [pow(seed, 2 * place + 1, _PRIME) for place in range(len(above.degrees()))]
+    found = {}
+    for place, most in shared.items():
+        images = [_image(part, place, numbers) for part in (above, below)]
+        degree = most if None in images else min(most, images[0].gcd(images[1]).degree())
+        if degree > 0:
+            found[place] = degree
+    return found
+
+
+def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
+    """A polynomial in the generator at a place, modulo a prime, with numbers for the others; None if there is none."""
+    spend(40 * len(polynomial))
+    coefficients = [0] * (1 + int(polynomial.degrees()[place]))
+    for powers, factor in polynomial.terms():
+        if int(factor.q) % _PRIME == 0:
+            return None
+        value = int(factor.p) * pow(int(factor.q), -1, _PRIME)
+        for other, power in enumerate(powers):
+            if power and other != place:
+                value = value * pow(numbers[other], int(power), _PRIME) % _PRIME
+        coefficients[powers[place]] += value
+    return nmod_poly([value % _PRIME for value in coefficients], _PRIME)
+
+
+def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = None) -> Polynomial:
+    """A polynomial with others in the places of its generators."""
+    sizes, most = [len(image) for image in images], 0
+    for powers in polynomial.monoms():
+        most += prod(comb(size - 1 + power, power) for size, power in zip(sizes, powers, strict=True) if power and size)
+    height = words(polynomial) + sum(polynomial.degrees()) * max(map(words, images), default=1)
+    _require(most, _MOST_TERMS, height)
+    spend(4 * most * height)
+    return polynomial.compose(*images) if ring is None else polynomial.compose(*images, ctx=ring)
+
+
+def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
+    """A rational, and irreducible polynomials with their powers, that make up a polynomial."""
+    degrees = polynomial.degrees()
+    dense = prod(1 + degree for degree in degrees)
+    if len(polynomial) > 1:
+        _require(dense, _MOST_FACTORED, words(polynomial))
+        _require(max(degrees, default=0), _HIGHEST_FACTORED, 1)
+        spend(100 * dense * words(polynomial))
+    rational, found = polynomial.factor()
+    return rational, list(found)
+
+
+def _require(terms: int, most: int, size: int) -> None:
+    """Raise `Rejected` where there are more terms than may be, or their coefficients are too large together."""
+    if terms > most:
+        raise Rejected(f"a number has more than {most} terms when it is multiplied out")
+    if terms * size > _MOST_WORDS:
+        raise Rejected(f"a number has coefficients of more than {_MOST_WORDS} words when it is multiplied out")

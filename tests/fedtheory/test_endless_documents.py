@@ -1,0 +1,197 @@
+"""Documents that stand for enormous numbers are refused after work that is counted, whatever was checked before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from endless import NUMBERS, documents, recorded, repeated, with_numbers
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from fedtheory.errors import InputError
+from fedtheory.kernel import Rejected, polynomials
+from fedtheory.kernel.forms import scalar
+from fedtheory.kernel.quotients import quotient
+from fedtheory.kernel.theory import Theory
+from fedtheory.kernel.work import Exhausted, limited, remembered, spend
+from fedtheory.language.registry import find
+from fedtheory.proofs import Proof, certificates, examine, prove
+from fedtheory.proofs.document import read_document
+from fedtheory.proofs.document.reading import LONGEST
+from fedtheory.proofs.examination import MOST_WORK
+from fedtheory.proofs.told import Document
+
+RING = fmpq_mpoly_ctx.get([f"x{place}" for place in range(6)], Ordering.lex)
+x, y, z, *others = RING.gens()
+ONE = RING.constant(1)
+
+
+def examined(document: Document) -> Proof:
+    """What the kernel says of a document, for the claim that it names."""
+    return examine(find(document["certificate"]["claim"]), document)
+
+
+QUICK = ("brackets", "signs", "integers", "powers of numbers", "means")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_large_numbers_are_refused(name: str) -> None:
+    """As coefficients, in vectors, conditions and bounds: none is proved, and no error but a refusal comes of it."""
+    found = [examined(document) for full, document in with_numbers() if full.startswith(f"{name} ")]
+    assert {proof.verdict for proof in found} == {"broken"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in NUMBERS if name not in QUICK])
+def test_larger_numbers_are_refused(name: str) -> None:
+    """The same of those that take up to all of the work that a certificate may take."""
+    test_large_numbers_are_refused(name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name, _ in repeated()])
+def test_much_of_everything_is_refused(name: str) -> None:
+    """Terms, parts, premises, conditions, letters and keys without end."""
+    assert examined(dict(documents())[name]).verdict == "broken"
+
+
+@pytest.mark.long
+def test_work_ends_at_its_limit() -> None:
+    """The limit is passed by one piece of work at most, and the step that fails says so."""
+    _, document = next(with_numbers())
+    proof = examined(document)
+    assert str(MOST_WORK) in proof.steps[-1].text
+    assert sum(proof.work.values()) >= MOST_WORK
+
+
+@pytest.mark.parametrize("claim", ["renard2022:lemma-2.3", "renard2022:lemma-2.3.mean", "renard2022:thm-2.1.sharp"])
+def test_work_does_not_depend_on_what_was_checked_before(claim: str) -> None:
+    """What was kept counts as if it was done again."""
+    once, again = (examine(find(claim), recorded(claim)).work for _ in range(2))
+    assert once == again
+    assert claim in once
+
+
+@pytest.mark.long
+def test_recorded_certificates_have_room() -> None:
+    """Each takes less than half of the work that a certificate may take, with all that it relies on."""
+    most = {claim: sum(prove(find(claim)).work.values()) for claim in certificates()}
+    assert 2 * max(most.values()) < MOST_WORK, max(most, key=most.__getitem__)
+    assert max(len(json.dumps(prove(find(claim)).document)) for claim in certificates()) * 10 < LONGEST
+
+
+def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
+    """A file is read up to the limit, and what is in memory is measured as well."""
+    file = tmp_path / "long.json"
+    file.write_text("{" + " " * LONGEST + "}")
+    with pytest.raises(InputError, match=f"at most {LONGEST} characters"):
+        read_document(file)
+    assert "at most" in examined(dict(repeated())["too long"]).steps[0].text
+
+
+def test_meters() -> None:
+    """Work counts in the innermost block alone, what is kept counts again, and what fails is not kept."""
+    calls = []
+
+    @remembered(8)
+    def costly(units: int) -> int:
+        calls.append(units)
+        spend(units)
+        return units
+
+    with limited(100) as outer:
+        assert costly(30) == costly(30) == 30
+        with limited(10), pytest.raises(Exhausted):
+            costly(30)
+        assert outer.spent == 60
+        with pytest.raises(Exhausted, match="at most 100 units"):
+            costly(50)
+        with limited(None) as free:
+            costly(50)
+        assert free.spent == 50
+    assert calls == [30, 50, 50]
+    assert not isinstance(Exhausted(), Rejected), "what is exhausted is no answer, and must not be kept as one"
+
+
+def test_products_and_powers_of_polynomials() -> None:
+    """They are what they are, and refused where they would be large: by terms, or by the words of coefficients."""
+    assert polynomials.times(x + y, x - y) == x**2 - y**2
+    assert polynomials.raised((x + 1, y), -2) == (y**2, x**2 + 2 * x + 1)
+    with pytest.raises(Rejected, match="divided by zero"):
+        polynomials.raised((x - x, ONE), -1)
+    many = sum((gen for gen in RING.gens()), ONE)
+    with pytest.raises(Rejected, match="more than 1000000 terms"):
+        polynomials.raised((many, ONE), 60)
+    with pytest.raises(Rejected, match="words"):
+        polynomials.raised((x * 3 ** (10**5) + 1, ONE), 100)
+    with pytest.raises(Rejected, match="terms"):
+        polynomials.times(polynomials.raised((many, ONE), 8)[0], polynomials.raised((many, ONE), 8)[0])
+
+
+def test_common_factors_are_divided_out() -> None:
+    """Where the terms that come of it are few; where they may be too many nothing is begun."""
+    below = (x - 1) * (y - 1) * (z - 1)
+    above = (x**4 - 1) * (y**4 - 1) * (z**4 - 1)
+    assert polynomials.lowest(above * 2, below) == (
+        2 * (x**3 + x**2 + x + 1) * (y**3 + y**2 + y + 1) * (z**3 + z**2 + z + 1),
+        ONE,
+    )
+    gens = RING.gens()
+    for power, is_small in ((3, True), (20, False)):
+        above, below = ONE, ONE
+        for gen in gens:
+            above, below = above * (gen**power - 1), below * (gen - 1)
+        if is_small:
+            assert len(polynomials.lowest(above, below)[0]) == power**6
+        else:
+            with pytest.raises(Rejected, match="terms"):
+                polynomials.lowest(above, below)
+
+
+def test_many_letters_that_go_together_have_few_terms() -> None:
+    """A common factor in products of letters is no larger than one in a single letter."""
+    together = x * y * z * others[0] * others[1] * others[2]
+    factor = together**9 + 3 * together + 1
+    assert polynomials.lowest(factor * (together**8 + x), factor * (together + 7))[1] == together + 7
+
+
+def test_words_count_common_denominators() -> None:
+    """Coefficients are as long as over their common denominator, in which polynomials are kept."""
+    small = x * fmpq(1, 3) + y
+    large = sum((gen * fmpq(1, 2**61 + 2 * n + 1) for n, gen in enumerate(RING.gens())), ONE)
+    assert polynomials.words(small) == 1
+    assert polynomials.words(large) > 4
+
+
+def test_composition_and_factors() -> None:
+    """Letters from their bounds on, and denominators as products: both are refused where they would be large."""
+    shifted = [gen + 1 for gen in RING.gens()]
+    assert polynomials.composed(x * y, shifted) == (x + 1) * (y + 1)
+    with pytest.raises(Rejected, match="terms"):
+        polynomials.composed(ONE * x**30 * y**30 * z**30 * others[0] ** 30, shifted)
+    assert {str(part): power for part, power in polynomials.factors((x + 1) ** 2 * y)[1]} == {"x0 + 1": 2, "x1": 1}
+    with pytest.raises(Rejected, match="terms"):
+        polynomials.factors(x**61 + y**61 * z**61 + 1)
+
+
+def test_sums_over_steps_of_high_powers() -> None:
+    """Power sums are worked out once each, not twice as often for each power."""
+    k, n = sp.symbols("k n", positive=True, integer=True)
+    from fedtheory.kernel import Numbers
+    from fedtheory.kernel.expressions import LocalSum, norm_sq
+
+    v = sp.Symbol("v")
+    theory = Theory(numbers=Numbers(letters=frozenset({k, n})), vectors=frozenset({v}), local_steps=n, step_number=k)
+    (found,) = scalar(LocalSum(k**40 * norm_sq(v)), theory).values()
+    assert found.expression.subs(n, 3) == 1 + 2**40
+
+
+def test_quotients_of_sums_of_powers() -> None:
+    """What SymPy's notation hides in few letters is refused where it is compiled."""
+    letters = {name: sp.Symbol(name) for name in ("local_step_size", "smoothness", "local_steps", "rounds")}
+    above = sp.Mul(*(letter**40 - 1 for letter in letters.values()))
+    below = sp.Mul(*(letter - 1 for letter in letters.values()))
+    with pytest.raises(Rejected, match="terms"):
+        quotient(above / below + 1)
