@@ -87,7 +87,7 @@ def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover
             document = _plain(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
             read = certificate_in(claim, document)
         except _REFUSALS as reason:
-            return Proof(claim, certificate, (Step(str(reason), False),))
+            return Proof(claim, certificate, (Step(str(reason), False),), None, {claim.id: meter.spent})
         others: dict[str, int] = {}
         steps = tuple(_judged(claim, document, _counted(prover, others)))
         own = meter.spent - sum(others.values())

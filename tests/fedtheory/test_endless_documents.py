@@ -18,6 +18,7 @@ from fedtheory.kernel.theory import Theory
 from fedtheory.kernel.work import Exhausted, limited, remembered, spend
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificates, examine, prove
+from fedtheory.proofs import missing_assumptions as missing
 from fedtheory.proofs.document import read_document
 from fedtheory.proofs.document.reading import LONGEST
 from fedtheory.proofs.examination import MOST_WORK
@@ -80,6 +81,15 @@ def test_recorded_certificates_have_room() -> None:
     most = {claim: sum(prove(find(claim)).work.values()) for claim in certificates()}
     assert 2 * max(most.values()) < MOST_WORK, max(most, key=most.__getitem__)
     assert max(len(json.dumps(prove(find(claim)).document)) for claim in certificates()) * 10 < LONGEST
+
+
+@pytest.mark.long
+def test_no_assumption_is_tried_for_endless_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To check once more for each assumption what took all of its work would take minutes."""
+    _, document = next(with_numbers())
+    proof = examined(document)
+    monkeypatch.setattr(missing, "examine", lambda *_: pytest.fail("checked again"))
+    assert missing.missing_assumptions(proof) == ()
 
 
 def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
