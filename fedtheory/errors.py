@@ -24,7 +24,11 @@ class InputError(FedtheoryError):
 
     def in_file(self, file: str) -> InputError:
         """The same mistake, with the file it was found in; one that is named already is nearer to it."""
-        return InputError(self.key, self.message, self.file or file)
+        return type(self)(self.key, self.message, self.file or file)
+
+
+class CodeError(InputError):
+    """The code of a user's file raises an exception."""
 
 
 class Misplaced(FedtheoryError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,12 +40,16 @@ def _listed(targets: list[str] | None, source: str | None) -> list[Claim]:
     from fedtheory.language.registry import paper_with
     from fedtheory.language.targets import expand_or_all, resolve
 
-    words = [target for target in targets or [] if target.replace("-", "").isalnum() and paper_with(target) is None]
+    words = [target for target in targets or [] if _is_word(target) and paper_with(target) is None]
     named = [target for target in targets or [] if target not in words]
     found = [claim for word in words for claim in _about(word, source)]
     if named or not words:
         found += [resolve(target) for target in expand_or_all(named, source)]
     return list({claim.id: claim for claim in found}.values())
+
+
+def _is_word(target: str) -> bool:
+    return target.replace("-", "").isalnum() and not Path(target).is_dir()
 
 
 def _about(word: str, source: str | None) -> list[Claim]:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from fedtheory.errors import FedtheoryError, InputError, NotApplicable
+from fedtheory.errors import CodeError, FedtheoryError, InputError, NotApplicable
 
 _REFUSED = "FEDTHEORY_NO_CODE"
 """A variable of the environment, so that processes that are started later refuse as well."""
@@ -128,7 +128,7 @@ def one_line(home: Path) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         file, line = _place(error, home)
         place = f"{file}, line {line}" if line else str(file)
-        raise InputError("", f"cannot be executed: {type(error).__name__}: {_message(error)}", place) from error
+        raise CodeError("", f"cannot be executed: {type(error).__name__}: {_message(error)}", place) from error
 
 
 def _message(error: BaseException) -> str:

@@ -158,3 +158,13 @@ def test_a_plan_without_digits_is_refused() -> None:
     run = Run(problem, fedavg(problem, rounds=100, local_steps=5, local_step_size=5.2e-13))
     with pytest.raises(InputError, match="standardize = true"):
         planner.plan(run, claims=[])
+
+
+def test_a_start_at_the_optimum_is_one_in_floats() -> None:
+    """Rounding of x* makes no distance: a rate would climb along an error of 1e-33."""
+    rows = [[["0", "-2"], ["-2", "2"], ["-2", "1"]]]
+    problem = {"kind": "least-squares", "inputs": rows, "outputs": [["0", "1", "-1"]], "start": ["1/6", "2/9"]}
+    algorithm = {"name": "fedavg", "local_step_size": "1/64", "local_steps": 1, "rounds": 2}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
+    assert run.initial_gap == 0
+    assert run.trajectory.server_suboptimality.tolist() == [0, 0, 0]

@@ -108,7 +108,7 @@ def test_terms_add_up_to_the_right_side() -> None:
 def test_sliders_start_where_all_conditions_hold() -> None:
     """For every claim, by exact substitution; the right side has a value there, above zero for upper bounds.
 
-    Only what has a sign itself, as a decrease has, is bounded from above by a number below zero.
+    Only what has a sign itself, as a decrease has, is bounded from above by a number below zero, and only zero by zero.
     """
     for claim_id, subject in explored().items():
         start = [r.values[r.place] for r in subject.ranges]
@@ -118,7 +118,8 @@ def test_sliders_start_where_all_conditions_hold() -> None:
         right = precise(subject.link.right, subject.symbols, start)
         assert right.is_finite, claim_id
         decreases = any(term.could_extract_minus_sign() for term in sp.Add.make_args(sp.expand(subject.link.left)))
-        assert right > 0 or subject.link.relation in (">=", ">") or decreases, claim_id
+        vanishes = right == 0 and subject.link.left == 0
+        assert right > 0 or vanishes or subject.link.relation in (">=", ">") or decreases, claim_id
 
 
 def test_numbers_of_sliders_increase() -> None:

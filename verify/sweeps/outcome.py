@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.engine.together import find_together
-from fedtheory.errors import Diverging, FedtheoryError, InputError, NotApplicable
+from fedtheory.errors import CodeError, Diverging, FedtheoryError, InputError, NotApplicable
 from fedtheory.language import quantities
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
@@ -128,6 +128,8 @@ def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
     """What a step gives, or why it gives nothing, as the columns of a row."""
     try:
         return step()
+    except CodeError as error:
+        return {"verdict": "failed", "reason": str(error)}
     except InputError as error:
         return {"verdict": "invalid", "reason": str(error)}
     except FedtheoryError:

@@ -287,7 +287,8 @@ class Problem(Shown):
         at = self.centre
         linear, constants = self._about(at)
         oracle = self.oracle.translated(at)
-        moved = replace(self, linear=linear, constants=constants, start=self.start - at, oracle=oracle, data=None)
+        start = self.arithmetic.difference(self.start, at, lambda: abs(self.start) + abs(at))
+        moved = replace(self, linear=linear, constants=constants, start=start, oracle=oracle, data=None)
         if self.stationary_point is not None:
             # To solve for it again would find rounding errors.
             vars(moved)["stationary_point"] = at - at
