@@ -162,13 +162,14 @@ COMMANDS = {
     "report": ["report", "renard2022:property-2.4", "-o", "pages", "--jobs", "1"],
     "course list": ["course", "list"],
     "course new": ["course", "new", "drift-recursion", "--student", "Jürgen Groß", "-o", "out"],
+    "course check": ["course", "check", "submissions/ana.py"],
     "course grade": ["course", "grade", "submissions", "-o", "grades", "--jobs", "1"],
     "new-source": ["new-source", "paper"],
     "cache": ["cache"],
 }
 EXACTLY = ("simulate", "check")
 """Commands that have the choice between floats and rationals."""
-NEEDED = {"worst-case": "PEPit", "sweep": "pyarrow", "course grade": "nbformat"}
+NEEDED = {"worst-case": "PEPit", "sweep": "pyarrow", "course check": "nbformat", "course grade": "nbformat"}
 
 
 def written() -> set[str]:

@@ -11,7 +11,7 @@ from fedtheory.cli.output import Jobs, Json, print_json, print_lines, print_tabl
 
 if TYPE_CHECKING:
     from fedtheory.language.exercises import Assignment, Copy
-    from verify.grade import Result
+    from verify.grade import ReadBack, Result
 
 NAME = "course"
 
@@ -35,6 +35,7 @@ Solutions = Annotated[
 ]
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
 Submissions = Annotated[str, typer.Argument(metavar="DIR", help="A folder of submissions, .py and .ipynb.")]
+AnswerFile = Annotated[str, typer.Argument(metavar="FILE", help="Your own answers, .py or .ipynb; its code is run.")]
 Named = Annotated[
     str | None,
     typer.Option("--assignment", metavar="ID", help="The assignment all files belong to: an id, or my_exercise.py."),
@@ -129,6 +130,27 @@ def _write_copy(assignment: Assignment, copy: Copy, output: Path, with_solutions
             apart / "rubric.md": n.rubric(assignment, copy),
         }
     return [_write(file, text) for file, text in texts.items()]
+
+
+@app.command("check")
+def check(file: AnswerFile, assignment: Named = None, copy: SharedCopy = None, as_json: Json = False) -> None:
+    """Say how each answer of your own file is read, and whether its units are right; nothing about its truth."""
+    from verify.grade import read_back
+
+    found = read_back(Path(file), assignment, copy)
+    if as_json:
+        print_json([vars(each) for each in found])
+    else:
+        _print_read_back(found)
+
+
+def _print_read_back(found: list[ReadBack]) -> None:
+    from rich.markup import escape
+
+    marks = {True: "[green]read[/green]", False: "[bold red]not read[/bold red]"}
+    rows = [[each.name, marks[each.is_readable], escape(each.text)] for each in found]
+    print_table("answers", ["question", "", "as it is read, or why it is not"], rows, whole=("question",))
+    print_lines("this says nothing about whether an answer is right")
 
 
 @app.command("grade")

@@ -16,6 +16,7 @@ from verify.grade.handed_in import left_out
 from verify.grade.in_notebook import points
 from verify.grade.marking import Result, mark_submission
 from verify.grade.own import require_sound
+from verify.grade.read_back import ReadBack, read_back
 from verify.grade.sandbox import run_code
 from verify.grade.submission import Submission, read_submission
 
@@ -26,6 +27,7 @@ __all__ = [
     "Launch",
     "Limits",
     "NoSandbox",
+    "ReadBack",
     "Result",
     "Submission",
     "Unreadable",
@@ -38,6 +40,7 @@ __all__ = [
     "mark_submission",
     "points",
     "read_answer",
+    "read_back",
     "read_submission",
     "require_sound",
     "run_code",

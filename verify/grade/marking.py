@@ -108,6 +108,12 @@ def _run(questions: Sequence[Question], submission: Submission, launch: Launch |
     return run_code(submission.units, wanted, calls, launch)
 
 
+def answers_of(questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox) -> dict[str, Given]:
+    """What a submission gives for each question, by the question's name."""
+    found = _run(questions, submission, launch)
+    return {question.name: _given(question, submission, found) for question in questions}
+
+
 def _given(question: Question, submission: Submission, found: Answers) -> Given:
     if isinstance(question, ManualQuestion):
         return Given(submission.texts.get(question.name, ""))

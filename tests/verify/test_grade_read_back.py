@@ -1,0 +1,62 @@
+"""What a student sees of their own file: each answer as it is read, whether it is right or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fedtheory.errors import InputError
+from fedtheory.language.exercises import CLASS
+from verify.grade import assignments, read_back
+from verify.grade import notebooks as n
+
+ASSIGNMENT = assignments()["drift-recursion"]
+
+
+def answers(folder: Path, **given: str) -> dict[str, tuple[bool, str]]:
+    """The handout with some answers filled in, as it is read."""
+    copy = ASSIGNMENT.copy(CLASS)
+    text = n.python_template(ASSIGNMENT, copy)
+    for name, answer in given.items():
+        text = text.replace(f'{name} = ""', f"{name} = {answer}")
+    file = folder / "mine.py"
+    file.write_text(text, encoding="utf-8")
+    return {each.name: (each.is_readable, each.text) for each in read_back(file)}
+
+
+def test_right_and_wrong_answers_are_read_alike(tmp_path: Path) -> None:
+    """A wrong number is read as well as the right one; what is missing is said."""
+    names = [question.name for question in ASSIGNMENT.copy(CLASS).questions]
+    found = answers(tmp_path, last='"0,5"', drift='"E^2 * s**2 zeta²"')
+    assert list(found) == names
+    assert found["last"] == (True, "1/2 = 0.5")
+    assert found["drift"] == (True, "E**2*s**2*zeta**2")
+    assert found["solved"] == (False, "there is no answer yet")
+
+
+def test_other_units_and_other_letters_are_named(tmp_path: Path) -> None:
+    """Both would cost the points of a bound."""
+    is_readable, text = answers(tmp_path, drift='"E * s * zeta"')["drift"]
+    assert not is_readable
+    assert "other units" in text
+    is_readable, text = answers(tmp_path, drift='"var * s"')["drift"]
+    assert not is_readable
+    assert "var is not a symbol of this question" in text
+
+
+def test_solutions_are_read(tmp_path: Path) -> None:
+    """The instructor's notebook of every assignment."""
+    for assignment in assignments().values():
+        file = tmp_path / f"{assignment.id}.ipynb"
+        file.write_text(n.notebook_text(n.instructor_notebook(assignment, assignment.copy("ana"))), encoding="utf-8")
+        assert all(each.is_readable for each in read_back(file)), assignment.id
+
+
+def test_a_file_that_answers_nothing(tmp_path: Path) -> None:
+    """One line says what is missing."""
+    with pytest.raises(InputError, match=r"expected a \.py or \.ipynb file"):
+        read_back(tmp_path / "none.py")
+    (tmp_path / "other.py").write_text("x = 1")
+    with pytest.raises(InputError):
+        read_back(tmp_path / "other.py")
