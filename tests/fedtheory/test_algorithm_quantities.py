@@ -77,3 +77,9 @@ def test_claims_about_drift_hold_and_fail(name: str) -> None:
     claims = [Claim(id="mine:drift", lhs=q.max_drift, rhs=bound) for bound in bounds]
     assert value > 0
     assert [check(claim, run).holds for claim in claims] == [True, False]
+
+
+def test_the_last_spread_is_the_end_of_all() -> None:
+    """The spread of kept models after the last round is found alone, and is the last of those of all rounds."""
+    run = _run("dsgd")
+    assert q.final_consensus_distance_sq.on(run) == run.trajectory.client_spread[-1]

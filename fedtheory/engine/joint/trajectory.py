@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -303,9 +304,19 @@ class JointTrajectory(Trajectory):
     @cached_property
     def client_spread(self) -> Array:
         """E sum_i p_i |x_i^n - xbar^n|^2 of the models that clients keep between rounds, (T+1,)."""
+        self._require_kept_models()
+        return np.array([self._averaged_models(joint).spread for joint in self._known_joints()])
+
+    @cached_property
+    def final_client_spread(self) -> Number:
+        """The same after the last round alone, which takes half as long."""
+        self._require_kept_models()
+        (last,) = deque(self._known_joints(), maxlen=1)
+        return self._averaged_models(last).spread
+
+    def _require_kept_models(self) -> None:
         if not isinstance(self.definition.model, Average):
             raise NotApplicable(f"the clients of {self.definition.name} keep no models between rounds")
-        return np.array([self._averaged_models(joint).spread for joint in self._known_joints()])
 
     @property
     def recursion(self) -> Recursion:  # type: ignore[override]

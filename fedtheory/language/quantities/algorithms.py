@@ -130,23 +130,24 @@ mixing_contraction = constant(
 )
 
 
-def _client_spread(run: Run) -> Any:
+def _kept_models(run: Run) -> Any:
+    """The trajectory of a run whose clients may keep models between rounds."""
     if run.algorithm.defined is None:
         raise NotApplicable(f"the clients of {run.algorithm.name} keep no models between rounds")
-    return _joint(run).require_finite().client_spread
+    return _joint(run).require_finite()
 
 
 consensus_distance_sq = per_round(
     "consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^{(t)}-\bar x^{(t)}\|^2",
     "for each round t: sum_i p_i E|x_i^t - xbar^t|^2 of the models that clients keep, at the start of the round",
-    lambda run: on_rounds(_client_spread(run)[:-1]),
+    lambda run: on_rounds(_kept_models(run).client_spread[:-1]),
 )
 final_consensus_distance_sq = Quantity(
     "final_consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^T-\bar x^T\|^2",
     "sum_i p_i E|x_i^T - xbar^T|^2 of the models that clients keep, after the last round",
-    lambda run: _client_spread(run)[-1],
+    lambda run: _kept_models(run).final_client_spread,
 )
 
 

@@ -11,7 +11,7 @@ from verify.falsify.regimes.problems import number_of_clients, number_of_steps
 
 _MOST = 2**22
 """Rounds of runs whose equal rounds are doubled."""
-_ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 150, 250, 1000
+_ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
 """Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
 _MOST_IN_CYCLES = 256
