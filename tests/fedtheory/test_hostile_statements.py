@@ -1,0 +1,226 @@
+"""Certificates that are right, for statements that they do not show: none is accepted.
+
+The statement says more than it did: a false relation is added, its sides are exchanged, it is strict, it is about
+another place, its letters stand for neighbours of what they stood for.  Or the check
+ends before it is done, and numbers look alike in the arithmetic of a prime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+from flint import Ordering, fmpq_mpoly_ctx
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.kernel import Term, assumption, polynomials
+from fedtheory.kernel.expressions import Average, Expectation, norm_sq
+from fedtheory.kernel.quotients import in_lowest_terms, is_zero
+from fedtheory.kernel.work import limited
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Notion
+from fedtheory.language.registry import find
+from fedtheory.language.setting import with_setting
+from fedtheory.proofs import Certificate, certificates, examination, examine
+from verify.check import check
+
+ONE_OF_EACH_KIND = (
+    "comparator:strongly-convex.last-model",
+    "comparator:forgetting.at-optimum",
+    "comparator:last-round.error",
+    "comparator:curvatures.all-steps",
+    "comparator:curvatures.one-step",
+    "liu2022:lemma-1.loop",
+    "liu2022:thm-1.loop",
+    "liu2022:thm-1",
+    "landmarks:dsgd.consensus",
+    "landmarks:scaffnew.contraction",
+)
+
+
+def verdict(claim: Claim, name: str) -> str:
+    """The verdict on the certificate that a paper has for one claim, for another one of its id."""
+    return examine(replace(claim, id=name), certificates()[name]).verdict
+
+
+def restated(claim: Claim, *relations: Relation) -> Claim:
+    """A claim with other relations."""
+    where = {**claim.where, **claim.notation}
+    return replace(claim, lhs=None, rhs=None, chain=(), also=relations, where=where)
+
+
+def _exchanged(claim: Claim) -> Claim:
+    one, *others = claim.relations
+    return restated(claim, Relation(one.right, one.operator, one.left), *others)
+
+
+def _strict(claim: Claim) -> Claim:
+    one, *others = claim.relations
+    return restated(claim, Relation(one.left, "<", one.right), *others)
+
+
+def _equal(claim: Claim) -> Claim:
+    one, *others = claim.relations
+    return restated(claim, Relation(one.left, "==", one.right), *others)
+
+
+SAYING_MORE: dict[str, Callable[[Claim], Claim]] = {
+    "something false as well": lambda c: restated(c, *c.relations, Relation(sp.S.One, "<=", sp.S.Zero)),
+    "less than nothing as well": lambda c: restated(c, *c.relations, Relation(sp.S.Zero, "<=", -c.relations[0].right)),
+    "something false first": lambda c: restated(c, Relation(sp.S.One, "==", sp.S.Zero), *c.relations),
+    "the other way about": _exchanged,
+    "that it is smaller": _strict,
+    "that both are equal": _equal,
+    "that nothing is assumed": lambda c: replace(c, assumptions=()),
+}
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
+def test_no_certificate_shows_more_than_its_claim(name: str) -> None:
+    """Whatever else is said."""
+    shown = [what for what, more in SAYING_MORE.items() if verdict(more(find(name)), name) == "proved"]
+    assert shown == []
+
+
+@pytest.mark.parametrize("place", ["run", "path", "round", "points"])
+@pytest.mark.parametrize("name", ["comparator:curvatures.one-step", "comparator:drift.one-step"])
+def test_what_holds_in_expectation_holds_nowhere_else(name: str, place: Any) -> None:
+    """Of a local step: not on a path, nor for each outcome of a round."""
+    assert verdict(replace(find(name), place=place), name) == "broken"
+
+
+NEIGHBOURS: dict[str, list[tuple[Notion, Notion]]] = {
+    "comparator:last-round.error": [
+        (q.last_round_suboptimality, q.average_suboptimality),
+        (q.last_round_suboptimality, q.final_suboptimality),
+        (q.initial_distance, q.comparator_distance),
+        (q.noise_at_optimum, q.comparator_noise),
+        (q.dissimilarity_at_optimum, q.mean_dissimilarity),
+        (q.strong_convexity, q.smallest_curvature),
+        (q.smoothness, q.objective_smoothness),
+        (q.iterations, q.rounds),
+    ],
+    "comparator:last-model.error": [
+        (q.final_suboptimality, q.last_round_suboptimality),
+        (q.final_suboptimality, q.final_distance_sq),
+        (q.largest_importance, q.sampling_variance),
+        (q.sampling_variance, q.momentum),
+    ],
+    "comparator:forgetting.at-optimum": [
+        (q.discounted_suboptimality, q.average_suboptimality),
+        (q.discounted_suboptimality, q.last_round_suboptimality),
+        (q.strong_convexity, q.smallest_curvature),
+    ],
+    "comparator:curvatures.all-steps": [
+        (q.client_smoothness, q.client_strong_convexity),
+        (q.client_smoothness, q.importance),
+        (q.comparator_curved_noise, q.comparator_noise),
+        (q.curvature_drift, q.average_round_drift),
+    ],
+    "liu2022:thm-1.loop": [
+        (q.loop_gradient_sq, q.average_local_gradient_sq),
+        (q.loop_noise_deviation, q.noise_deviation),
+        (q.initial_gap, q.total_descent),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_letters_do_not_stand_for_neighbours(name: str) -> None:
+    """In the claim alone, whose certificate has the same letters."""
+    claim = restated(find(name), *find(name).relations)
+    for known, neighbour in NEIGHBOURS[name]:
+        assert known in claim.where.values()
+        where = {letter: neighbour if notion is known else notion for letter, notion in claim.where.items()}
+        assert verdict(replace(claim, where=where), name) == "broken", neighbour.name
+
+
+sigma, xi = sp.Symbol("sigma", nonnegative=True), sp.Symbol("xi", real=True)
+NOISY: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["-1"]], "start": ["1"], "noise": "1"}
+
+
+def _noise_is_at_most(notion: Notion, **changed: Any) -> Claim:
+    """A claim that the noise of a step is at most a constant, squared."""
+    stated: dict[str, Any] = {
+        "id": "t:noise",
+        "lhs": Expectation(Average(norm_sq(xi))),
+        "rhs": sigma**2,
+        "where": {sigma: notion, xi: q.gradient_noise},
+        "place": "step",
+        **changed,
+    }
+    return with_setting(Claim(**stated))
+
+
+def _by_the_variance(claim: Claim) -> str:
+    terms = [Term(sp.S.One, assumption("bounded variance"), averaged=True)]
+    return examine(claim, Certificate(claim=claim.id, links=[terms])).verdict
+
+
+def test_a_constant_brings_its_own_assumption_alone() -> None:
+    """The deviation of the noise brings that it is bounded, by no other constant and by no part of it."""
+    claim = _noise_is_at_most(q.noise_deviation)
+    assert a.unbiased_bounded_variance in claim.assumptions
+    assert _by_the_variance(claim) == "proved"
+    run = parse_run(
+        {
+            "problem": {"kind": "quadratic", **NOISY},
+            "algorithm": {"local_step_size": "1/4", "rounds": 2, "local_steps": 2},
+        },
+        RATIONAL,
+    )
+    assert check(claim, run).holds
+    half = _noise_is_at_most(q.noise_deviation, rhs=sigma**2 / 2)
+    assert check(half, run).holds is False
+    assert _by_the_variance(half) == "broken"
+    others = (q.second_moment, q.gradient_dissimilarity, q.mean_dissimilarity, q.client_dissimilarity)
+    for other in (*others, q.noise_at_optimum, q.noise_smoothness, q.loop_noise_deviation):
+        assert _by_the_variance(_noise_is_at_most(other)) == "broken", other.name
+    unused = _noise_is_at_most(q.noise_deviation, rhs=sp.S.One)
+    assert a.unbiased_bounded_variance not in unused.assumptions
+    assert _by_the_variance(unused) == "broken"
+
+
+@pytest.mark.parametrize("name", ["comparator:last-round.error", "landmarks:scaffnew.contraction"])
+def test_a_check_that_is_ended_shows_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither then nor later: what was kept of it does not make a false claim true, nor a true one false."""
+    one, *_ = find(name).relations
+    less = restated(find(name), Relation(one.left, "<=", one.right / 2))
+    for most in (10, 10**3, 10**5, 10**6):
+        monkeypatch.setattr(examination, "MOST_WORK", most)
+        assert {verdict(claim, name) for claim in (less, find(name))} == {"broken"}
+    monkeypatch.undo()
+    assert verdict(less, name) == "broken"
+    assert verdict(find(name), name) == "proved"
+
+
+PRIME = sp.Integer(2**61 - 1)
+u, v = sp.symbols("u v", positive=True)
+
+
+@pytest.mark.parametrize(
+    "number", [PRIME * u, u - (PRIME + 1) * u, u / PRIME, (u + v) ** 40 - (u - PRIME * v) ** 40, PRIME**3 * u**61]
+)
+def test_what_vanishes_modulo_a_prime_is_no_zero(number: Any) -> None:
+    """The images of polynomials say how large a quotient may be, and nothing of its value."""
+    assert not is_zero(number)
+    assert is_zero(number - sp.expand(number))
+    above = in_lowest_terms(number * (u + PRIME * v) ** 3 / (u + PRIME * v) ** 2)
+    assert is_zero(above - number * (u + PRIME * v))
+
+
+def test_large_quotients_are_right_where_images_lose_a_factor() -> None:
+    """Of polynomials with many terms, whose common factor or leading coefficients vanish modulo the prime."""
+    ring = fmpq_mpoly_ctx.get(["x", "y", "z"], Ordering.lex)
+    x, y, z = ring.gens()
+    dense = (1 + x + 2 * y + 3 * z) ** 20
+    for common in (int(PRIME) * x + 1, x + int(PRIME) * y, int(PRIME) * (x * y) + int(PRIME)):
+        with limited(None):
+            above, below = polynomials.lowest(dense * common, (dense + 1) * common)
+        assert above * (dense + 1) == below * dense
+        assert below.total_degree() == dense.total_degree()
