@@ -29,7 +29,9 @@ def require_wellformed(claim: Claim) -> None:
     for name in _TEXTS:
         value = getattr(claim, name)
         _expect(name, isinstance(value, str) or (value is None and name in _MAY_BE_MISSING), "a string", value)
-    _expect("id", bool(claim.id.strip()), "a name", claim.id)
+    # What is not seen would make an id look like another one, such as that of a paper's claim.
+    is_seen = claim.id.strip() == claim.id and claim.id.isprintable()
+    _expect("id", bool(claim.id) and is_seen, "a name of visible characters", claim.id)
     for name, allowed in _CHOICES.items():
         value, words = getattr(claim, name), get_args(allowed)
         fits = (isinstance(value, str) and value in words) or (value is None and name in _MAY_BE_MISSING)

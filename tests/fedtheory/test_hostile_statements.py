@@ -1,14 +1,15 @@
 """Certificates that are right, for statements that they do not show: none is accepted.
 
 The statement says more than it did: a false relation is added, its sides are exchanged, it is strict, it is about
-another place, its letters stand for neighbours of what they stood for.  Or the check
-ends before it is done, and numbers look alike in the arithmetic of a prime.
+another place, its letters stand for neighbours of what they stood for, its id looks like that of another one.  Or
+the check ends before it is done, and numbers look alike in the arithmetic of a prime.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import sympy as sp
 from flint import Ordering, fmpq_mpoly_ctx
 
 from fedtheory import RATIONAL, parse_run
+from fedtheory.errors import InputError
 from fedtheory.kernel import Term, assumption, polynomials
 from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.kernel.quotients import in_lowest_terms, is_zero
@@ -26,6 +28,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import find
 from fedtheory.language.setting import with_setting
+from fedtheory.language.targets import resolve
 from fedtheory.proofs import Certificate, certificates, examination, examine
 from verify.check import check
 
@@ -138,6 +141,18 @@ def test_letters_do_not_stand_for_neighbours(name: str) -> None:
         assert known in claim.where.values()
         where = {letter: neighbour if notion is known else notion for letter, notion in claim.where.items()}
         assert verdict(replace(claim, where=where), name) == "broken", neighbour.name
+
+
+@pytest.mark.parametrize("end", ["", " ", "\t", "\N{NO-BREAK SPACE}", "\N{ZERO WIDTH SPACE}", "\N{SOFT HYPHEN}"])
+def test_no_id_looks_like_that_of_a_published_claim(end: str, tmp_path: Path) -> None:
+    """Not by what nobody sees: a word on a claim of one's own would be read as one on the paper's."""
+    file = tmp_path / "mine.py"
+    file.write_text(f"""from dataclasses import replace
+from fedtheory.language.registry import find
+CLAIM = replace(find("liu2022:lemma-1.loop"), id={"liu2022:lemma-1.loop" + end!r}, is_published=False)
+""")
+    with pytest.raises(InputError, match="id"):
+        resolve(f"{file}:CLAIM")
 
 
 sigma, xi = sp.Symbol("sigma", nonnegative=True), sp.Symbol("xi", real=True)
