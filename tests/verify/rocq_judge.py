@@ -33,4 +33,4 @@ def compiled_library(factory: pytest.TempPathFactory) -> Path:
 
 
 def _builds(name: str) -> bool:
-    return Path(name).stem.endswith("Instance") or Path(name).stem == "TwoClients"
+    return Path(name).stem.endswith("Instance") or Path(name).stem in {"TwoClients", "CoinRuns"}
