@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from collections.abc import Callable
 
@@ -147,3 +148,5 @@ def _solve_scaled(matrix: Array, right: Array) -> Array:
 
 
 FLOAT = FloatArithmetic()
+# A copy in another process is the one of that process: it is compared by identity.
+copyreg.pickle(FloatArithmetic, lambda _one: "FLOAT")

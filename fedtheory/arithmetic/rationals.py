@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from decimal import Decimal
 from functools import partial
@@ -159,3 +160,5 @@ def _is_psd(matrix: fmpq_mat) -> bool:
 
 
 RATIONAL = RationalArithmetic()
+# A copy in another process is the one of that process: it is compared by identity.
+copyreg.pickle(RationalArithmetic, lambda _one: "RATIONAL")

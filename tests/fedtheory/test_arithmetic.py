@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from typing import Any
@@ -350,3 +351,9 @@ def test_the_simplest_near_number_has_the_first_denominator_that_will_do(value: 
     closest = (exact.limit_denominator(10**power) for power in range(16))
     expected = next((near for near in closest if abs(near - exact) <= distance), exact)
     assert simplest_near(value, relative) == fmpq(expected.numerator, expected.denominator)
+
+
+@pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=lambda one: one.name)
+def test_an_arithmetic_travels_as_itself(arithmetic: Arithmetic) -> None:
+    """Runs in another process ask by identity which arithmetic they are in."""
+    assert pickle.loads(pickle.dumps(arithmetic)) is arithmetic
