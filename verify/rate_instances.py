@@ -12,8 +12,9 @@ import numpy as np
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.moments.stationary import stationary_moment
 from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table, run_toml
@@ -79,7 +80,7 @@ def _ladders(target: Target) -> Iterator[Outcome]:
                 run = _new_run(alone, pool, kind, generator, seen)
                 found = None if run is None else check_settled(claim, run, run.as_floats())
                 in_vain[kind] += 1
-                if run is not None and found is not None and _says_something(found):
+                if run is not None and found is not None and _says_something(found) and not _vanishes(claim, run):
                     in_vain[kind] = 0
                     instance = Given("made for the claim", len(seen), run_table(run))
                     yield Outcome(
@@ -98,6 +99,16 @@ def _ladders(target: Target) -> Iterator[Outcome]:
 
 def _says_something(found: Check) -> bool:
     return counts(found) and found.rate is not None and not found.rate.is_zero
+
+
+def _vanishes(claim: Claim, run: Run) -> bool:
+    """Whether the quantity is exactly zero on the run that a ladder begins with: floats climb along rounding there."""
+    assert claim.rate is not None
+    try:
+        value = compile_expression(claim.rate.measured, {**claim.notation, **claim.where})(whole_run(run))
+        return not np.any(value != 0)
+    except (NotApplicable, Diverging):
+        return False
 
 
 def _pools(bases: Bases) -> Iterator[Bases]:

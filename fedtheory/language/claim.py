@@ -201,6 +201,8 @@ class Claim(Shown):
     """The recorded verdict; `fedtheory verify` compares."""
     supposed: tuple[Assumption, ...] = ()
     """Those of the assumptions that it does not name itself: the setting of a claim of your own that names none."""
+    of_constants: tuple[Assumption, ...] = ()
+    """Those that its constants bring with them, such as bounded variance where the statement speaks of sigma."""
     is_published: bool = False
     """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
 

@@ -118,7 +118,8 @@ def _with_constants(claim: Claim) -> Claim:
     used = (claim.notation[symbol] for symbol in sorted(claim.used_symbols, key=str) if symbol in claim.notation)
     brought = (notion.assumption for notion in used if isinstance(notion, Quantity))
     added = [one for one in brought if isinstance(one, Boundedness) and one not in claim.assumptions]
-    return replace(claim, assumptions=(*claim.assumptions, *dict.fromkeys(added))) if added else claim
+    own = tuple(dict.fromkeys(added))
+    return replace(claim, assumptions=(*claim.assumptions, *own), of_constants=own) if own else claim
 
 
 def supposed(claim: Claim) -> tuple[Assumption, ...]:
@@ -181,6 +182,8 @@ def setting_facts(claim: Claim) -> dict[str, str]:
 def _names(claim: Claim) -> Iterator[str]:
     names = _python_names()
     for assumption in claim.assumptions:
+        if assumption in claim.of_constants:
+            continue
         yield f"a.{names[assumption]}" if assumption in names else f"<{assumption.name}>"
 
 

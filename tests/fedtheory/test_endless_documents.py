@@ -54,8 +54,9 @@ def test_larger_numbers_are_refused(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, _ in repeated()])
 def test_much_of_everything_is_refused(name: str) -> None:
-    """Terms, parts, premises, conditions, letters and keys without end."""
-    assert examined(dict(documents())[name]).verdict == "broken"
+    """Terms, parts, premises, conditions and keys without end; declared letters that nothing uses change nothing."""
+    expected = "proved" if name in {"many letters", "a long name"} else "broken"
+    assert examined(dict(documents())[name]).verdict == expected
 
 
 @pytest.mark.long
