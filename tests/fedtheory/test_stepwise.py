@@ -81,6 +81,12 @@ def test_a_sum_has_whole_bounds_and_not_too_many_terms() -> None:
     assert value_on(sp.Sum(t, (t, 1, 10**6 * T)), run_of(1)) == fmpq(10**6 * (10**6 + 1), 2)
 
 
+def test_an_index_is_no_quantity() -> None:
+    """A letter with both meanings is refused: the quantity's value would be summed in place of the index."""
+    with pytest.raises(ValueError, match="index of a sum and stands for a quantity too"):
+        value_on(sp.Sum(1 / T, (T, 1, 3)), run_of(2))
+
+
 def test_what_no_condition_chooses_has_no_value() -> None:
     """And what is not chosen may divide by zero."""
     some = sp.Piecewise((eta, T < 3))

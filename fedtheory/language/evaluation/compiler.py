@@ -211,6 +211,8 @@ class Compiler:
     def _finite_sum(self, node: Expr) -> Scalar:
         # SymPy's last index is the outermost.
         *inner, (index, first, last) = node.limits
+        if index in self.notation:
+            raise ValueError(f"{index} is the index of a sum and stands for a quantity too: give one another symbol")
         summand = sp.Sum(node.function, *inner) if inner else node.function
         bounds = [Compiler(self.notation).scalar(bound) for bound in (first, last)]
         closed = stepwise.closed_form(summand, index, first, last)
