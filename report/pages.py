@@ -194,7 +194,7 @@ def _without_violation(verdict: ClaimVerdict) -> str:
 
 
 def _undecided(verdict: ClaimVerdict) -> str:
-    """What nothing decides: instances, or runs of the search; else there are few instances."""
+    """The instances or runs of the search that are undecided; else there are few instances."""
     found = [f"on {verdict.undecided} of {_tried(verdict)} neither floats nor exact numbers could tell"]
     if verdict.left_open:
         found = found if verdict.undecided else []

@@ -23,11 +23,11 @@ class Level:
 
 @dataclass(frozen=True)
 class SearchSection:
-    """What the search of a verdict tried."""
+    """The regimes that the search of a verdict tried."""
 
     runs: int
     varied: Sequence[tuple[str, Sequence[Level]]]
-    """What is varied, and its levels."""
+    """The factor that is varied, and its levels."""
     pairs: Pairs
     left_open: int
 

@@ -62,7 +62,7 @@ def points_in_words(claim: Claim, shown: Comparison) -> str:
 
 
 def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
-    """What the numbers of a free point are: a vector, or how far the point is from where coordinates begin."""
+    """The meaning of the numbers of a free point: a vector, or how far the point is from where coordinates begin."""
     return name if is_about_vectors_alone(claim) else f"{name} {_from_origin(shown)}"
 
 

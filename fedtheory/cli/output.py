@@ -82,7 +82,7 @@ def print_lines(*lines: str) -> None:
 
 
 def in_words_of_open(count: int) -> str:
-    """What is known of runs of a search that nothing decides."""
+    """Describe the runs of a search that nothing decides."""
     runs = "1 run looks like a violation" if count == 1 else f"{count} runs look like violations"
     return f"{runs} in floats, and nothing decided them: too long for exact arithmetic, or beyond the work for that"
 

@@ -34,7 +34,7 @@ def document(found: Plan) -> dict[str, Any]:
 
 
 def _use(answer: Answer) -> dict[str, Any]:
-    """What to run in a line: the step size, its exact error and limit, and the edge of divergence."""
+    """The advice in a line: the step size, its exact error and limit, and the edge of divergence."""
     best, steps = answer.best, set(answer.local_steps)
     return {
         "step_size": _number(best.step_size),

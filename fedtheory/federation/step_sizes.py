@@ -17,7 +17,7 @@ _KEY = "algorithm.local_step_size"
 _LONGEST = 200
 _LARGEST_EXPONENT = 1000
 _MOST_BITS = 10**5
-"""Of a number that is raised to a power, times the exponent: a power of powers would fill all memory."""
+"""Bits of a base times its exponent: a power of powers would fill all memory."""
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -23,7 +23,7 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
 
 
 def _kind(monomial: Expr) -> type | None:
-    """What an inner product stands in: nothing (`Inner`), or a mean or a sum; None for all other monomials."""
+    """The node around an inner product: none (`Inner`), or a mean or a sum; None for all other monomials."""
     if isinstance(monomial, Inner):
         return Inner
     is_wrapped = isinstance(monomial, Average | LocalSum | Expectation) and isinstance(monomial.args[0], Inner)

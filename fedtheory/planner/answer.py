@@ -79,7 +79,7 @@ class Answer:
 
     @property
     def error(self) -> Quantity:
-        """What is to be small."""
+        """The error measure."""
         return self.reached.error
 
     @property

@@ -22,7 +22,7 @@ from fedtheory.planner.stability import diverges_from, has_one_map
 
 FINAL, AVERAGE = "final", "average"
 ERRORS: dict[str, Quantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
-"""What a user may ask for: of the last model, which is deployed, or the mean over all local steps of the run."""
+"""Error measures: that of the last model, which is deployed, or the mean over all local steps of the run."""
 MARGIN = 0.1
 """Part of the edge of divergence that step sizes keep away from it, unless another one is asked for."""
 

@@ -75,7 +75,7 @@ def _proof_of(claim_id: str) -> Proof:
 
 
 _REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
-"""What a check may end with: also numbers that Python does not write in a message, and formulas that are too deep."""
+"""Exceptions that end a check, also for numbers too long for a message and formulas that are too deep."""
 MOST_WORK = 6 * 10**7
 """Units of work for one certificate and the claims that it relies on: some seconds."""
 

@@ -38,7 +38,7 @@ def missing_assumptions(proof: Proof) -> tuple[str, ...]:
 
 
 def _own_work(proof: Proof) -> int:
-    """What a check took by itself: what it relies on is not checked again."""
+    """The work of a check by itself: claims that it relies on are not checked again."""
     return proof.work.get(proof.claim.id, 0)
 
 

@@ -1,4 +1,4 @@
-"""What readers see of proofs by local steps: means, contractions, recursions of the drift, and the loop."""
+"""Outlines of proofs by local steps: means, contractions, recursions of the drift, and the loop."""
 
 from __future__ import annotations
 

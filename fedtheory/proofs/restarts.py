@@ -31,7 +31,7 @@ SECOND_MOMENT, VARIANCE = "second moment in the loop", "variance in the loop"
 
 
 def _bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
-    """What is known of a client's gradient wherever the loop observes one."""
+    """Bounds on a client's gradient wherever the loop observes one."""
     letter = letters_of(claim)
     yield SECOND_MOMENT, letter(q.loop_second_moment) ** 2 - norm_sq(slope + noise)
     yield VARIANCE, letter(q.loop_noise_deviation) ** 2 - norm_sq(noise)
@@ -78,7 +78,7 @@ class LoopMean:
     claim: str
     """Its id."""
     terms: Sequence[Term]
-    """What adds up to the slack of one iteration."""
+    """The terms that add up to the slack of one iteration."""
     lemmas: Sequence[str] = ()
     """Ids of proved claims on the largest drift of the loop."""
     relaxed: Sequence[sp.Rel] | None = None

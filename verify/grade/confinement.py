@@ -29,7 +29,7 @@ class Limits:
     """Resources that the code of one submission may use."""
 
     seconds: int = 3
-    """Of computing."""
+    """Processor time."""
     waiting: int = 60
     """Seconds until the end, computing or not: many times more, for on a busy machine computing takes its time."""
     memory: int = 1 << 30

@@ -55,7 +55,7 @@ class Guarded:
         return sp.Rational(text)
 
     def name(self, text: str) -> Expr:
-        """What a name stands for; e and pi are numbers where no symbol has their name."""
+        """The expression for a name; e and pi are numbers where no symbol has their name."""
         if text not in self._names and text in _CONSTANTS:
             return _CONSTANTS[text]
         if text not in self._names:

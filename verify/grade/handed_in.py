@@ -30,7 +30,7 @@ class HandedIn:
     """What the file, or the student's folder around it, is called."""
     submission: Submission
     troubles: tuple[str, ...] = ()
-    """What the instructor should know of it, but not the student: it may name others."""
+    """Notes for the instructor alone: they may name other students."""
 
     @property
     def copy(self) -> str:

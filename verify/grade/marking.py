@@ -109,7 +109,7 @@ def _run(questions: Sequence[Question], submission: Submission, launch: Launch |
 
 
 def answers_of(questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox) -> dict[str, Given]:
-    """What a submission gives for each question, by the question's name."""
+    """The answer of a submission to each question, by the question's name."""
     found = _run(questions, submission, launch)
     return {question.name: _given(question, submission, found) for question in questions}
 

@@ -72,7 +72,7 @@ def run_code(
 
 
 Outcome = tuple[tuple[str, ...], str]
-"""What a step has found, and what went wrong with it."""
+"""The findings of a step, and what went wrong with it."""
 
 
 def _execute(units: Sequence[str], cases: Mapping[str, Any], launch: Launch, limits: Limits) -> list[Outcome]:

@@ -69,7 +69,7 @@ def _ask(name: str, cases: list[list[str]] | None, space: Mapping[str, Any], val
 
 
 def _failure_of(action: Callable[[], object]) -> str:
-    """What went wrong with an action, in words; empty where nothing did."""
+    """The error of an action, in words; empty where there is none."""
     try:
         action()
     except NotImplementedError:

@@ -50,7 +50,7 @@ def theorem_of_step_in_run(
 
 
 def _in_run(said: str) -> str:
-    """What is said of a step, said of step k of round n of a run."""
+    """A statement about a step, for step k of round n of a run."""
     for name, here in (("k", "(INR k)"), ("tau", "(tau A)"), ("S", "(step_at A n k)")):
         said = re.sub(rf"\b{name}\b", here, said)
     return said

@@ -43,7 +43,7 @@ _NOISY: Sequence[Source] = (
     q.absolute_noise,
     q.relative_noise,
 )
-"""What speaks of noise."""
+"""Quantities that speak of noise."""
 _FRESH = "noise: its expectation is zero, given what happened before; it is independent between clients"
 _BEFORE = "noise: a round begins with what happened before"
 _INDEPENDENT = "local_result: what noise makes of it is independent between clients"
@@ -173,7 +173,7 @@ EXPECTED: Sequence[tuple[str, str]] = (
     (r"conditional_mean S past expected", "the expectation, given what happened before the round"),
     (r"unbiased S past", "the expectation, given what happened before the step"),
 )
-"""What statements with expectations speak of."""
+"""Variables of statements with expectations."""
 
 INDICES: Sequence[tuple[str, str]] = (
     (r"\([iwj] < number \((?:clients_of A|step_clients S)\)\)%nat", "a client"),
@@ -189,7 +189,7 @@ STANDING: Sequence[tuple[str, str]] = (
     (r"forall i, 1 <= E i", "every run: clients take a local step"),
     (r"exists (?:u w|v) : (?:space_of A|step_space S), 0 < ‖(?:u - w|v)‖²", "every run: models have a dimension"),
 )
-"""What holds of every run, by the definition of what runs are made of."""
+"""Facts that hold of every run, by the definition of what runs are made of."""
 
 SIGNS: Mapping[str, Sequence[Source]] = {
     "L": (q.smoothness, a.smooth, a.convex_and_smooth),

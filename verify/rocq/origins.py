@@ -1,4 +1,4 @@
-"""What a hypothesis of a theorem encodes: an assumption or a condition of its claim, or the definition of a quantity.
+"""Origins of hypotheses of theorems: an assumption or a condition of its claim, or the definition of a quantity.
 
 Each rule has the hypothesis as it is written at one step, and what says it.  A hypothesis that no rule knows, or of
 which the claim has neither the assumption nor the quantity, is the exporter's own: such a theorem is not exported.
@@ -45,7 +45,7 @@ _AT_STEP = (
 
 @dataclass(frozen=True)
 class _Known:
-    """What a claim, and the claims that its proof uses, speak of."""
+    """The quantities of a claim and of the claims that its proof uses."""
 
     claim: Claim
     assumptions: frozenset[Assumption]

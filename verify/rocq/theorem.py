@@ -20,7 +20,7 @@ class Binder:
     name: str
     type: str
     origin: str = field(default="", compare=False)
-    """What a hypothesis encodes."""
+    """The assumption, condition or definition that a hypothesis encodes."""
 
     def __str__(self) -> str:
         return f"({self.name} : {self.type})" + (f" (* {in_comment(self.origin)} *)" if self.origin else "")

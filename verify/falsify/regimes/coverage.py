@@ -36,9 +36,9 @@ class Pairs:
 
     covered: int = 0
     all: int = 0
-    """Of levels that apply by themselves."""
+    """Pairs of levels that each apply."""
     given_up: int = 0
-    """Of these, pairs that some runs had to none of which the claim applied."""
+    """Pairs of these that some runs had, to none of which the claim applied."""
 
 
 NO_PAIRS = Pairs()

@@ -31,7 +31,7 @@ _SMALL = fmpq(1, 2**14)
 _BEYOND = 3.0
 """Step size times curvature where no condition stops it: there gradient descent diverges."""
 _TIE = -90.0
-"""What an ascent gets for two sides that floats cannot tell apart."""
+"""The score of two sides that floats cannot tell apart."""
 _TINY = 1e-9
 """Relative distance from the edge."""
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}

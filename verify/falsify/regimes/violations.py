@@ -119,7 +119,7 @@ class Violations:
 
 
 def _kind(seen: Seen) -> Hashable:
-    """What makes violations alike: what moves the run, its setting, and whether a side is zero."""
+    """The kind of a violation: what moves the run, its setting, and whether a side is zero."""
     return _has_zero_side(seen), seen.point["sources"], *(str(seen.point.get(name)) for name in _DISTINCT)
 
 

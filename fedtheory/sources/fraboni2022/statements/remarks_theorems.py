@@ -27,7 +27,7 @@ def terms_with(step_size: sp.Expr, updates: sp.Expr) -> sp.Expr:
 
 
 def _delayed(delay: sp.Expr) -> sp.Expr:
-    """What a delay adds to the terms."""
+    """The terms that a delay adds."""
     return TERMS.subs({tau: delay}) - TERMS.subs({tau: 0})
 
 
