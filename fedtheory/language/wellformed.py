@@ -11,6 +11,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
+from fedtheory.language.plain_names import require_plain
 from fedtheory.language.quantities.notion import Notion, Quantity
 from fedtheory.language.vocabulary import vocabulary
 
@@ -32,6 +33,7 @@ def require_wellformed(claim: Claim) -> None:
     # What is not seen would make an id look like another one, such as that of a paper's claim.
     is_seen = claim.id.strip() == claim.id and claim.id.isprintable()
     _expect("id", bool(claim.id) and is_seen, "a name of visible characters", claim.id)
+    require_plain("id", claim.id)
     for name, allowed in _CHOICES.items():
         value, words = getattr(claim, name), get_args(allowed)
         fits = (isinstance(value, str) and value in words) or (value is None and name in _MAY_BE_MISSING)
@@ -87,6 +89,7 @@ def _require_meanings(claim: Claim) -> None:
     for symbol, notion in claim.where.items():
         _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("where", isinstance(notion, Notion), f"a notion of the vocabulary for {symbol}", notion)
+        require_plain(f"where[{symbol}].name", notion.name)
     for symbol, values in claim.for_all.items():
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)

@@ -29,6 +29,7 @@ from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import find
 from fedtheory.language.setting import with_setting
 from fedtheory.language.targets import resolve
+from fedtheory.language.wellformed import require_wellformed
 from fedtheory.proofs import Certificate, certificates, examination, examine
 from verify.check import check
 
@@ -153,6 +154,54 @@ CLAIM = replace(find("liu2022:lemma-1.loop"), id={"liu2022:lemma-1.loop" + end!r
 """)
     with pytest.raises(InputError, match="id"):
         resolve(f"{file}:CLAIM")
+
+
+LOOK_ALIKE = {
+    "l\N{CYRILLIC SMALL LETTER I}u2022:lemma-1.loop": "CYRILLIC SMALL LETTER I",
+    "liu2022:lemma-1.l\N{GREEK SMALL LETTER OMICRON}op": "GREEK SMALL LETTER OMICRON",
+    "liu2022\N{FULLWIDTH COLON}lemma-1.loop": "FULLWIDTH COLON",
+    "liu2022:lemma\N{NON-BREAKING HYPHEN}1.loop": "NON-BREAKING HYPHEN",
+}
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKE, ids=LOOK_ALIKE.values())
+def test_no_id_has_letters_that_look_like_others(name: str, tmp_path: Path) -> None:
+    """The message says which character it is, as people cannot see it."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        f"""from dataclasses import replace
+from fedtheory.language.registry import find
+CLAIM = replace(find("liu2022:lemma-1.loop"), id={name!a}, is_published=False)
+"""
+    )
+    with pytest.raises(InputError, match=LOOK_ALIKE[name]):
+        resolve(f"{file}:CLAIM")
+
+
+def test_no_quantity_has_a_name_that_looks_like_another_one() -> None:
+    """Not like that of the noise, whose constant it is not."""
+    other = replace(q.noise_deviation, name="noise_dev\N{CYRILLIC SMALL LETTER BYELORUSSIAN-UKRAINIAN I}ation")
+    require_wellformed(_noise_is_at_most(q.noise_deviation))
+    with pytest.raises(InputError, match="BYELORUSSIAN-UKRAINIAN I"):
+        require_wellformed(_noise_is_at_most(other))
+
+
+def test_no_document_has_letters_that_look_like_others() -> None:
+    """Neither in a formula, where Python would read a full-width letter as a plain one, nor as a letter of its own."""
+    name = "renard2022:lemma-2.3"
+    document = examine(find(name), certificates()[name]).document
+    assert document is not None
+    assert examine(find(name), document).verdict == "proved"
+    known = {"x": {"latex": "x", "is": "positive"}}
+    assert examine(find(name), document | {"letters": known}).verdict == "proved"
+    alike = {"\N{CYRILLIC SMALL LETTER HA}": known["x"]}
+    relaxed = {"relaxed": ["\N{FULLWIDTH LATIN SMALL LETTER S}moothness > 0"]}
+    for changed, found in (
+        (document | {"letters": alike}, "CYRILLIC SMALL LETTER HA"),
+        (document | {"certificate": document["certificate"] | relaxed}, "FULLWIDTH LATIN SMALL LETTER S"),
+    ):
+        (step,) = examine(find(name), changed).steps
+        assert found in step.text
 
 
 sigma, xi = sp.Symbol("sigma", nonnegative=True), sp.Symbol("xi", real=True)

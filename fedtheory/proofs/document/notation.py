@@ -21,6 +21,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import NODE, spend
+from fedtheory.language.plain_names import require_plain
 
 HEADS: Mapping[str, type] = {
     "inner": ex.Inner,
@@ -78,6 +79,8 @@ def read_ordering(text: object, scope: Scope, where: str) -> Expr:
 def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
+    # Python reads full-width letters as plain ones.
+    require_plain(where, text)
     is_short = len(text) <= _SHORT
     try:
         body = _kept_tree(text) if is_short else _tree(text)

@@ -12,6 +12,7 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.plain_names import require_plain
 from fedtheory.proofs import comparators, distances, updates
 from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.definitions import names_of
@@ -123,7 +124,7 @@ def letters_of(claim: Claim) -> dict[str, sp.Symbol]:
 
 def plain(letter: sp.Symbol) -> str:
     """A name for a letter that may stand in an expression."""
-    name = re.sub(r"\W+", "_", letter.name.replace("'", "_next")).strip("_")
+    name = re.sub(r"\W+", "_", letter.name.replace("'", "_next"), flags=re.ASCII).strip("_")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
 
 
@@ -135,6 +136,7 @@ def free(name: str, taken: dict[str, sp.Symbol]) -> str:
 def _read_letter(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
     """A letter of a certificate's own, which is no other letter whatever its name."""
     where = f"letters.{name}"
+    require_plain("letters", name)
     if not name.isidentifier() or name in taken or name in HEADS:
         raise InputError(where, "expected a name that nothing else has")
     if not isinstance(declared, dict) or declared.keys() != {"latex", "is"} or declared["is"] not in SIGNS:
