@@ -4,7 +4,8 @@ Uses `arithmetic`, and the `kernel`'s expressions.
 """
 
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.federation.rule import Aggregation, Algorithm, LocalWork
+from fedtheory.federation.policies import Aggregation, LocalWork
+from fedtheory.federation.rule import Algorithm
 from fedtheory.federation.settings import SETTINGS, distributed_gd, fedavg
 
 __all__ = [

@@ -19,69 +19,12 @@ from typing import TYPE_CHECKING
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.clock import Clock, Schedule, Update
-from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, WeightMoments
-from fedtheory.federation.step_sizes import StepSchedule
+from fedtheory.federation.participation import Fixed, Full, Multinomial
+from fedtheory.federation.policies import Aggregation, LocalWork
 
 if TYPE_CHECKING:
     from fedtheory.federation.definition.run import Defined
     from fedtheory.federation.problem import Problem
-
-
-@dataclass(frozen=True, eq=False)
-class LocalWork:
-    """K_i local steps of size eta_i for each client."""
-
-    steps: tuple[int, ...]
-    """K_i, positive."""
-    step_sizes: Array
-    """eta_i, (M,), positive; the first ones where they change."""
-    schedule: StepSchedule | None = None
-    """How the step sizes change with rounds and local steps; None where they do not."""
-
-    def sizes_at(self, n: int, k: int) -> Array:
-        """eta_i at round n and local step k, (M,)."""
-        if self.schedule is None:
-            return self.step_sizes
-        sizes: Array = self.step_sizes * self.schedule.relative(n, k, arithmetic_of(self.step_sizes))
-        return sizes
-
-    @property
-    def common_steps(self) -> int | None:
-        """tau where all clients take the same number of steps, else None."""
-        return self.steps[0] if len(set(self.steps)) == 1 else None
-
-    @property
-    def common_step_size(self) -> Number | None:
-        """eta where all clients use the same one, always, else None."""
-        is_one = self.schedule is None and (self.step_sizes == self.step_sizes[0]).all()
-        return self.step_sizes[0] if is_one else None
-
-    @property
-    def common_effective_step(self) -> Number | None:
-        """eta_i K_i where it is the same for all clients, in floats up to rounding, else None."""
-        if self.schedule is not None:
-            return None
-        products = self.step_sizes * arithmetic_of(self.step_sizes).array(list(self.steps))
-        rounding = 0 if products.dtype == object else 1e-12 * products[0]
-        return products[0] if (abs(products - products[0]) <= rounding).all() else None
-
-
-@dataclass(frozen=True)
-class Aggregation:
-    """The server's step: eta_g, the clients' weights d_i, and the law by which they take part."""
-
-    server_step_size: Number
-    participation: Participation
-    chosen: tuple[Number, ...] | None = None
-    """The weights d_i where they are not the importances p_i."""
-
-    def weights(self, importance: Array) -> Array:
-        """d_i, (M,), for the importances p_i, (M,)."""
-        return importance if self.chosen is None else arithmetic_of(importance).array(list(self.chosen))
-
-    def moments(self, importance: Array) -> WeightMoments:
-        """Moments of the random weights of a round in which the server waits for its participants."""
-        return self.participation.moments(self.weights(importance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +60,7 @@ class Algorithm:
         if self.defined is not None:
             from fedtheory.federation.definition.allowed import require_setting
 
-            require_setting(self, self.defined.algorithm)
+            require_setting(self.defined.algorithm, self.work, self.aggregation, self.clock)
         elif self.work.schedule is not None:
             expected = "expected numbers, or a formula of an algorithm that is a definition"
             raise InputError("algorithm.local_step_size", f"{expected}, got {self.work.schedule.formula}")
@@ -155,7 +98,8 @@ class Algorithm:
         if self.defined is not None:
             from fedtheory.federation.definition.allowed import require_problem
 
-            require_problem(self.defined, problem)
+            defined = self.defined
+            require_problem(defined.algorithm, defined.values, defined.mixing, problem)
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -15,8 +15,9 @@ from fedtheory.errors import InputError
 from fedtheory.federation.clock import Clock, synchronous
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import Full, Participation
+from fedtheory.federation.policies import Aggregation
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.rule import Aggregation, Algorithm, local_work, same_for_all
+from fedtheory.federation.rule import Algorithm, local_work, same_for_all
 
 
 class Setting(Protocol):

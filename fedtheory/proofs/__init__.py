@@ -31,9 +31,10 @@ Uses `language`, `runfile`, `federation`, `kernel`.
 
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.closed import AnyCertificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.examination import examine, prove
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.recorded import certificate_of, certificates
 from fedtheory.proofs.recursion import Recursion

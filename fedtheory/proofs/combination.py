@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import sympy as sp
 
@@ -17,22 +16,10 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import Prover, assumed, exists, follows, named, reliance, require_one_notation
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
 from fedtheory.proofs.updates import shared_conditions
-
-AnyPremise: TypeAlias = Fact | str | Derived | sp.Rel
-"""A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A multiple of what is not negative: a fact, a condition, or the slack of a proved claim."""
-
-    coefficient: Expr
-    premise: AnyPremise
-    over: Expr | None = None
-    """For a sum over the clients: what the premise is multiplied with for each of them, before they are added up."""
 
 
 @dataclass(frozen=True, kw_only=True)

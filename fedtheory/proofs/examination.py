@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -53,26 +53,42 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 
 def prove(claim: Claim) -> Proof:
     """What the kernel says of a claim and the certificate that goes by its id."""
-    certificate = certificate_of(claim.id)
-    if certificate is None:
-        return Proof(claim, None, ())
-    if claim.id in _UNDER_WAY:
-        return Proof(claim, certificate, (Step(f"{claim.id} relies on itself", False),))
-    _UNDER_WAY.add(claim.id)
-    try:
-        return examine(claim, certificate)
-    finally:
-        _UNDER_WAY.remove(claim.id)
+    return _proved(claim, (claim.id,))
 
 
-_UNDER_WAY: set[str] = set()
-"""Ids of the claims that are being proved: none of them may be relied on."""
+@dataclass(frozen=True)
+class _Request:
+    """Asks for the proof of a claim on behalf of others, which make no difference to it."""
+
+    claim_id: str
+    relying: tuple[str, ...] = field(compare=False)
 
 
 @cache
-def _proof_of(claim_id: str) -> Proof:
-    return prove(find(claim_id))
+def _answer(request: _Request) -> Proof:
+    # A circle breaks every claim on it, whichever is asked for first: the answer is the same for all that rely on it.
+    return _proved(find(request.claim_id), (*request.relying, request.claim_id))
 
+
+def _proved(claim: Claim, relying: tuple[str, ...]) -> Proof:
+    certificate = certificate_of(claim.id)
+    if certificate is None:
+        return Proof(claim, None, ())
+    return examine(claim, certificate, _prover_for(relying))
+
+
+def _prover_for(relying: tuple[str, ...]) -> Prover:
+    """Prove claims that others rely on, of which none may rely on those."""
+
+    def prove_recorded(claim_id: str) -> Proof:
+        if claim_id in relying:
+            return Proof(find(claim_id), certificate_of(claim_id), (Step(f"{claim_id} relies on itself", False),))
+        return _answer(_Request(claim_id, relying))
+
+    return prove_recorded
+
+
+_RECORDED = _prover_for(())
 
 _REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 """Exceptions that end a check, also for numbers too long for a message and formulas that are too deep."""
@@ -80,7 +96,7 @@ MOST_WORK = 6 * 10**7
 """Units of work for one certificate and the claims that it relies on: some seconds."""
 
 
-def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _proof_of) -> Proof:
+def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _RECORDED) -> Proof:
     """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
     with limited(MOST_WORK) as meter:
         try:

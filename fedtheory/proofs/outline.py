@@ -19,7 +19,7 @@ from fedtheory.proofs import worded
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.closed import AnyCertificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
@@ -44,6 +44,7 @@ from fedtheory.proofs.outline_steps import (
     show_recursion,
     show_steps,
 )
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import certificate_of

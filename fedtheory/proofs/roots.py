@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -17,9 +16,7 @@ from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_orderin
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.numbers import letters_of
-
-if TYPE_CHECKING:
-    from fedtheory.proofs.combination import Part
+from fedtheory.proofs.parts import Part
 
 
 @dataclass(frozen=True)

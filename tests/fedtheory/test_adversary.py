@@ -200,10 +200,11 @@ def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero() -
 
 
 def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is proved where the other one is: in a circle neither is."""
-    first, other = (Claim(id=f"t:circle-{n}", lhs=T, rhs=0, where={T: q.rounds}) for n in (1, 2))
-    claims = {claim.id: claim for claim in (first, other)}
-    relies = {first.id: other.id, other.id: first.id}
+    """Each is proved where the other one is: in a circle neither is, nor is what relies on it."""
+    names = [f"t:circle-{n}" for n in range(4)]
+    claims = {name: Claim(id=name, lhs=T, rhs=0, where={T: q.rounds}) for name in names}
+    first, other, above, alone = names
+    relies = {above: first, first: other, other: first, alone: alone}
     found = {name: Combination(claim=name, links=[[Part(ONE, on)]]) for name, on in relies.items()}
     monkeypatch.setattr("fedtheory.proofs.examination.certificate_of", found.get)
     monkeypatch.setattr("fedtheory.proofs.examination.find", claims.__getitem__)

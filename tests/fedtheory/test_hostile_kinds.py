@@ -30,13 +30,13 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, definitions, examine
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Cases
-from fedtheory.proofs.combination import Part
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.windows import OverWindow, OverWindows
 from verify.check import check

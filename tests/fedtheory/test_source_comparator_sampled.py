@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, examine, facts
-from fedtheory.proofs.combination import Part
+from fedtheory.proofs.parts import Part
 from fedtheory.sources.comparator.statements import sampled_rounds as drawn
 from fedtheory.sources.comparator.statements import sampled_strong_convexity as strong
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, start

@@ -11,7 +11,8 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.checked import checked
-from verify.rocq.export import Exported, of_id
+from verify.rocq.export import of_id
+from verify.rocq.exported import Exported
 from verify.rocq.origins import with_origins
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported

@@ -15,7 +15,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from verify.rocq.export import Exported, of_id
+from verify.rocq.export import of_id
+from verify.rocq.exported import Exported
 from verify.rocq.project import LAST, file_of, library_files, library_of, proved_ids, text_of, with_uses
 from verify.rocq.refusals import NotExported
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,12 +12,14 @@ from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.averages import Averaged
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.worded import DERIVED
 from verify.rocq.averages import bound_by
 from verify.rocq.averages import tactics as averaged_by
+from verify.rocq.exported import Exported
 from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.names import name_of
 from verify.rocq.nobody import POSITIVE, SOMEBODY, SPLIT, without_reports
@@ -31,9 +32,6 @@ from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Theorem, conjunction, projected
 from verify.rocq.updates import UpdateVocabulary, is_of_updates
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 
 def theorem_of_combination(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from fedtheory.errors import FedtheoryError
@@ -29,6 +29,7 @@ from verify.rocq.at_rest import theorem_of_rest
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.discounted import theorem_of_discounted
+from verify.rocq.exported import Exported
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov import theorem_of_lyapunov
@@ -55,19 +56,6 @@ from verify.rocq.totals import theorem_of_total
 from verify.rocq.update_steps import is_by_lemmas, theorem_of_update
 from verify.rocq.updates import is_of_updates
 from verify.rocq.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True)
-class Exported:
-    """A claim as a theorem, and the claims whose theorems its proof uses."""
-
-    claim: Claim
-    theorem: Theorem
-    general: Theorem
-    """The same, under the conditions that the certificate needs."""
-    conditions: tuple[Expr, ...]
-    """These conditions."""
-    uses: tuple[Exported, ...] = ()
 
 
 def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:

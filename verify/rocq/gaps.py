@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,14 +12,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.numbers import Letters, letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.numbers import Signs, number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.theorem import Binder, projected
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 _START, _END, _NEXT = (
     "interval_gap A x_star n O",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.rocq.export import Exported
+from verify.rocq.exported import Exported
 from verify.rocq.theorem import in_comment
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,6 +12,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.intervals import Telescoped
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.names import name_of, named
 from verify.rocq.numbers import number
 from verify.rocq.path_run import NEEDS, PathInRun
@@ -20,9 +20,6 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Binder, Theorem, projected
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 
 def is_of_interval(certificate: Combination) -> bool:

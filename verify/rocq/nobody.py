@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.combination import Part
+from fedtheory.proofs.parts import Part
 from verify.rocq.spoken import Spoken
 
 POSITIVE = "weight_sum_positive"

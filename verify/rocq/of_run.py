@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
@@ -20,9 +20,6 @@ from verify.rocq.step import theorem_with
 from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import CLIENTS, Vocabulary
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 
 def theorem_of_step_in_run(

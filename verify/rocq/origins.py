@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -19,12 +18,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.numbers import POSITIVE, divisors, letters_of, numbers_of, sides_of
+from verify.rocq.exported import Exported
 from verify.rocq.origin_rules import EXPECTED, INDICES, POSITIVE_CONSTANTS, SAID, SIGNS, STANDING, Source
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, of_condition
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 _EACH_CLIENT = r"(?:forall i, (?:\(i < number \(clients_of A\)\)%nat -> )?)?"
 _DATA = re.compile(

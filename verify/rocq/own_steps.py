@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -16,6 +15,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import Induction, moved_on
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
@@ -28,9 +28,6 @@ from verify.rocq.step import SIGN
 from verify.rocq.terms import Atom, Multiple, Named, Sum, text
 from verify.rocq.theorem import Binder, Theorem, conjunction, projected
 from verify.rocq.vocabulary import CLIENTS
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 STEPS = (*LIBRARY, "Run", "RoundSteps")
 """The files of the library that these theorems need."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -20,6 +19,7 @@ from fedtheory.language.quantities import Notion
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.names import named
 from verify.rocq.numbers import number
 from verify.rocq.reading import Known, Reader
@@ -28,9 +28,6 @@ from verify.rocq.run import RunVocabulary
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
 from verify.rocq.theorem import Binder, projected
 from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 NEEDS = ("Lengths", "Interval")
 """The files of the library that these theorems need besides those of all."""

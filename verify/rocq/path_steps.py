@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -14,6 +13,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.products import Products
+from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -24,9 +24,6 @@ from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.theorem import Binder, Theorem, conjunction, projected
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 
 def theorem_of_path_step(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -16,6 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, Induction, moved_on
+from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -28,9 +28,6 @@ from verify.rocq.run import KNOWN
 from verify.rocq.terms import Multiple, Number, Sum, Term, text
 from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import CLIENTS
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (size_of A); by_field"
 """A tactic for numbers at the first step of a round."""

@@ -13,7 +13,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
-from verify.rocq.export import Exported, exported, of_id
+from verify.rocq.export import exported, of_id
+from verify.rocq.exported import Exported
 from verify.rocq.heading import heading
 from verify.rocq.refusals import NotExported
 

@@ -10,8 +10,9 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import CURVATURE, ONE
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.roots import Root, with_letters
 from verify.rocq.names import name_of
 from verify.rocq.numbers import number

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -12,15 +11,13 @@ from fedtheory.kernel.expressions import Expectation, Expr, Inner, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.reading import Known
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, of_condition, projected
 from verify.rocq.vocabulary import CLIENTS
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 _OF_EACH = ("i", "Hi", "e", "He")
 _EACH = "forall i, (i < number (step_clients S))%nat -> "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -12,6 +11,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.combination import Combination
+from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
@@ -19,9 +19,6 @@ from verify.rocq.rounds import LIBRARY
 from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Theorem, projected
 from verify.rocq.vocabulary import CLIENTS
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 _ERROR = "leading_error S D solution"
 _CURVED = (

@@ -8,11 +8,11 @@ for each client.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
+from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_outcomes import OfOutcomes
@@ -24,9 +24,6 @@ from verify.rocq.step import SIGN
 from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import CLIENTS
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
 _MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}

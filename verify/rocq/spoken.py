@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,13 +12,11 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.exported import Exported
 from verify.rocq.names import named
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
-
-if TYPE_CHECKING:
-    from verify.rocq.export import Exported
 
 
 class Spoken:

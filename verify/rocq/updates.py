@@ -15,8 +15,8 @@ from fedtheory.language.quantities import Notion, full_gradient_bound
 from fedtheory.proofs import facts
 from fedtheory.proofs import schedule_facts as of_schedules
 from fedtheory.proofs import update_facts as of_updates
-from fedtheory.proofs.combination import Part
 from fedtheory.proofs.numbers import divisors, letters_of, sides_of
+from fedtheory.proofs.parts import Part
 from verify.rocq.nobody import POSITIVE
 from verify.rocq.numbers import Signs
 from verify.rocq.of_numbers import symbols_of

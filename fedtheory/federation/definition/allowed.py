@@ -5,6 +5,7 @@ It is asked wherever a run is made, not only where one is read from a file.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,35 +18,34 @@ from fedtheory.federation.definition.held import require_clock
 from fedtheory.federation.definition.language import Compressed, Mixed, Participants, Weighted, eta_g
 from fedtheory.federation.definition.linear import number_of
 from fedtheory.federation.participation import Full
+from fedtheory.kernel.expressions import Expr
 
 if TYPE_CHECKING:
-    from fedtheory.federation.definition.run import Defined
+    from fedtheory.federation.clock import Clock
+    from fedtheory.federation.policies import Aggregation, LocalWork
     from fedtheory.federation.problem import Problem
-    from fedtheory.federation.rule import Algorithm
 
 
-def require_numbers(run: Defined) -> None:
+def require_numbers(found: FederatedAlgorithm, given: Mapping[Expr, Number], mixing: Array | None) -> None:
     """Raise `InputError` where a parameter, the probability of a coin or the graph is none."""
-    found, values = run.algorithm, {}
-    for parameter in found.parameters:
-        values[parameter.letter] = _require_parameter(run, parameter)
+    values = {parameter.letter: _require_parameter(found, given, parameter) for parameter in found.parameters}
     for coin, chance in found.coins.items():
         value = number_of(chance, values, RATIONAL, f"algorithm {found.name}")
         if not 0 < value <= 1:
             expected = f"expected a probability in (0, 1] for {coin}, got {value}"
             raise InputError("algorithm.name", f"{expected} with {found.name}")
     if found.uses(Mixed):
-        _require_doubly_stochastic(run.mixing, f"with {found.name}")
+        _require_doubly_stochastic(mixing, f"with {found.name}")
 
 
-def _require_parameter(run: Defined, parameter: Parameter) -> Number:
+def _require_parameter(found: FederatedAlgorithm, given: Mapping[Expr, Number], parameter: Parameter) -> Number:
     """The number of a parameter, exactly."""
     key = f"algorithm.{parameter.key}"
-    if parameter.letter not in run.values:
-        raise InputError(key, f"is missing: {run.algorithm.name} needs it")
-    value = RATIONAL.number(run.values[parameter.letter], key)
+    if parameter.letter not in given:
+        raise InputError(key, f"is missing: {found.name} needs it")
+    value = RATIONAL.number(given[parameter.letter], key)
     if not _contains(parameter.allowed, sp.Rational(int(value.p), int(value.q))):
-        raise InputError(key, f"expected a number in {_words(parameter)}, got {run.values[parameter.letter]}")
+        raise InputError(key, f"expected a number in {_words(parameter)}, got {given[parameter.letter]}")
     return value
 
 
@@ -80,52 +80,54 @@ def _require_doubly_stochastic(mixing: Array | None, purpose: str) -> None:
                 raise InputError(key, f"expected a doubly stochastic matrix; {what} {number} sums to {total}")
 
 
-def require_problem(run: Defined, problem: Problem) -> None:
+def require_problem(
+    found: FederatedAlgorithm, values: Mapping[Expr, Number], mixing: Array | None, problem: Problem
+) -> None:
     """Raise `InputError` where a client would send more coordinates than there are, or the graph has others."""
     clients = problem.clients
-    if run.mixing is not None and len(run.mixing) != clients:
-        got = " x ".join(map(str, run.mixing.shape))
+    if mixing is not None and len(mixing) != clients:
+        got = " x ".join(map(str, mixing.shape))
         raise InputError("algorithm.mixing", f"expected {clients} x {clients} numbers, got {got}")
-    for node in run.algorithm.nodes(Compressed):
+    for node in found.nodes(Compressed):
         letter = node.args[1]
-        kept = number_of(letter, run.values, problem.arithmetic, f"algorithm {run.algorithm.name}")
+        kept = number_of(letter, values, problem.arithmetic, f"algorithm {found.name}")
         if not (kept == int(kept) and 1 <= kept <= problem.dimension):
-            key = next((p.key for p in run.algorithm.parameters if p.letter == letter), "name")
+            key = next((p.key for p in found.parameters if p.letter == letter), "name")
             expected = f"expected a whole number of coordinates from 1 to {problem.dimension}"
             raise InputError(f"algorithm.{key}", f"{expected}, got {kept}")
 
 
-def require_setting(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+def require_setting(found: FederatedAlgorithm, work: LocalWork, aggregation: Aggregation, clock: Clock) -> None:
     """Raise `InputError` for a setting of the three policies that the definition does not allow."""
-    longest = max(algorithm.work.steps)
+    longest = max(work.steps)
     if found.steps_are_rounds and longest > 1:
         expected = f"expected 1 with {found.name}, whose rounds are single steps, got {longest}"
         raise InputError("algorithm.local_steps", expected)
-    _require_clock(algorithm, found)
-    _require_use(algorithm, found)
+    _require_clock(found, work, clock)
+    _require_use(found, aggregation)
 
 
-def _require_clock(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+def _require_clock(found: FederatedAlgorithm, work: LocalWork, clock: Clock) -> None:
     """Raise `InputError` for a clock under which the moments of the definition are not known."""
-    if algorithm.clock.is_random:
+    if clock.is_random:
         raise InputError("algorithm.clock", f"expected update times that are not random with {found.name}")
-    if algorithm.clock.is_synchronous:
+    if clock.is_synchronous:
         return
     require_clock(found)
-    if algorithm.work.schedule is not None:
+    if work.schedule is not None:
         expected = "expected numbers with this clock: local work can begin and end in different rounds"
         raise InputError("algorithm.local_step_size", expected)
 
 
-def _require_use(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+def _require_use(found: FederatedAlgorithm, aggregation: Aggregation) -> None:
     """Raise `InputError` for a key that the definition has no use for, or clients that are missing where all hear."""
-    server_step = algorithm.aggregation.server_step_size
+    server_step = aggregation.server_step_size
     if server_step != 1 and not found.uses(eta_g):
         raise InputError("algorithm.server_step_size", f"expected none with {found.name}, got {server_step}")
-    if algorithm.aggregation.chosen is not None and not found.uses(Weighted):
+    if aggregation.chosen is not None and not found.uses(Weighted):
         expected = f'expected "importance" with {found.name}, whose server weighs nobody'
         raise InputError("algorithm.aggregation", expected)
-    if isinstance(algorithm.aggregation.participation, Full):
+    if isinstance(aggregation.participation, Full):
         return
     expected = f"expected full participation with {found.name}"
     if found.needs_everybody:

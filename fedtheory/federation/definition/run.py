@@ -22,7 +22,7 @@ class Defined:
     """W, (M, M), doubly stochastic; None where the definition mixes nothing."""
 
     def __post_init__(self) -> None:
-        require_numbers(self)
+        require_numbers(self.algorithm, self.values, self.mixing)
 
     def as_floats(self) -> Defined:
         """The same in double precision."""

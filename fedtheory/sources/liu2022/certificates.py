@@ -11,10 +11,11 @@ from fedtheory.kernel.expressions import Average, Gradient, LocalSum
 from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.proofs.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
 from fedtheory.sources.liu2022.statements.corollary_2 import constant

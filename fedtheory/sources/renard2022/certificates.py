@@ -9,10 +9,11 @@ from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import PAIR, SPREAD
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.renard2022.statements.any_point import v
 from fedtheory.sources.renard2022.statements.notation import (

@@ -11,10 +11,11 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smo
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.parts import Part
 from fedtheory.sources.comparator.statements import strong_convexity as strong
 from fedtheory.sources.comparator.statements.full_rounds import EQUAL, UNEQUAL, Shares, left_to_pay, potential
 from fedtheory.sources.comparator.statements.notation import *

@@ -8,9 +8,10 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, smoothne
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.parts import Part
 from fedtheory.sources.comparator.statements import sampled_rounds as drawn
 from fedtheory.sources.comparator.statements.notation import *
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.roots import Root
 from fedtheory.sources.fraboni2022.statements import asynchronous, corollary_2, fedfix, sampling
 from fedtheory.sources.fraboni2022.statements.notation import (

@@ -6,9 +6,10 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs import schedule_facts as facts
-from fedtheory.proofs.combination import AnyPremise, Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.parts import AnyPremise, Part
 from fedtheory.sources.fraboni2022.statements.asynchronous import period_reports
 from fedtheory.sources.fraboni2022.statements.hardware import (
     INTERVAL_BASED,

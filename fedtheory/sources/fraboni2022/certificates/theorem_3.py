@@ -8,8 +8,9 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, squ
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
 from fedtheory.proofs.update_facts import GAPS, MEAN_WEIGHTS
 from fedtheory.proofs.updates import (

@@ -21,10 +21,11 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.expressions import Average, Gradient, Value, inner, norm_sq
 from fedtheory.proofs.certificate import Certificate, Link
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ITERATIONS, ONE
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared

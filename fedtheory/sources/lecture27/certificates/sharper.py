@@ -10,10 +10,11 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, smoothne
 from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import SPREAD
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.lecture27.certificates.printed import APART, DIVERGENCE, pulled
 from fedtheory.sources.lecture27.statements.any_point import sigma_G, y

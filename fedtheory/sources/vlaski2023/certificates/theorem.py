@@ -15,8 +15,9 @@ from fedtheory.kernel import (
 from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import CURVATURE, ONE
+from fedtheory.proofs.parts import Part
 from fedtheory.proofs.roots import Root
 from fedtheory.sources.vlaski2023.certificates.lemmas import FEDERATED
 from fedtheory.sources.vlaski2023.statements.notation import *

@@ -1,0 +1,66 @@
+"""Two of the three policies of the update rule: the local work of clients, and the step of the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.federation.participation import Participation, WeightMoments
+from fedtheory.federation.step_sizes import StepSchedule
+
+
+@dataclass(frozen=True, eq=False)
+class LocalWork:
+    """K_i local steps of size eta_i for each client."""
+
+    steps: tuple[int, ...]
+    """K_i, positive."""
+    step_sizes: Array
+    """eta_i, (M,), positive; the first ones where they change."""
+    schedule: StepSchedule | None = None
+    """How the step sizes change with rounds and local steps; None where they do not."""
+
+    def sizes_at(self, n: int, k: int) -> Array:
+        """eta_i at round n and local step k, (M,)."""
+        if self.schedule is None:
+            return self.step_sizes
+        sizes: Array = self.step_sizes * self.schedule.relative(n, k, arithmetic_of(self.step_sizes))
+        return sizes
+
+    @property
+    def common_steps(self) -> int | None:
+        """tau where all clients take the same number of steps, else None."""
+        return self.steps[0] if len(set(self.steps)) == 1 else None
+
+    @property
+    def common_step_size(self) -> Number | None:
+        """eta where all clients use the same one, always, else None."""
+        is_one = self.schedule is None and (self.step_sizes == self.step_sizes[0]).all()
+        return self.step_sizes[0] if is_one else None
+
+    @property
+    def common_effective_step(self) -> Number | None:
+        """eta_i K_i where it is the same for all clients, in floats up to rounding, else None."""
+        if self.schedule is not None:
+            return None
+        products = self.step_sizes * arithmetic_of(self.step_sizes).array(list(self.steps))
+        rounding = 0 if products.dtype == object else 1e-12 * products[0]
+        return products[0] if (abs(products - products[0]) <= rounding).all() else None
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """The server's step: eta_g, the clients' weights d_i, and the law by which they take part."""
+
+    server_step_size: Number
+    participation: Participation
+    chosen: tuple[Number, ...] | None = None
+    """The weights d_i where they are not the importances p_i."""
+
+    def weights(self, importance: Array) -> Array:
+        """d_i, (M,), for the importances p_i, (M,)."""
+        return importance if self.chosen is None else arithmetic_of(importance).array(list(self.chosen))
+
+    def moments(self, importance: Array) -> WeightMoments:
+        """Moments of the random weights of a round in which the server waits for its participants."""
+        return self.participation.moments(self.weights(importance))

@@ -1,0 +1,25 @@
+"""The parts of a sum of inequalities: what each one multiplies, and with which number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.intervals import Derived
+
+AnyPremise: TypeAlias = Fact | str | Derived | sp.Rel
+"""A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A multiple of what is not negative: a fact, a condition, or the slack of a proved claim."""
+
+    coefficient: Expr
+    premise: AnyPremise
+    over: Expr | None = None
+    """For a sum over the clients: what the premise is multiplied with for each of them, before they are added up."""

@@ -1,0 +1,22 @@
+"""The record of a claim that was written as a theorem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from verify.rocq.theorem import Theorem
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A claim as a theorem, and the claims whose theorems its proof uses."""
+
+    claim: Claim
+    theorem: Theorem
+    general: Theorem
+    """The same, under the conditions that the certificate needs."""
+    conditions: tuple[Expr, ...]
+    """These conditions."""
+    uses: tuple[Exported, ...] = ()
