@@ -79,17 +79,15 @@ class DataDescription:
         """The scale of the target."""
         return _scale(self.given.target, self.given.outputs)
 
-    @cached_property
-    def labels(self) -> Array:
-        """The clients, (M,); one where the file does not say whose a row is."""
-        return np.array(["all rows"]) if self.given.client is None else np.unique(self.given.client)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The clients; one where the file does not say whose a row is."""
+        return ("all rows",) if self.given.clients is None else self.given.clients.labels
 
-    @cached_property
+    @property
     def rows(self) -> list[Array]:
         """Numbers of the rows of each client."""
-        if self.given.client is None:
-            return [np.arange(len(self.given.outputs))]
-        return [np.flatnonzero(self.given.client == label) for label in self.labels]
+        return [np.arange(len(self.given.outputs))] if self.given.clients is None else self.given.clients.rows
 
     @property
     def counts(self) -> list[int]:
@@ -123,7 +121,7 @@ class DataDescription:
         numbers = zip(self.labels, self.rows, run.client_smoothness, least, pulls, apart, strict=True)
         return [
             ClientSummary(
-                _label(label),
+                label,
                 len(rows),
                 float(self.given.outputs[rows].mean()),
                 float(top),
@@ -153,8 +151,8 @@ class DataDescription:
     @property
     def notes(self) -> list[str]:
         """What to know before a run."""
-        found = [THE_LOSS, *(f"column {name!r} never changes" for name in self._constant)]
-        if self.given.client is None:
+        found = [THE_LOSS, *self.given.notes, *(f"column {name!r} never changes" for name in self._constant)]
+        if self.given.clients is None:
             found.append(
                 "the file does not say whose a row is: name a column as client, or deal the rows out by clients"
             )
@@ -179,7 +177,7 @@ class DataDescription:
         problem: dict[str, Any] = {"kind": "least-squares", "data": data or self.file}
         columns = {"target": self.choice.target, "client": self.choice.client, "features": self.choice.features}
         problem |= {key: list(v) if isinstance(v, tuple) else v for key, v in columns.items() if v is not None}
-        if self.given.client is None:
+        if self.given.clients is None:
             problem["clients"] = min(10, len(self.given.outputs))
         problem |= {"shares": "samples"} if len(set(self.counts)) > 1 else {}
         problem |= {"standardize": True} if self.standardize else {}
@@ -223,10 +221,6 @@ def _lacks_ones(given: DataSet) -> bool:
 
 def _scale(name: str, column: Array) -> Scale:
     return Scale(name, *map(float, (column.mean(), column.std(), column.min(), column.max())))
-
-
-def _label(label: Any) -> str:
-    return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def _few_digits(number: float) -> float:

@@ -134,7 +134,7 @@ def _are_texts(given: object) -> bool:
 def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> ClientData:
     """The rows of each client, in an arithmetic."""
     return ClientData(
-        tuple(arithmetic.array(data.inputs[part]) for part in rows),
+        tuple(arithmetic.array(data.inputs_of(part)) for part in rows),
         tuple(arithmetic.array(data.outputs[part]) for part in rows),
     )
 
@@ -146,8 +146,8 @@ _SPLIT = ("clients", "split", "concentration", "seed")
 def _rows_of_clients(table: Table, data: DataSet) -> list[Array]:
     """Row numbers for each client: by the file's client column, or by a split."""
     given = [key for key in _SPLIT if table.has(key)]
-    if data.client is not None and not given:
-        return [np.flatnonzero(data.client == client) for client in np.unique(data.client)]
+    if data.clients is not None and not given:
+        return data.clients.rows
     clients, seed = table.integer("clients"), table.integer("seed", 0, least=0)
     if table.choice("split", ("iid", "dirichlet"), "iid") == "iid":
         if "concentration" in given:

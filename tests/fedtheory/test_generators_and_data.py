@@ -212,10 +212,11 @@ def test_files(tmp_path: Path) -> None:
         table = load(str(tmp_path / name))
         assert (table.inputs == inputs).all()
         assert (table.outputs == outputs).all()
-        assert table.client is not None
-        assert (table.client == client).all()
+        assert table.clients is not None
+        assert table.clients.labels == ("0", "1")
+        assert (table.clients.codes == client).all()
     np.savez(tmp_path / "b.npz", X=inputs, y=outputs)
-    assert load(str(tmp_path / "b.npz")).client is None
+    assert load(str(tmp_path / "b.npz")).clients is None
 
 
 def test_broken_files(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.quadratic import quadratic
+from fedtheory.federation.problem.rows import WeightedRows
 from fedtheory.runfile import parse_run
 
 PRINTED = 5e-7
@@ -168,3 +169,16 @@ def test_a_start_at_the_optimum_is_one_in_floats() -> None:
     run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
     assert run.initial_gap == 0
     assert run.trajectory.server_suboptimality.tolist() == [0, 0, 0]
+
+
+def test_rows_factorised_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tall data never stand in memory twice: the triangle of parts has the same Gram matrix, and the same minimiser."""
+    generator = np.random.default_rng(5)
+    data = ClientData(*(tuple(generator.normal(size=(n, *d)) for n in (50, 7, 90)) for d in ((3,), ())), ridge=0.1)
+    weights, origin = np.array([0.5, 0.2, 0.3]), np.array([1.0, -1.0, 2.0])
+    whole = WeightedRows.of(data, weights, origin)
+    monkeypatch.setattr("fedtheory.federation.problem.rows._MOST_ENTRIES", 16)
+    parts = WeightedRows.of(data, weights, origin)
+    assert parts.triangle.shape == whole.triangle.shape
+    assert parts.triangle.T @ parts.triangle == pytest.approx(whole.triangle.T @ whole.triangle)
+    assert parts.nearest_minimiser() == pytest.approx(whole.nearest_minimiser())

@@ -14,9 +14,14 @@ from numpy.lib.npyio import NpzFile
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
-from fedtheory.federation.problem.columns import KEY, Choice, read_columns
-from fedtheory.federation.problem.columns import SUFFIXES as WITH_NAMES
+from fedtheory.federation.problem.clients import Clients
+from fedtheory.federation.problem.columns import KEY, Choice
+from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
+from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
+from fedtheory.federation.problem.tables import Source, read_rows
 
+WITH_NAMES = (*SUFFIXES, SUFFIX)
+"""How the names of files end whose columns have names."""
 FILES = (*WITH_NAMES, ".npz")
 """How the names of data files end."""
 LARGEST = 1e30
@@ -33,19 +38,31 @@ class DataSet:
     """(n, d), in the units of the file, or scaled as the loader says."""
     outputs: Array
     """(n,): of the data sets by name -1 and 1 for two classes, standardised for a regression."""
-    client: Array | None = None
-    """(n,): the client of each row where the file says so."""
+    clients: Clients | None = None
+    """Whose each row is, where the file says so."""
     target: str = "y"
     """The name of the output."""
     columns: tuple[str, ...] = ()
     """The names of the features where the file has some."""
     intercept: bool = False
     """Whether a column of ones follows the features."""
+    scaling: tuple[Array, Array] | None = None
+    """What is taken from each feature, and what it is divided by, (d,) each: no second copy of tall data is kept."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what a reader found in the file."""
 
     @cached_property
     def inputs(self) -> Array:
         """(n, d), or (n, d+1) with the column of ones."""
-        return np.column_stack([self.features, np.ones(len(self.features))]) if self.intercept else self.features
+        return self.inputs_of(slice(None))
+
+    def inputs_of(self, rows: Array | slice) -> Array:
+        """The inputs of some rows, by their numbers."""
+        chosen = self.features[rows]
+        if self.scaling is not None:
+            centre, spread = self.scaling
+            chosen = (chosen - centre) / spread
+        return np.column_stack([chosen, np.ones(len(chosen))]) if self.intercept else chosen
 
     @property
     def two_classes(self) -> bool:
@@ -54,7 +71,7 @@ class DataSet:
 
     def standardised(self) -> DataSet:
         """Every feature with mean zero and deviation one over all rows; one that never changes becomes zero."""
-        return replace(self, features=_standardised(self.features))
+        return replace(self, scaling=_scaling(self.features))
 
 
 def load(name: str, choice: Choice | None = None) -> DataSet:
@@ -153,9 +170,15 @@ def _expect_no_classes(name: str, classes: str) -> None:
 
 
 def _standardised(columns: Array) -> Array:
+    centre, spread = _scaling(columns)
+    scaled: Array = (columns - centre) / spread
+    return scaled
+
+
+def _scaling(columns: Array) -> tuple[Array, Array]:
+    """Mean and deviation of each column, (d,) each; one that never changes is not scaled."""
     spread = columns.std(axis=0)
-    centred: Array = columns - columns.mean(axis=0)
-    return centred / np.where(spread == 0, 1, spread)
+    return columns.mean(axis=0), np.where(spread == 0, 1, spread)
 
 
 def _read_npz(path: Path) -> DataSet:
@@ -175,13 +198,23 @@ def _read_npz(path: Path) -> DataSet:
 
 def _read_columns(path: Path, choice: Choice) -> DataSet:
     """A file with named columns."""
-    table = read_columns(path)
-    roles = table.roles(choice)
-    rows = len(table.rows)
-    features = np.array([table.numbers(name) for name in roles.features]).reshape(len(roles.features), rows).T
-    client = None if roles.client is None else table.labels(roles.client)
-    found = _checked(path, features, table.numbers(roles.target), client)
-    return replace(found, target=roles.target, columns=roles.features)
+    source = ParquetSource(path) if path.suffix == SUFFIX else Delimited(path)
+    return data_of(source, choice, path.name)
+
+
+def data_of(source: Source, choice: Choice, name: str) -> DataSet:
+    """The rows of a table with named columns."""
+    rows = read_rows(source, choice)
+    _require_sizes(source.header.source, rows.features, rows.outputs)
+    return DataSet(
+        name,
+        rows.features,
+        rows.outputs,
+        rows.clients,
+        target=rows.roles.target,
+        columns=rows.roles.features,
+        notes=rows.notes,
+    )
 
 
 def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:
@@ -191,14 +224,19 @@ def _checked(path: Path, features: Array, targets: Array, client: Array | None) 
         raise InputError(KEY, f"{path}: expected numbers in X and y")
     if client is not None:
         _check_clients(path, client, targets)
-    if len(targets) == 0:
-        raise InputError(KEY, f"{path}: expected at least one row, got none")
-    features, targets = features.astype(float), targets.astype(float)
+    features, targets = features.astype(float, copy=False), targets.astype(float, copy=False)
     if not (np.isfinite(features).all() and np.isfinite(targets).all()):
         raise InputError(KEY, f"{path}: expected finite numbers, found NaN or infinity")
-    if max(np.abs(features).max(initial=0), np.abs(targets).max()) > LARGEST:
-        raise InputError(KEY, f"{path}: expected numbers of at most {LARGEST:g} in size: use other units")
-    return DataSet(path.name, features, targets, client)
+    _require_sizes(str(path), features, targets)
+    return DataSet(path.name, features, targets, None if client is None else Clients.of(client))
+
+
+def _require_sizes(source: str, features: Array, targets: Array) -> None:
+    """Raise `InputError` where there are no rows, or numbers whose squares leave the floats."""
+    if len(targets) == 0:
+        raise InputError(KEY, f"{source}: expected at least one row, got none")
+    if max(max(part.max(initial=0), -part.min(initial=0)) for part in (features, targets)) > LARGEST:
+        raise InputError(KEY, f"{source}: expected numbers of at most {LARGEST:g} in size: use other units")
 
 
 def _check_clients(path: Path, client: Array, targets: Array) -> None:

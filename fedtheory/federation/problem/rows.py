@@ -7,9 +7,10 @@ own.  Columns are scaled to norm one before the singular values tell flat direct
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -26,6 +27,8 @@ _DIGITS = 5e-7
 """Largest relative error of a number whose six printed digits are right."""
 _LOST = 8.0
 """Rounding errors of an eigenvalue or of a form, in units of the machine precision times the largest numbers in it."""
+_MOST_ENTRIES = 2**20
+"""Entries that are factorised at once."""
 WAY_OUT = "standardize = true, or --arithmetic rational"
 
 
@@ -39,13 +42,13 @@ class WeightedRows:
     @classmethod
     def of(cls, data: ClientData, weights: Array, origin: Array) -> WeightedRows:
         """Rows in coordinates whose zero is `origin` (d,)."""
-        blocks = [
-            np.sqrt(weight / len(y)) * np.column_stack([x, y - x @ origin])
+        blocks = (
+            np.sqrt(weight / len(y)) * np.column_stack([x[part], y[part] - x[part] @ origin])
             for (x, y), weight in zip(data, weights, strict=True)
-        ]
-        if data.ridge > 0:
-            blocks.append(np.sqrt(data.ridge / 2) * np.column_stack([np.eye(len(origin)), -origin]))
-        return cls(np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r")))
+            for part in _parts(len(y), len(origin))
+        )
+        ridge = [np.sqrt(data.ridge / 2) * np.column_stack([np.eye(len(origin)), -origin])] if data.ridge > 0 else []
+        return cls(_triangle(chain(blocks, ridge)))
 
     @property
     def inputs(self) -> Array:
@@ -101,6 +104,34 @@ class WeightedRows:
         ):
             condition = f"condition number {values[0] / values[-1]:.2g} of the columns"
             raise Unresolved(f"too ill-conditioned for floats ({condition}): {WAY_OUT}")
+
+
+def _parts(rows: int, columns: int) -> Iterator[slice]:
+    """Rows that are factorised together."""
+    step = _most_rows(columns)
+    yield from (slice(first, first + step) for first in range(0, rows, step))
+
+
+def _most_rows(columns: int) -> int:
+    """How many rows are factorised together: far more than columns, or a triangle would be no smaller."""
+    return max(_MOST_ENTRIES // (columns + 1), 4 * (columns + 1))
+
+
+def _triangle(blocks: Iterable[Array]) -> Array:
+    """R of a QR factorisation of blocks (n_i, d+1) below each other; few of them are in memory at once."""
+    held: list[Array] = []
+    rows = 0
+    for block in blocks:
+        if rows > _most_rows(block.shape[1] - 1):
+            held = [_upper(held)]
+            rows = len(held[0])
+        held.append(block)
+        rows += len(block)
+    return _upper(held)
+
+
+def _upper(blocks: list[Array]) -> Array:
+    return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
 
 
 def _shortest(point: Array, rows: Array) -> Array:

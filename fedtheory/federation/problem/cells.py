@@ -1,0 +1,160 @@
+"""Cells of a table as numbers and labels: columns grow chunk by chunk, and collect what is wrong in them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.problem.clients import Clients, label_of
+
+_MISSING = frozenset({"", "na", "n/a", "nan", "nat", "none", "null", "<na>", "?"})
+"""Cells that stand for nothing, in small letters."""
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
+"""A number with a decimal comma; where commas separate cells there is none."""
+
+Cells = Sequence[object] | Array
+"""Part of a column: texts or values, or an array of numbers in which NaN stands for nothing."""
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell stands for nothing."""
+    return cell is None or str(cell).strip().lower() in _MISSING
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number with a comma before its decimals."""
+    return _WITH_COMMA.match(cell) is not None
+
+
+def number_of(cell: object, decimal: str = ".") -> float | None:
+    """The number of a cell, which may be infinite; true and false are one and zero; None where it is no number."""
+    if is_missing(cell):
+        return None
+    if decimal != ".":
+        cell = None if "." in str(cell) else str(cell).replace(decimal, ".")
+    try:
+        return float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return _BOOLEANS.get(str(cell).strip().lower())
+
+
+@dataclass
+class NumberColumn:
+    """A column of numbers."""
+
+    name: str
+    decimal: str = "."
+    """The sign between the whole part of a number and the rest."""
+    has_numbers: bool = False
+    bad: int = 0
+    """How many cells are no finite numbers."""
+    first_bad: tuple[object, object] | None = None
+    """The row and the cell of the first of them."""
+
+    def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
+        """Part of the column as numbers, (n,); cells that are none are counted, and are NaN."""
+        values = self._fast(cells)
+        if values is None:
+            numbers = [number_of(cell, self.decimal) for cell in cells]
+            values = np.array([math.nan if number is None else number for number in numbers])
+        fine = np.isfinite(values)
+        self.has_numbers = self.has_numbers or not np.isnan(values).all()
+        if not fine.all():
+            self.bad += int(len(values) - fine.sum())
+            if self.first_bad is None:
+                place = int(fine.argmin())
+                self.first_bad = rows[place], _plain(cells[place])
+        return values
+
+    def _fast(self, cells: Cells) -> Array | None:
+        """The numbers where all cells are numbers in a plain form, or missing ones in an array."""
+        if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+            return cells.astype(float, copy=False)
+        if self.decimal != ".":
+            return None
+        try:
+            return np.fromiter(map(float, cells), float, len(cells))
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+    @property
+    def trouble(self) -> str | None:
+        """Row and column of the first bad cell, what is wrong with it, and what to do; None where there is none."""
+        if self.first_bad is None:
+            return None
+        row, cell = self.first_bad
+        more = f" ({self.bad} such cells in this column)" if self.bad > 1 else ""
+        return f"row {row}, column {self.name!r}: {self._reason(cell)}{more}"
+
+    def _reason(self, cell: object) -> str:
+        if is_missing(cell):
+            return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by features"
+        if number_of(cell, self.decimal) is not None:
+            return f"expected a finite number, got {_quoted(cell)}: correct it, or leave out the row"
+        if self.decimal == "," and number_of(cell) is not None:
+            return f"expected decimal commas, as in other rows, got {_quoted(cell)}: use one decimal sign in the file"
+        if not self.has_numbers:
+            return (
+                f"expected a number, got {_quoted(cell)}, as in all rows: leave the column out by features, "
+                "name it as client, or write it as numbers"
+            )
+        return f"expected a number, got {_quoted(cell)}: correct it, leave out the row, or leave out the column"
+
+
+@dataclass
+class LabelColumn:
+    """A column that says whose a row is."""
+
+    name: str
+    first_bad: tuple[object, object] | None = None
+    """The row and the cell of the first missing client."""
+    bad: int = 0
+    _known: dict[object, int] = field(default_factory=dict)
+    """The place of each cell that occurs."""
+    _codes: list[Array] = field(default_factory=list)
+
+    def add(self, cells: Cells, rows: Sequence[object]) -> None:
+        """Part of the column."""
+        known = self._known
+        texts = cells.tolist() if isinstance(cells, np.ndarray) else cells
+        codes = np.fromiter((known.setdefault(cell, len(known)) for cell in texts), np.int32, len(texts))
+        missing = np.isin(codes, [code for cell, code in known.items() if is_missing(cell)])
+        if missing.any():
+            self.bad += int(missing.sum())
+            place = int(missing.argmax())
+            self.first_bad = self.first_bad or (rows[place], texts[place])
+        self._codes.append(codes)
+
+    @property
+    def trouble(self) -> str | None:
+        """Row and column of the first missing client, and what to do; None where there is none."""
+        if self.first_bad is None:
+            return None
+        row, cell = self.first_bad
+        more = f" ({self.bad} such cells in this column)" if self.bad > 1 else ""
+        missing = f"missing client ({str(cell)!r}): fill it in, or leave out the row"
+        return f"row {row}, column {self.name!r}: {missing}{more}"
+
+    @property
+    def clients(self) -> Clients:
+        """The clients, sorted; cells that differ by spaces around them are one."""
+        labels: dict[str, int] = {}
+        places = np.array([labels.setdefault(label_of(cell), len(labels)) for cell in self._known], dtype=np.intp)
+        codes = np.concatenate([np.empty(0, np.int32), *self._codes])
+        return Clients.numbered(labels, places[codes])
+
+
+def _plain(cell: object) -> object:
+    """A number of an array as one of Python's."""
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def _quoted(cell: object) -> str:
+    text = repr(cell)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,65 @@
+"""Whose each row is: labels are text, whatever they look like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Clients:
+    """The clients of a data set."""
+
+    labels: tuple[str, ...]
+    """Sorted: by number where all of them look like numbers, so that 2 comes before 10, else as text."""
+    codes: Array
+    """The place of each row's client in the labels, (n,)."""
+
+    @classmethod
+    def numbered(cls, labels: Iterable[str], codes: Array) -> Clients:
+        """Labels in any order, and the place of each row's client among them."""
+        unsorted = tuple(labels)
+        order = sorted(range(len(unsorted)), key=_sorting_key(unsorted))
+        places = np.empty(len(unsorted), dtype=np.intp)
+        places[order] = np.arange(len(unsorted))
+        return cls(tuple(unsorted[place] for place in order), places[codes])
+
+    @classmethod
+    def of(cls, values: Array) -> Clients:
+        """From one value a row, (n,): numbers or words."""
+        distinct, codes = np.unique(values, return_inverse=True)
+        return cls.numbered(map(label_of, distinct.tolist()), codes.reshape(-1))
+
+    @cached_property
+    def rows(self) -> list[Array]:
+        """Numbers of the rows of each client."""
+        counts = np.bincount(self.codes, minlength=len(self.labels))
+        return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(counts)[:-1])
+
+
+def label_of(value: Any) -> str:
+    """A client as text: words as they are, without spaces around them; whole numbers without a decimal point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
+        return str(int(value))
+    return str(value).strip()
+
+
+_WHOLE = 2.0**53
+"""Below it floats are whole numbers without doubt."""
+
+
+def _sorting_key(labels: tuple[str, ...]) -> Any:
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return lambda place: labels[place]
+    if not all(map(math.isfinite, numbers)):
+        return lambda place: labels[place]
+    return lambda place: (numbers[place], labels[place])

@@ -1,0 +1,134 @@
+"""Text with a line of names and a line for each row (csv, tsv), also compressed by gzip."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Protocol
+
+from fedtheory.errors import InputError
+from fedtheory.federation.problem.cells import has_decimal_comma, is_missing, number_of
+from fedtheory.federation.problem.columns import KEY, Header
+from fedtheory.federation.problem.tables import Chunk
+
+SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_DELIMITERS = ",;\t"
+_MOST_SHOWN = 3
+CHUNK = 256
+"""Rows that are kept as text at once: so few that columns are read from a processor's cache."""
+
+
+class _Reader(Protocol):
+    """What the csv module reads with."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A file of text with commas, semicolons or tabs between the cells."""
+
+    path: Path
+
+    @cached_property
+    def header(self) -> Header:
+        """The names in the first line; `InputError` where most of them are numbers."""
+        with self._opened() as reader:
+            names = tuple(cell.strip() for cell in next((row for row in reader if row), []))
+        self._require_names(names)
+        return Header(str(self.path), names)
+
+    @cached_property
+    def decimal(self) -> str:
+        """A comma in a file with semicolons and a number with a decimal comma."""
+        if self._delimiter != ";":
+            return "."
+        with self._opened() as reader:
+            return "," if any(has_decimal_comma(cell) for row in reader for cell in row) else "."
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
+        """The rows of some columns, a few thousand at once."""
+        places = [self.header.names.index(name) for name in names]
+        with self._opened() as reader:
+            numbered = ((reader.line_num, row) for row in reader if row)
+            next(numbered, None)
+            lines: list[int] = []
+            rows: list[list[str]] = []
+            for line, row in numbered:
+                lines.append(line)
+                rows.append(row)
+                if len(rows) == CHUNK:
+                    yield self._chunk(lines, rows, places)
+                    lines, rows = [], []
+            yield self._chunk(lines, rows, places)
+
+    def _chunk(self, lines: Sequence[int], rows: Sequence[list[str]], places: Sequence[int]) -> Chunk:
+        width = len(self.header.names)
+        if set(map(len, rows)) - {width}:
+            line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != width)
+            raise self._error(f"row {line}: expected {width} cells, as in the header, got {len(row)}")
+        columns = list(zip(*rows, strict=True)) if rows else [()] * width
+        return Chunk(lines, [columns[place] for place in places])
+
+    def _require_names(self, names: tuple[str, ...]) -> None:
+        """Raise `InputError` where most of the first line are numbers, unless these are names that count up."""
+        numbers = [name for name in names if number_of(name) is not None]
+        filled = [name for name in names if not is_missing(name)]
+        if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _count_up(numbers)):
+            return
+        shown = ", ".join(numbers[:_MOST_SHOWN]) + ", ..." * (len(numbers) > _MOST_SHOWN)
+        what = "numbers" if len(numbers) == len(filled) else f"mostly numbers ({shown})"
+        way_out = "put a line with the names of the columns in front"
+        raise self._error(f"expected a header line with names, got {what} in the first line: {way_out}")
+
+    @cached_property
+    def _delimiter(self) -> str:
+        """What separates the names in the first line: the sign that makes the most cells, a comma if several do."""
+        if ".tsv" in self.path.suffixes:
+            return "\t"
+        with self._text() as file:
+            line = next((line for line in file if line.strip()), "")
+            return max(_DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), [])))
+
+    @contextmanager
+    def _opened(self) -> Iterator[_Reader]:
+        delimiter = self._delimiter
+        with self._text() as file:
+            yield csv.reader(file, delimiter=delimiter)
+
+    @contextmanager
+    def _text(self) -> Iterator[IO[str]]:
+        """The file as text; `InputError` where it is none."""
+        try:
+            with _open(self.path) as file:
+                yield file
+        except UnicodeDecodeError:
+            message = "is not a readable csv file: expected UTF-8; save it in this encoding"
+            raise InputError(KEY, f"{self.path} {message}") from None
+        except InputError:
+            raise
+        except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
+            raise InputError(KEY, f"{self.path} is not a readable csv file ({error})") from None
+
+    def _error(self, message: str) -> InputError:
+        return InputError(KEY, f"{self.path}: {message}")
+
+
+def _open(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _count_up(names: Sequence[str]) -> bool:
+    """Whether names are whole numbers that follow one another, as pandas calls columns without names."""
+    return all(name.isdecimal() for name in names) and all(int(b) == int(a) + 1 for a, b in pairwise(names))

@@ -1,0 +1,117 @@
+"""Rows from a table with named columns, read in chunks: numbers become arrays, and text is kept for one chunk alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import InputError
+from fedtheory.federation.problem.cells import Cells, LabelColumn, NumberColumn
+from fedtheory.federation.problem.clients import Clients
+from fedtheory.federation.problem.columns import KEY, Choice, Header, Roles, may_number_rows
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows that follow one another."""
+
+    rows: Sequence[object]
+    """How a reader finds each row: its line in an editor, or its label."""
+    columns: Sequence[Cells]
+    """The columns that were asked for, in that order."""
+
+
+class Source(Protocol):
+    """A file or a data frame with named columns."""
+
+    @property
+    def header(self) -> Header:
+        """The names of its columns."""
+
+    @property
+    def decimal(self) -> str:
+        """The sign between the whole part of a number and the rest."""
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
+        """The rows of these columns; `InputError` where the source has no such rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a table, by what its columns are for."""
+
+    roles: Roles
+    features: Array
+    """(n, d)."""
+    outputs: Array
+    """(n,)."""
+    clients: Clients | None
+    notes: tuple[str, ...]
+    """Sentences on what is left out."""
+
+
+def read_rows(source: Source, choice: Choice) -> Rows:
+    """All rows of a source; `InputError` names the row and the column of the first cell that is wrong."""
+    source.header.require_distinct()
+    roles = source.header.roles(choice)
+    numbers = [NumberColumn(name, source.decimal) for name in (*roles.features, roles.target)]
+    labels = None if roles.client is None else LabelColumn(roles.client)
+    names = [*(column.name for column in numbers), *([] if roles.client is None else [roles.client])]
+    parts = []
+    for chunk in source.chunks(names):
+        part = np.empty((len(chunk.rows), len(numbers)))
+        for place, column in enumerate(numbers):
+            part[:, place] = column.numbers(chunk.columns[place], chunk.rows)
+        if labels is not None:
+            labels.add(chunk.columns[-1], chunk.rows)
+        parts.append(part)
+    _require_fine(source.header.source, [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]])
+    features, outputs = _joined(parts, len(roles.features))
+    kept = [place for place, name in enumerate(roles.features) if not _is_index(name, features[:, place], choice)]
+    return Rows(
+        Roles(roles.target, roles.client, tuple(roles.features[place] for place in kept)),
+        features if len(kept) == len(roles.features) else features[:, kept],
+        outputs,
+        None if labels is None else labels.clients,
+        tuple(_left_out(name) for place, name in enumerate(roles.features) if place not in kept),
+    )
+
+
+def _joined(parts: list[Array], features: int) -> tuple[Array, Array]:
+    """Features (n, d) and outputs (n,); each part is let go when it has been copied."""
+    count = sum(map(len, parts))
+    inputs, outputs = np.empty((count, features)), np.empty(count)
+    stop = count
+    while parts:
+        part = parts.pop()
+        inputs[stop - len(part) : stop], outputs[stop - len(part) : stop] = part[:, :-1], part[:, -1]
+        stop -= len(part)
+    return inputs, outputs
+
+
+def _require_fine(source: str, columns: Sequence[NumberColumn | LabelColumn]) -> None:
+    """Raise `InputError` with the first bad cell of each column."""
+    troubles = [trouble for column in columns if (trouble := column.trouble) is not None]
+    if troubles:
+        more = f" and {len(troubles) - _MOST_TROUBLES} more columns" if len(troubles) > _MOST_TROUBLES else ""
+        raise InputError(KEY, f"{source}: {'; '.join(troubles[:_MOST_TROUBLES])}{more}")
+
+
+_MOST_TROUBLES = 5
+"""Columns whose first bad cell is named."""
+
+
+def _is_index(name: str, values: Array, choice: Choice) -> bool:
+    """Whether a column that nobody asked for has distinct whole numbers, and no name or one that pandas gives."""
+    if choice.features is not None or not may_number_rows(name):
+        return False
+    is_whole = bool((values >= 0).all() and (values == np.floor(values)).all())
+    return is_whole and len(np.unique(values)) == len(values)
+
+
+def _left_out(name: str) -> str:
+    return f"column {name!r} counts the rows: it is left out of the features (name it in features to keep it)"
