@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fedtheory.cli.figure import require_figure, write_figure
 from fedtheory.cli.output import (
@@ -12,7 +15,6 @@ from fedtheory.cli.output import (
     Json,
     NoCode,
     RunFile,
-    Target,
     about,
     print_json,
     print_lines,
@@ -35,9 +37,17 @@ if TYPE_CHECKING:
 
 NAME = "check"
 
+Relation = Annotated[
+    str,
+    typer.Argument(
+        metavar="CLAIM",
+        help="A claim's id, file.py:NAME, or a relation such as 'max_drift <= 2*local_step_size**2*local_steps'.",
+    ),
+]
+
 
 def run(
-    target: Target,
+    target: Relation,
     run_file: RunFile,
     arithmetic: ArithmeticName = "float",
     *,
@@ -52,7 +62,8 @@ def run(
     from verify.check.settle import check_and_settle
 
     require_figure(figure)
-    claim = resolve(target)
+    is_typed = re.search("[<>=]", target) is not None
+    claim = _read_typed(target) if is_typed else resolve(target)
     given = read_run(run_file, named(arithmetic))
     with progress("rounds") as tell:
         found = check_and_settle(claim, given, lambda: read_run(run_file, RATIONAL), tell)
@@ -63,7 +74,13 @@ def run(
     else:
         for_people(found)
         if found.worst is not None and found.holds is None and found.worst.holds is False:
-            _print_where_to_look(target)
+            _print_where_to_look(None if is_typed else target)
+
+
+def _read_typed(target: str) -> Claim:
+    from verify.grade.typed_relation import read_relation
+
+    return read_relation(target)
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:
@@ -207,12 +224,14 @@ def for_people(found: Check) -> None:
         print_setting([(found.claim.id, found.claim)])
 
 
-def _print_where_to_look(target: str) -> None:
+def _print_where_to_look(target: str | None) -> None:
     """What to do about a violation that only floats see."""
     from rich.markup import escape
 
-    command = f"fedtheory falsify {escape(target)}"
-    print_lines(f"`{command}` looks for a smaller run, of which rationals confirm a violation")
+    advice = "with fewer rounds or local steps the run can be repeated in rationals"
+    if target is not None:
+        advice += f"; `fedtheory falsify {escape(target)}` looks for a smaller run"
+    print_lines(advice)
 
 
 def _answer(found: Check) -> list[str]:

@@ -239,6 +239,13 @@ def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_pat
     assert "confirmed in rationals" in command("falsify", f"{path}:tiny").out
 
 
+def test_a_typed_relation(command, write_run) -> None:
+    """A bound needs no file: it is typed in names of quantities."""
+    outcome = command("check", "clients <= 1", write_run())
+    assert "violated" in outcome.out
+    assert command("check", "client <= 1", write_run()).code == 2
+
+
 def test_definition_without_relation(check: Checked) -> None:
     """A bare definition has nothing to check, and says so."""
     document = check("bare")

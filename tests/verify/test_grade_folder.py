@@ -75,6 +75,8 @@ def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
     }
     page = (output / "feedback" / "bob.html").read_text()
     assert "violated on the run below" in page
+    assert "fedtheory check &quot;max_drift &lt;= 0&quot; run.toml" in page
+    assert "Your answer" in page
     assert "&#x27;" not in (output / "feedback" / "ana.html").read_text()
 
 
@@ -85,6 +87,8 @@ def test_the_counterexample_is_a_run_file(folder: Path, tmp_path: Path) -> None:
     run = read_run(str(output / "feedback" / "bob-drift.toml"), RATIONAL)
     bound = replace(find("renard2022:lemma-2.3"), id="answer", rhs=0)
     assert check(bound, run).holds is False
+    command = (output / "feedback" / "bob-drift.toml").read_text().partition("\n")[0]
+    assert command == '# fedtheory check "max_drift <= 0" bob-drift.toml'
     (folder / "bob.py").write_text(solution("bob"))
     grade_folder(folder, output)
     assert not (output / "feedback" / "bob-drift.toml").exists()

@@ -45,6 +45,8 @@ class BoundFinding:
     """The sides on the counterexample, exact."""
     run_file: str | None = None
     """The counterexample, as the text of a run file."""
+    relation: str | None = None
+    """The answer as a relation between quantities, which `fedtheory check` shows on the counterexample."""
     growth: Growth = ()
     """How symbols change where the excess grows without bound."""
     about: tuple[float, float] | None = None
@@ -106,6 +108,7 @@ def _refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
         rhs=found.rhs,
         run_file=found.run_file,
         about=found.about,
+        relation=found.relation,
     )
 
 

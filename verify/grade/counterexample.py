@@ -17,6 +17,7 @@ from verify.effort import worked
 from verify.falsify import shrink
 from verify.falsify.hunt import cost, halves
 from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, examine, get, most_steps, written
+from verify.grade.typed_relation import write_relation
 
 _CONFIRMED = 4
 """Violations in floats that are repeated in exact arithmetic, those that take least first."""
@@ -48,6 +49,8 @@ class Counterexample:
     """The two sides, rounded."""
     size: str
     """The size of the run, in words."""
+    relation: str | None = None
+    """The answer as a relation between quantities, which `fedtheory check` shows on the run."""
 
 
 def work_of(table: Table) -> int:
@@ -72,7 +75,8 @@ def describe(claim: Claim, table: Table) -> Counterexample:
     assert worst is not None
     sides = worst.lhs, worst.rhs
     lhs, rhs = (str(found.arithmetic.text(side)) for side in sides)
-    return Counterexample(run_toml(table), lhs, rhs, (plain_float(worst.lhs), plain_float(worst.rhs)), _size_of(table))
+    about = (plain_float(worst.lhs), plain_float(worst.rhs))
+    return Counterexample(run_toml(table), lhs, rhs, about, _size_of(table), write_relation(claim))
 
 
 def _size_of(table: Table) -> str:

@@ -2,35 +2,95 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from verify.grade.marking import Result, Row
+from verify.grade.notebooks import counted_points
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h2 { font-size: 1.1rem; margin: 1.6rem 0 .2rem; } pre { background: #f4f4f4; padding: .8rem; overflow-x: auto; }
 .points { float: right; font-weight: 600; } .trouble { background: #fff4e0; padding: .4rem .8rem; }
+.question { color: #555; border-left: 3px solid #ddd; padding-left: .8rem; white-space: pre-line; }
+dt { font-weight: 600; } dd { margin: 0 0 .4rem 1rem; } dd pre { margin: 0; }
 """
+_FORMULA = re.compile(r"\$([^$]+)\$")
+_STRONG = re.compile(r"\*\*([^*]+)\*\*")
+RUN_FILE = "run.toml"
+"""The name under which a student saves a run."""
 
 
 def feedback_page(result: Result) -> str:
     """A self-contained HTML page with points, comments and counterexamples; everything of the student's is escaped."""
     who, what = escape(result.student), escape(result.title or result.assignment or result.file)
-    pending = f", and {result.pending} that a person gives" if result.pending else ""
+    pending = f"; {counted_points(result.pending)} still to be given by a person" if result.pending else ""
     troubles = "".join(f'<p class="trouble">{escape(trouble)}</p>\n' for trouble in result.troubles)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
         f"<title>{what}: {who}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
-        f"<h1>{what}</h1>\n<p>{who}: {result.points:g} of {result.of} points{pending}.</p>\n"
+        f"<h1>{what}</h1>\n<p>{who}: {result.points:g} of {counted_points(result.of)}{pending}.</p>\n"
         f"{troubles}{''.join(map(_section, result.rows))}</body>\n</html>\n"
     )
 
 
+def run_text(row: Row, name: str = RUN_FILE) -> str:
+    """The run file of a refuted answer, with the command that shows the violation at its head."""
+    return f"# {command(row, name)}\n{row.run_file}" if row.relation else row.run_file or ""
+
+
+def command(row: Row, name: str = RUN_FILE) -> str:
+    """The command that shows both sides of an answer on the run that refutes it."""
+    return f'fedtheory check "{row.relation}" {name}'
+
+
 def _section(row: Row) -> str:
     points = "to be read" if row.points is None else f"{row.points:g}"
-    run = "" if row.run_file is None else f"<pre>{escape(row.run_file)}</pre>\n"
     name = f"<code>{escape(row.name)}</code>"
     return (
         f'<h2><span class="points">{points} / {row.of}</span>{escape(row.title)} ({name})</h2>\n'
-        f"<p>{escape(row.comment)}</p>\n{run}"
+        f"{_question(row)}<dl>{_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_run(row)}"
     )
+
+
+def _question(row: Row) -> str:
+    return f'<div class="question">{_typeset(row.question)}</div>\n' if row.question else ""
+
+
+def _answer(row: Row) -> str:
+    """The answer as it was handed in, and as it was read where that differs."""
+    if not row.answer:
+        return ""
+    given = f"<dt>Your answer</dt><dd><pre>{escape(row.answer)}</pre></dd>"
+    is_same = row.read in ("", row.answer)
+    return given + ("" if is_same else f"<dt>Read as</dt><dd><code>{escape(row.read)}</code></dd>")
+
+
+def _run(row: Row) -> str:
+    if row.run_file is None:
+        return ""
+    run = f"<p>The run that violates your bound:</p>\n<pre>{escape(row.run_file)}</pre>\n"
+    if not row.relation:
+        return run
+    typed = f"<pre>{escape(command(row))}</pre>\n"
+    return f"{run}<p>Save it as <code>{RUN_FILE}</code>; this command shows both sides:</p>\n{typed}"
+
+
+def _typeset(text: str) -> str:
+    """Markdown with LaTeX as HTML: formulas as MathML where the converter is installed, else as they are written."""
+    parts = _FORMULA.split(text)
+    return "".join(_formula(part) if place % 2 else _words(part) for place, part in enumerate(parts))
+
+
+def _words(text: str) -> str:
+    return _STRONG.sub(r"<b>\1</b>", escape(text, quote=False))
+
+
+def _formula(latex: str) -> str:
+    try:
+        from latex2mathml.converter import convert
+
+        return str(convert(latex))
+    except Exception:
+        # Without the converter, or for what it cannot read, the source of the formula is better than nothing.
+        return f"<code>{escape(latex)}</code>"

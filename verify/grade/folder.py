@@ -12,13 +12,13 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
 from verify.grade.confinement import Launch, NoSandbox, find_launch
-from verify.grade.feedback import feedback_page
+from verify.grade.feedback import feedback_page, run_text
 from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
 from verify.processes import in_order
 
-_EDITION = "5"
+_EDITION = "6"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
@@ -95,7 +95,7 @@ def _write_feedback(label: str, result: Result, folder: Path) -> None:
         run_file = folder / f"{label}-{row.name}.toml"
         run_file.unlink(missing_ok=True)
         if row.run_file is not None:
-            run_file.write_text(row.run_file, encoding="utf-8")
+            run_file.write_text(run_text(row, run_file.name), encoding="utf-8")
 
 
 def grade_task(task: Task) -> Result:

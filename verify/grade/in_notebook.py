@@ -28,7 +28,9 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     mark = mark_answer(question, _given(question, answer))
     print(mark.comment)
     if mark.run_file is not None:
-        print(mark.run_file)
+        print("the run that violates it, as a run file:", mark.run_file, sep="\n\n")
+    if mark.relation is not None:
+        print(f'saved as run.toml, `fedtheory check "{mark.relation}" run.toml` shows both sides')
     return mark.points_of(question) or 0.0
 
 

@@ -14,6 +14,7 @@ from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Quest
 from verify.grade.confinement import Launch, NoSandbox
 from verify.grade.questions import Given, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
+from verify.grade.shown_answer import as_handed_in, as_read
 from verify.grade.submission import Submission
 
 _LONGEST_MARKING = 600.0
@@ -34,6 +35,14 @@ class Row:
     of: int
     comment: str
     run_file: str | None = None
+    relation: str | None = None
+    """What the answer says of that run, for `fedtheory check`."""
+    question: str = ""
+    """The question, in Markdown with LaTeX."""
+    answer: str = ""
+    """The answer as it was handed in."""
+    read: str = ""
+    """The answer as it was read; empty where it could not be."""
 
 
 @dataclass(frozen=True)
@@ -122,17 +131,33 @@ def _given(question: Question, submission: Submission, found: Answers) -> Given:
 
 
 def _row(question: Question, submission: Submission, answers: Answers) -> Row:
-    if question.name in answers.unknown:
-        comment = "the code is not executed, for there is no sandbox: a person has to look at this answer"
-        return Row(question.name, question.title, None, question.points, comment)
+    given = _given(question, submission, answers)
+    found = _UNKNOWN if question.name in answers.unknown else _mark(question, given)
+    return Row(
+        question.name,
+        question.title,
+        found.points_of(question),
+        question.points,
+        found.comment,
+        found.run_file,
+        found.relation,
+        question.statement,
+        as_handed_in(question, given),
+        as_read(question, given),
+    )
+
+
+_UNKNOWN = Mark(None, "the code is not executed, for there is no sandbox: a person has to look at this answer")
+
+
+def _mark(question: Question, given: Given) -> Mark:
     try:
         with _at_most(_LONGEST_MARKING):
-            found = mark_answer(question, _given(question, submission, answers))
+            return mark_answer(question, given)
     except _TooLong:
-        found = Mark(None, "marking took too long, so that a person has to look at this answer")
+        return Mark(None, "marking took too long, so that a person has to look at this answer")
     except Exception as error:
-        found = Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
-    return Row(question.name, question.title, found.points_of(question), question.points, found.comment, found.run_file)
+        return Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
 
 
 class _TooLong(Exception):

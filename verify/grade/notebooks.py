@@ -62,9 +62,9 @@ def _heading(question: Question) -> str:
     return f"{question.title} ({counted_points(question.points)})"
 
 
-def counted_points(points: int) -> str:
+def counted_points(points: float) -> str:
     """A number of points in words."""
-    return "1 point" if points == 1 else f"{points} points"
+    return "1 point" if points == 1 else f"{points:g} points"
 
 
 def _python_start(question: Question) -> str:

@@ -35,6 +35,11 @@ class Question(ABC):
         return ""
 
     @property
+    def statement(self) -> str:
+        """The text with what stands below it."""
+        return "\n\n".join(part for part in (self.text, self.listed) if part)
+
+    @property
     def cases(self) -> tuple[tuple[str, ...], ...] | None:
         """The arguments that a function is tried on; None where the answer is no function."""
         return None

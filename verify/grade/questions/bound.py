@@ -28,7 +28,7 @@ def _rule(_question: BoundQuestion) -> str:
 def _mark(question: BoundQuestion, text: str) -> Mark:
     found = _finding(question.claim, read_answer(text, question.names))
     texts = {symbol: text for text, symbol in question.names.items()}
-    return Mark(found.share, _in_words(found, texts), found.run_file)
+    return Mark(found.share, _in_words(found, texts), found.run_file, found.relation)
 
 
 @lru_cache(maxsize=1024)
@@ -44,9 +44,8 @@ def _in_words(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     if found.standing == "refuted":
         units = "" if found.right_units else "; its terms do not all have the units of the left side"
         left, right = (_number(*side) for side in zip((found.lhs, found.rhs), found.about or (), strict=True))
-        sides = f"in exact arithmetic the left side is {left}, your bound gives {right}"
-        again = "save the run as run.toml, and `fedtheory simulate run.toml` runs it"
-        return f"violated on the run below: {sides}{units}; {again}"
+        quarter = "" if not found.right_units else "; a quarter of the points is for the right units"
+        return f"violated on the run below: the true value is {left}, your bound gives {right}{units}{quarter}"
     if found.standing == "not applicable":
         return f"your bound cannot be evaluated: {found.reason}"
     known = "correct" if found.standing == "proved" else "not refuted"

@@ -13,4 +13,4 @@ def _mark(question: ChoiceQuestion, text: str) -> Mark:
     if given not in letters:
         raise Unreadable(f"expected one letter of {', '.join(letters)}")
     is_right = given == question.letter
-    return Mark(RIGHT, f"right: {question.why}") if is_right else Mark(WRONG, f"not right: {question.why}")
+    return Mark(RIGHT, f"correct: {question.why}") if is_right else Mark(WRONG, f"not correct: {question.why}")

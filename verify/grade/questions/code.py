@@ -24,13 +24,18 @@ def _mark(question: CodeQuestion, given: Given) -> Mark:
     right = [_is_number(text, value) for text, value in zip(given.outputs, question.expected, strict=False)]
     share = Fraction(sum(right), len(question.expected))
     if share == 1:
-        return Mark(share, "right on all cases")
-    told = f"right on {sum(right)} of {len(question.expected)} cases"
+        return Mark(share, "correct on all cases")
+    told = f"correct on {sum(right)} of {len(question.expected)} cases"
     wrong = next((place for place, is_right in enumerate(right) if not is_right), None)
     if wrong is None:
         return Mark(share, f"{told}; {given.trouble}")
     call = f"{question.name}({', '.join(question.tried[wrong])})"
-    return Mark(share, f"{told}; {call} should be {question.expected[wrong]}, yours is {given.outputs[wrong][:40]}")
+    yours = given.outputs[wrong][:40]
+    returned = f"yours is {yours}" if yours.strip() else _NOTHING
+    return Mark(share, f"{told}; {call} should be {question.expected[wrong]}, {returned}")
+
+
+_NOTHING = "your function returned nothing (None): does it print instead of `return`?"
 
 
 def _is_number(text: str, value: str) -> bool:

@@ -1,6 +1,8 @@
-"""Marking a formula: the same number as the solution for all values of its letters."""
+"""Marking a formula: the same number as the solution for all values of its symbols."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import sympy as sp
 
@@ -15,18 +17,30 @@ from verify.grade.same import are_equal, number_at
 def _mark(question: ExpressionQuestion, text: str) -> Mark:
     answer = read_answer(text, question.names)
     if are_equal(answer, question.solution):
-        return Mark(RIGHT, "right: it is the same for all values of the letters")
+        return Mark(RIGHT, "correct: equal to the solution for all values of the symbols")
     return Mark(WRONG, _difference(question, answer))
 
 
 def _difference(question: ExpressionQuestion, answer: Expr) -> str:
     symbols = sorted(answer.free_symbols | question.solution.free_symbols, key=str)
     letter = {value: name for name, value in question.names.items()}
-    for base in (2, 3, 5):
-        point = {symbol: sp.Integer(base + place) for place, symbol in enumerate(symbols)}
+    told = ""
+    for point in _points(symbols):
         yours, right = number_at(answer, point), number_at(question.solution, point)
         if right is not None and (yours is None or abs(yours - right) > abs(right) / 10**12):
             values = ", ".join(f"{letter.get(s, s)} = {value}" for s, value in point.items())
             shown = "no real number" if yours is None else f"{float(yours):.6g}"
-            return f"not right: for {values} your formula is {shown}, and it should be {float(right):.6g}"
-    return "not right: it differs from the solution for some values of the letters"
+            seen = f"not correct: for {values} your formula gives {shown}, and it should be {float(right):.6g}"
+            if right > 0:
+                # Where the solution is not positive, a symbol may be outside of its range.
+                return seen
+            told = told or seen
+    return told or "not correct: it differs from the solution for some values of the symbols"
+
+
+def _points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    """Values at which formulas are compared: whole numbers, then fractions, for symbols such as momentum below 1."""
+    for base in (2, 3, 5):
+        yield {symbol: sp.Integer(base + place) for place, symbol in enumerate(symbols)}
+    for base in (2, 3, 5):
+        yield {symbol: sp.Rational(1, base + place) for place, symbol in enumerate(symbols)}

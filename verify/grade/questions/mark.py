@@ -31,6 +31,8 @@ class Mark:
     comment: str
     run_file: str | None = None
     """A run that refutes the answer."""
+    relation: str | None = None
+    """What the answer says of the run, as a relation between quantities for `fedtheory check`."""
 
     def points_of(self, question: Question) -> float | None:
         """The points that the question gives for it, in quarters; None where a person has to read the answer."""

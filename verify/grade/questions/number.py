@@ -17,14 +17,14 @@ def _mark(question: NumberQuestion, text: str) -> Mark:
     assert right is not None
     allowed = abs(right) * sp.Rational(question.tolerance) + sp.Float(10) ** -30
     if yours is not None and abs(yours - right) <= allowed:
-        return Mark(RIGHT, "right")
+        return Mark(RIGHT, "correct")
     shown = text.strip()[:60]
     if question.tolerance:
         allowance = f"(a relative error of {float(question.tolerance):g} is allowed)"
-        return Mark(WRONG, f"your {shown} is not right {allowance}")
+        return Mark(WRONG, f"your {shown} is not correct {allowance}")
     if yours is not None and abs(yours - right) <= abs(right) * _ROUNDED:
-        return Mark(WRONG, f"your {shown} is right when rounded; an exact integer or fraction is asked for")
-    return Mark(WRONG, f"your {shown} is not right")
+        return Mark(WRONG, f"{shown} is right when rounded; an exact integer or fraction is asked for")
+    return Mark(WRONG, f"your {shown} is not correct")
 
 
 _ROUNDED = sp.Rational(1, 200)

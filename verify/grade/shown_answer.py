@@ -1,0 +1,81 @@
+"""Answers as text: as they were handed in, and as the grader reads them."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from fedtheory.language.exercises import (
+    BoundQuestion,
+    ChoiceQuestion,
+    CodeQuestion,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+)
+from fedtheory.language.exercises.letters import written
+from verify.grade.answer import read_answer
+from verify.grade.guarded import Unreadable
+from verify.grade.questions import Given
+from verify.grade.same import number_at
+
+_LONGEST = 4_000
+
+
+def as_handed_in(question: Question, given: Given) -> str:
+    """The text of an answer; for a function what it returns for each case, as far as it got."""
+    if question.cases is None:
+        return given.text.strip()[:_LONGEST]
+    calls = zip(question.cases, given.outputs, strict=False)
+    lines = (f"{question.name}({', '.join(case)}) = {output or 'None'}" for case, output in calls)
+    return "\n".join(lines)[:_LONGEST]
+
+
+def as_read(question: Question, given: Given) -> str:
+    """The answer as it is read; empty where it cannot be."""
+    try:
+        return show_answer(question, given)
+    except Unreadable:
+        return ""
+
+
+@singledispatch
+def show_answer(question: Question, _given: Given) -> str:
+    """An answer as it was read; `Unreadable` where it cannot be."""
+    raise NotImplementedError(type(question).__name__)
+
+
+@show_answer.register
+def _formula(question: BoundQuestion | ExpressionQuestion, given: Given) -> str:
+    return written(read_answer(given.text, question.names), question.names)
+
+
+@show_answer.register
+def _number(_question: NumberQuestion, given: Given) -> str:
+    answer = read_answer(given.text, {})
+    value = number_at(answer, {})
+    if value is None:
+        raise Unreadable(f"{given.text.strip()[:40]} is no real number")
+    return f"{answer}" if answer.is_Integer else f"{answer} = {float(value):.6g}"
+
+
+@show_answer.register
+def _choice(question: ChoiceQuestion, given: Given) -> str:
+    letter = given.text.strip().strip("()").lower()
+    if letter not in list(question.letters):
+        raise Unreadable(f"expected one letter of {', '.join(question.letters)}, got {given.text.strip()[:40]}")
+    return letter
+
+
+@show_answer.register
+def _code(question: CodeQuestion, given: Given) -> str:
+    if len(given.outputs) < len(question.tried):
+        raise Unreadable(given.trouble or f"{question.name} does not return a number on each case")
+    for output in given.outputs:
+        read_answer(output, {})
+    return f"a function that returns a number on each of {len(question.tried)} cases"
+
+
+@show_answer.register
+def _manual(_question: ManualQuestion, given: Given) -> str:
+    return f"a text of {len(given.text.split())} words, for a person to read"

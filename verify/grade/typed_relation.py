@@ -1,0 +1,79 @@
+"""A relation typed in names of quantities, such as ``max_drift <= 4*local_steps*local_step_size**2``: read, written.
+
+It is data: read by the whitelist of answers, never executed.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Operator
+from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.vocabulary import vocabulary
+from verify.grade.answer import read_answer
+from verify.grade.guarded import FUNCTIONS, Unreadable
+
+_OPERATOR = re.compile(r"<=|>=|==|<|>")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def read_relation(text: str) -> Claim:
+    """The claim that a typed relation is, about the run that it is checked on; `InputError` for what cannot be read."""
+    signs = _OPERATOR.findall(text)
+    if len(signs) != 1:
+        raise InputError("CLAIM", f"expected one of <=, >=, ==, < and > between two sides, got {text!r}")
+    names = _quantities()
+    left, right = (_read_side(side, names) for side in _OPERATOR.split(text))
+    where = {symbol: names[symbol.name] for side in (left, right) for symbol in side.free_symbols}
+    operator: Operator = signs[0]
+    return Claim(id="typed", title=text, lhs=left, relation=operator, rhs=right, where=where)
+
+
+def write_relation(claim: Claim) -> str | None:
+    """The relation of a claim in names of quantities; None where it has none, or has vectors, points or steps in it."""
+    if claim.place != "run" or len(claim.relations) != 1:
+        return None
+    relation = claim.relations[0]
+    notions = {symbol: claim.notation.get(symbol) for symbol in relation.free_symbols}
+    names = {symbol: sp.Symbol(notion.name) for symbol, notion in notions.items() if isinstance(notion, Quantity)}
+    written = f"{_as_text(relation.left, names)} {relation.operator} {_as_text(relation.right, names)}"
+    known = _quantities()
+    is_read_back = len(names) == len(notions) and all(
+        word in known or word in FUNCTIONS for word in _NAME.findall(written)
+    )
+    return written if is_read_back else None
+
+
+def _symbol_of(quantity: Quantity) -> sp.Symbol:
+    """A symbol with the quantity's name: several quantities are typeset alike."""
+    return sp.Symbol(quantity.name, real=True)
+
+
+def _as_text(side: Expr, names: dict[sp.Symbol, sp.Symbol]) -> str:
+    text = str(sp.sympify(side).xreplace(names))
+    return text.replace("Abs(", "abs(").replace("ceiling(", "ceil(")
+
+
+def _quantities() -> dict[str, Quantity]:
+    return {entry.notion.name: entry.notion for entry in vocabulary() if isinstance(entry.notion, Quantity)}
+
+
+def _read_side(text: str, names: dict[str, Quantity]) -> Expr:
+    used = set(_NAME.findall(text))
+    unknown = sorted(word for word in used if word not in names and word not in FUNCTIONS and word not in _CONSTANTS)
+    if unknown:
+        close = get_close_matches(unknown[0], names, n=3)
+        hint = f"; is it {' or '.join(close)}?" if close else ""
+        raise InputError("CLAIM", f"{unknown[0]} is no quantity{hint} (`fedtheory quantities WORD` searches)")
+    try:
+        return read_answer(text, {name: _symbol_of(names[name]) for name in used if name in names})
+    except Unreadable as reason:
+        raise InputError("CLAIM", f"cannot read {text.strip()[:60]!r}: {reason}") from None
+
+
+_CONSTANTS = {"e", "pi"}
