@@ -13,7 +13,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import ClaimPlan, Plan
 from fedtheory.planner.listing import Listing, details, listing, others
-from fedtheory.planner.words import answer_lines, as_planned, constants_alone
+from fedtheory.planner.setting_in_words import notes_of, planned_lines
+from fedtheory.planner.words import answer_lines, constants_alone
 from report.drawing import environment_for
 from report.figures.plans import errors_of_plan
 from report.figures.style import Figure
@@ -52,7 +53,7 @@ def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name
     known = [plan for plan in found.claims if plan.bound is not None]
     page = OwnPlanPage(
         name=name,
-        planned=[] if planned is None else as_planned(planned),
+        planned=[] if planned is None else [*planned_lines(planned), *notes_of(planned)],
         answer=[(head.removesuffix(":"), prose(line)) for head, line in lines],
         figures=[*curves, *maps],
         table=listing(found),

@@ -234,14 +234,21 @@ def _write(output: str, text: str) -> str:
 
 
 def _map(found: Plan, over: str) -> Figure:
-    """The regime map of the recommended claim, or of the first that has a bound."""
+    """The map of the recommended claim, or of the first bound whose numbers are not measured on the planned run."""
     from fedtheory.errors import InputError
     from fedtheory.planner import regime_map
     from report.planning import regime_figure
 
-    shown = found.recommended or next((plan for plan in found.claims if plan.bound is not None), None)
-    if shown is None or shown.bound is None:
+    bounded = [plan for plan in [found.recommended, *found.claims] if plan is not None and plan.bound is not None]
+    shown = next((plan for plan in bounded if found.cost is None or not plan.measures_the_run), None)
+    if not bounded:
         raise InputError("map", "no bound covers this run")
+    if shown is None or shown.bound is None:
+        measured = ", ".join(bounded[0].measures_the_run)
+        raise InputError(
+            "map",
+            f"expected a bound that is a formula in {over}; {bounded[0].claim.id} has {measured}, measured on a run",
+        )
     return regime_figure(shown.claim, regime_map(shown.bound, *_symbols(over)))
 
 

@@ -19,12 +19,14 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     from rich.markup import escape
 
     from fedtheory.planner.listing import others
-    from fedtheory.planner.words import answer_lines, as_planned, constants_alone
+    from fedtheory.planner.setting_in_words import notes_of, planned_lines
+    from fedtheory.planner.words import answer_lines, constants_alone
 
     if planned is not None:
-        print_lines(*map(escape, as_planned(planned)))
+        print_lines(*map(escape, planned_lines(planned)))
     lines = constants_alone(found) if planned is None else answer_lines(found)
-    print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines), "")
+    print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines))
+    print_lines(*map(escape, [] if planned is None else notes_of(planned)), "")
     _print_bounds(found, every=details)
     if reasons:
         print_lines(*(f"[bold]{ids}[/bold]: {escape(reason)}" for ids, reason in others(found)))

@@ -70,6 +70,19 @@ def print_run(simulated: Run, constants: dict[str, Any]) -> None:
     print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
     if trajectory.divergence:
         print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")
+        print_lines(*map(escape, _cause(simulated)))
+
+
+def _cause(simulated: Run) -> list[str]:
+    """The client that makes a run diverge, and the largest stable step size."""
+    from fedtheory.errors import FedtheoryError
+    from fedtheory.planner.divergence import cause_of_divergence
+
+    try:
+        cause = cause_of_divergence(simulated)
+    except FedtheoryError:
+        return []
+    return [] if cause is None else [cause.sentence()]
 
 
 def print_drawn(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> None:

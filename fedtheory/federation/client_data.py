@@ -20,15 +20,21 @@ class ClientData:
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
     ridge: Number = 0
+    names: tuple[str, ...] = ()
+    """Labels of the clients in the file that the rows are from; empty where it has none."""
 
     def __iter__(self) -> Iterator[tuple[Array, Array]]:
         """Inputs and outputs, client by client."""
         return zip(self.inputs, self.outputs, strict=True)
 
+    def name_of(self, client: int) -> str:
+        """The label of a client; its number where there is none."""
+        return self.names[client] if self.names else str(client)
+
     def as_floats(self) -> ClientData:
         """The same data in double precision."""
         inputs, outputs = (tuple(map(FLOAT.array, given)) for given in (self.inputs, self.outputs))
-        return ClientData(inputs, outputs, FLOAT.number(self.ridge, "problem.ridge"))
+        return ClientData(inputs, outputs, FLOAT.number(self.ridge, "problem.ridge"), self.names)
 
     def translated(self, origin: Array) -> ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,); a ridge keeps its curvature."""
@@ -37,7 +43,10 @@ class ClientData:
     def of(self, clients: Sequence[int]) -> ClientData:
         """The data of some of the clients, in that order; a client may be named repeatedly."""
         return replace(
-            self, inputs=tuple(self.inputs[i] for i in clients), outputs=tuple(self.outputs[i] for i in clients)
+            self,
+            inputs=tuple(self.inputs[i] for i in clients),
+            outputs=tuple(self.outputs[i] for i in clients),
+            names=tuple(self.names[i] for i in clients) if self.names else (),
         )
 
 

@@ -65,6 +65,10 @@ class Participation(ABC):
         """Whether w is always non-negative and sums to one, so that the server averages its participants."""
         return True
 
+    def in_words(self, clients: int) -> str:
+        """Who takes part, of so many clients."""
+        return f"{self.count(clients)} of {clients} clients a round"
+
     @abstractmethod
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         """Independent draws of w, (replicas, M), floats."""
@@ -115,6 +119,9 @@ class Fixed(Participation):
     def count(self, clients: int) -> int:
         return len(self.selected)
 
+    def in_words(self, clients: int) -> str:
+        return f"{super().in_words(clients)}, always the same"
+
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         return Full().outcomes(self._weights(weights))
 
@@ -151,6 +158,9 @@ class Uniform(Participation):
 
     def count(self, clients: int) -> int:
         return self.selected
+
+    def in_words(self, clients: int) -> str:
+        return f"{super().in_words(clients)}, drawn uniformly"
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         self._check(len(weights))
@@ -198,6 +208,9 @@ class Multinomial(Participation):
 
     def count(self, clients: int) -> int:
         return self.selected
+
+    def in_words(self, clients: int) -> str:
+        return f"{super().in_words(clients)}, drawn with replacement"
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         _expect_count(self.selected, _MOST_DRAWS)

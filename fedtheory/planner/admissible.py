@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 
 import sympy as sp
 from sympy.polys.polyroots import roots_linear, roots_quadratic
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
-from fedtheory.planner.bound import Bound, letters_of
+from fedtheory.planner.bound import Bound, Slack, letters_of, slack_between
 
 _DOUBLINGS = 60
 _START = 2.0**-30
 """Where a search starts, as a part of the present value."""
+_NEAR = 1e-6
+"""More than the part of an edge within which a near tie holds."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +27,29 @@ class Edge:
 
     value: float
     """Infinite without a limit; zero where the condition fails however small the number is."""
-    condition: Expr | None
+    condition: Expr | None = None
     """The condition that fails first; None without a limit."""
-    formula: Expr | None
-    """The value in the symbols of the bound, where the condition can be solved for it."""
+    of: tuple[Bound, str] | None = field(default=None, compare=False)
+    """The bound, and the name of the number."""
+
+    @cached_property
+    def formula(self) -> Expr | None:
+        """The value in the symbols of the bound, where the condition can be solved for it.
+
+        By SymPy, where the number stands alone on one side or occurs as a polynomial of degree two at most.
+        """
+        if self.of is None or self.condition is None:
+            return None
+        return _solved(self.of[0], self.condition, self.of[1])
 
 
-UNLIMITED = Edge(math.inf, None, None)
+UNLIMITED = Edge(math.inf)
 
 
 def largest(bound: Bound, name: str) -> Edge:
     """The largest value of the number of that name at which all conditions hold, all other numbers as they are.
 
-    A condition is solved by SymPy where the number stands alone on one side or
-    occurs as a polynomial of degree two at most, and by bisection otherwise.
+    A condition is solved by bisection, unless the number stands alone on one side.
     """
     concerned = [condition for condition in bound.conditions if bound.depends_on(condition, name)]
     edges = [_edge(bound, condition, name) for condition in concerned]
@@ -50,14 +61,16 @@ def largest_count(bound: Bound, name: str) -> Edge:
     edge = largest(bound, name)
     if math.isinf(edge.value):
         return edge
-    return Edge(float(math.floor(edge.value * (1 + NEAR_TIE))), edge.condition, edge.formula)
+    return replace(edge, value=float(math.floor(edge.value * (1 + NEAR_TIE))))
 
 
 def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
-    formula = _solved(bound, condition, name)
-    if formula is None:
-        return Edge(_searched(bound, condition, name), condition, None)
-    return Edge(bound.number(formula), condition, formula)
+    sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in letters_of(condition)]
+    alone = [other for side, other in sides if [side] == symbols and side not in letters_of(other)]
+    if alone and bound.names[symbols[0]] == name and (formula := _solved(bound, condition, name)) is not None:
+        return Edge(bound.number(formula), condition, (bound, name))
+    return Edge(_searched(bound, condition, name), condition, (bound, name))
 
 
 def _solved(bound: Bound, condition: Expr, name: str) -> Expr | None:
@@ -94,7 +107,16 @@ def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
 
 
 def _searched(bound: Bound, condition: Expr, name: str) -> float:
-    return search(lambda value: bound.slack(condition, {name: value}).holds, _START * bound.values.get(name, 1.0))
+    left, right = (bound.along(name, side) for side in (condition.lhs, condition.rhs))
+
+    def slack(value: float) -> Slack:
+        return slack_between(condition, left(value), right(value))
+
+    found = search(lambda value: slack(value).holds, _START * bound.values.get(name, 1.0))
+    # Near ties hold as well: the edge itself is where the sides are equal.
+    before = found * (1 - _NEAR)
+    is_beyond = 0 < found < math.inf and slack(found).slack < 0 <= slack(before).slack
+    return search(lambda value: slack(value).slack >= 0, before) if is_beyond else found
 
 
 def search(holds: Callable[[float], bool], start: float) -> float:

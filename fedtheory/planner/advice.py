@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from fedtheory.language.assumptions import server_step_of_one, unit_server_step
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.planner.admissible import Edge
-from fedtheory.planner.bound import STEP, Bound, Slack
-from fedtheory.planner.comparators import ComparedWith
+from fedtheory.planner.admissible import Edge, largest, largest_count
+from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, Bound, Slack
+from fedtheory.planner.comparators import NAMES, ComparedWith
 from fedtheory.planner.exact import ExactOptimum
-from fedtheory.planner.extent import LocalSteps
-from fedtheory.planner.optimum import Optimum
-from fedtheory.planner.target import Target
+from fedtheory.planner.extent import LocalSteps, linear_speed_up, local_steps_that_pay
+from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.planner.target import Target, at_best_step, at_step
 from fedtheory.shown import number
+
+SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
+"""Assumptions of claims about averaging."""
+_FOLLOWED = frozenset({ROUNDS, "iterations"}) | NAMES
+"""Numbers that a bound knows at any number of steps and rounds."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +70,70 @@ class ClaimPlan:
     bound: Bound | None = None
     """None where no step size makes the claim applicable."""
     step: Edge | None = None
-    """Largest admissible local step size; likewise the server's, and local steps, all else as planned."""
-    server_step: Edge | None = None
-    local_steps: Edge | None = None
+    """Largest admissible local step size, all else as planned."""
     optimum: Optimum | None = None
     remeasured: Remeasured | None = None
-    target: Target | None = None
-    """Rounds to the accuracy asked for, at the planned step size."""
-    target_at_best: Target | None = None
-    """The same at the best step size for each number of rounds."""
-    linear_clients: float | None = None
-    paying_local_steps: LocalSteps | None = None
     exact: Comparison | None = None
+    accuracy: float | None = None
+    """The target for which rounds are asked."""
+
+    @cached_property
+    def _sizes(self) -> StepSizes | None:
+        return None if self.bound is None else StepSizes(self.bound)
+
+    @cached_property
+    def _covered(self) -> Bound | None:
+        """The bound at a step size that the claim covers."""
+        if self.bound is None or self.reason is None or self.optimum is None:
+            return self.bound
+        return self.bound.at({STEP: self.optimum.step_size})
+
+    @cached_property
+    def server_step(self) -> Edge | None:
+        """Largest server step size, all else as planned; one where the claim concerns averaging only."""
+        if self._covered is None:
+            return None
+        if self._covered.symbols(SERVER_STEP):
+            return largest(self._covered, SERVER_STEP)
+        return Edge(1.0) if any(one in self.claim.assumptions for one in SERVER_STEPS_OF_ONE) else None
+
+    @cached_property
+    def local_steps(self) -> Edge | None:
+        """Largest number of local steps, all else as planned."""
+        if self._covered is None or self.bound is None or not self.bound.symbols(STEPS):
+            return None
+        return largest_count(self._covered, STEPS)
+
+    @cached_property
+    def target(self) -> Target | None:
+        """Rounds to the accuracy asked for, at the planned step size."""
+        if self.accuracy is None or self.bound is None or not self.self_contained:
+            return None
+        if self.reason is not None:
+            return Target(self.accuracy, None, self.bound.values.get(STEP), math.inf, self.reason)
+        return at_step(self.bound, self.accuracy)
+
+    @cached_property
+    def target_at_best(self) -> Target | None:
+        """The same at the best step size for each number of rounds."""
+        if self.accuracy is None or self.optimum is None or self._sizes is None or not self.self_contained:
+            return None
+        return at_best_step(self._sizes, self.accuracy)
+
+    @cached_property
+    def linear_clients(self) -> float | None:
+        """Clients up to which the speed-up is linear, by the bound."""
+        return None if self._sizes is None or self._is_of_one_run else linear_speed_up(self._sizes)
+
+    @cached_property
+    def paying_local_steps(self) -> LocalSteps | None:
+        """Local steps that pay at the same rounds, by the bound."""
+        return None if self._sizes is None or self._is_of_one_run else local_steps_that_pay(self._sizes)
+
+    @property
+    def _is_of_one_run(self) -> bool:
+        """Whether numbers of the bound are measured on a run, so that other settings are not known from it."""
+        return self.remeasured is not None and bool(self.measures_the_run)
 
     def entry(self) -> dict[str, Any]:
         """The bound and its best step size."""
@@ -95,10 +155,12 @@ class ClaimPlan:
 
     def advice(self) -> dict[str, str]:
         """The best step size of the bound, beside the one that is best for the exact error that it bounds."""
-        found = {} if self.optimum is None else {"step size of the bound": number(self.optimum.step_size)}
+        bound = f"the bound of {self.claim.id} on {self.error.name}"
+        found = {} if self.optimum is None else {f"step size that minimises {bound}": number(self.optimum.step_size)}
         if self.exact is not None:
-            found["step size of the exact error"] = number(self.exact.exact.step_size)
-            found["error at one over error at the other"] = number(self.exact.error_ratio)
+            exact = f"the exact {self.error.name}"
+            found[f"step size that minimises {exact}"] = number(self.exact.exact.step_size)
+            found[f"{exact} at the first of these over that at the second"] = number(self.exact.error_ratio)
         return found
 
     @property
@@ -123,6 +185,13 @@ class ClaimPlan:
         step size before the run is made.
         """
         return not self.measured
+
+    @property
+    def measures_the_run(self) -> list[str]:
+        """Quantities of the bound that are measured on the run: how they change with its settings is not known."""
+        known = [] if self.bound is None else list(self.bound.names.values())
+        notions = [n for n in self.claim.notation.values() if isinstance(n, Quantity) and n.name in known]
+        return sorted({n.name for n in notions if not n.is_constant and n.name not in _FOLLOWED})
 
     @property
     def attainable(self) -> bool:

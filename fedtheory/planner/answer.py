@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Number, plain_float
 from fedtheory.engine.run import Run
-from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.errors import Diverging, FedtheoryError, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -19,6 +19,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.bound import Bound
 from fedtheory.planner.coverage import ERRORS, LIMITS
+from fedtheory.planner.divergence import Cause, cause_of_divergence
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, covering_bound
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
@@ -76,6 +77,10 @@ class Answer:
     """Where that is on another error: what a bound nearer to the wanted error promises at its own best step size."""
     widest: ClaimPlan | None
     """The claim that covers the largest step sizes."""
+    cause: Cause | None = None
+    """Why the planned run diverges; None where it does not."""
+    time: float | None = None
+    """Clock time of the rounds to run; None where it is random."""
 
     @property
     def error(self) -> Quantity:
@@ -133,9 +138,9 @@ class Plan(Shown):
         return None if chosen is None else chosen.step_size
 
     def summary(self) -> str:
-        """The claim whose step size to take, and how many bounds cover the run."""
+        """The step size to use, and how many bounds cover the run."""
         covering = sum(claim.applicable for claim in self.claims)
-        chosen = "no recommendation" if self.recommended is None else f"recommends {self.recommended.claim.id}"
+        chosen = "no recommendation" if self.step_size is None else f"use step size {number(self.step_size)}"
         return f"{chosen}; {covering} of {len(self.claims)} bounds cover the run"
 
     def card(self) -> Card:
@@ -170,7 +175,22 @@ def answered(errors: ExactErrors, reached: Reached, accuracy: float | None, plan
         elsewhere = None
     steps = run.algorithm.work.steps
     beside = _beside(run, error)
-    return Answer(errors.run, reached, accuracy, steps, beside, promise, elsewhere, _widest(usable))
+    widest, cause, time = _widest(usable), _cause(errors, reached), _time(run)
+    return Answer(errors.run, reached, accuracy, steps, beside, promise, elsewhere, widest, cause, time)
+
+
+def _cause(errors: ExactErrors, reached: Reached) -> Cause | None:
+    """Why the run as planned diverges; None where it does not."""
+    diverges = math.isinf(reached.planned.error) or errors.planned >= reached.diverges_from
+    return cause_of_divergence(errors.run, reached.diverges_from) if diverges else None
+
+
+def _time(run: Run) -> float | None:
+    """Clock time of all rounds of a run."""
+    try:
+        return plain_float(run.algorithm.times(run.problem.weights)[-1])
+    except NotApplicable:
+        return None
 
 
 def _beside(run: Run, error: Quantity) -> tuple[Quantity, float] | None:
@@ -216,17 +236,30 @@ _OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
 
 
 def _promise(plan: ClaimPlan, step_size: float, bound: Bound, run: Run) -> Promise:
-    start = _BEFORE_THE_RUN.get(plan.error)
-    return Promise(plan, step_size, bound, None if start is None else plain_float(start(run)))
+    return Promise(plan, step_size, bound, error_at_start(plan.error, run))
 
 
+def error_at_start(error: Quantity, run: Run) -> float | None:
+    """The error of a run that never leaves its start; None where it is not known."""
+    try:
+        with np.errstate(all="ignore"):
+            known = _BEFORE_THE_RUN.get(error)
+            value = known(run) if known is not None else error.on(run.with_step_factor(_AT_REST))
+            start = plain_float(value)
+    except (Diverging, FedtheoryError):
+        return None
+    return start if math.isfinite(start) else None
+
+
+_AT_REST = 1e-9
+"""Factor of step sizes at which a run does not move."""
 _BEFORE_THE_RUN: Mapping[Quantity, Callable[[Run], Number]] = {
     q.average_suboptimality: lambda run: run.initial_gap,
     q.final_suboptimality: lambda run: run.initial_gap,
     q.best_aggregated_suboptimality: lambda run: run.initial_gap,
     q.final_distance_sq: lambda run: run.initial_distance_sq,
 }
-"""Errors of a single model, at the start."""
+"""Errors at the start that cost no run."""
 
 
 def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Promise]:

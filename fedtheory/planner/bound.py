@@ -132,22 +132,27 @@ class Bound:
         value = self._compiled(self.expression)(self._arguments(changes))
         return value if value >= 0 else math.inf
 
-    def along(self, name: str) -> Callable[[float], float]:
-        """The value of the bound as a function of one number: quicker than `value` where a search asks often."""
+    def along(self, name: str, expression: Expr | None = None) -> Callable[[float], float]:
+        """The value of the bound as a function of one number: quicker than `value` where a search asks often.
+
+        Or that of another expression in its symbols.
+        """
         others = {other: factors for other, factors in _PRODUCTS.items() if name in factors}
         known, needed = self._completed({name: 1.0}), {factor for factors in others.values() for factor in factors}
         if self.comparators is not None or name in _PRODUCTS or not known.keys() >= needed:
-            return lambda number: self.value({name: number})
+            return lambda number: (
+                self.value({name: number}) if expression is None else self.number(expression, {name: number})
+            )
         # With a number of one a product is its other factor.
         start = self._in_order(known)
         moving = [(place, start[place]) for place, other in enumerate(self.names.values()) if other in (name, *others)]
-        function = self._compiled(self.expression)
+        function = self._compiled(self.expression if expression is None else expression)
 
         def value(number: float) -> float:
             for place, factor in moving:
                 start[place] = number * factor
             found = function(start)
-            return found if found >= 0 else math.inf
+            return found if expression is not None or found >= 0 else math.inf
 
         return value
 

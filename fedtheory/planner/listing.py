@@ -104,7 +104,11 @@ def _advice(plan: ClaimPlan, write: Write) -> list[str]:
     lines += _compared(plan)
     if plan.remeasured is not None and plan.remeasured.changed:
         changed = ", ".join(plan.remeasured.changed)
-        lines.append(f"at that step size {changed} differ; with them the bound is {short(plan.remeasured.value)}")
+        lines.append(
+            f"at that step size {changed} differ; with them the bound is {short(plan.remeasured.value)}"
+            if plan.self_contained
+            else f"{changed}: measured at each step size, so the bound is none of a formula in it"
+        )
     if plan.exact is not None:
         exact = plan.exact.exact
         lines.append(f"exact: best step size {short(exact.step_size)}, error {short(exact.error)}")
@@ -135,7 +139,7 @@ def _rounds(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:
             lines.append(f"{lead}never, {target.reason}")
             continue
         spent = (
-            "" if cost is None else f", time {target.rounds * cost.time:g}, {target.rounds * cost.messages:g} models"
+            "" if cost is None else f", time {target.rounds * cost.time:g}, {target.rounds * cost.messages:g} vectors"
         )
         lines.append(f"{lead}{short(target.rounds)} rounds at step size {short(target.step_size)}{spent}")
     return lines

@@ -93,15 +93,15 @@ def covered_up_to(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
         return edge
     nonexpansive = 2 / plain_float(errors.run.sample_smoothness) * (1 - NEAR_TIE)
     if nonexpansive < top and covered(nonexpansive):
-        return Edge(nonexpansive, None, None)
+        return Edge(nonexpansive)
     low = next((part * top for part in _PARTS if covered(part * top)), None)
     if low is None:
-        return Edge(0.0, None, None)
+        return Edge(0.0)
     high = low * 2
     for _ in range(_BISECTIONS):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if covered(middle) else (low, middle)
-    return Edge(low, None, None)
+    return Edge(low)
 
 
 _FAR = 2.0**20

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import sympy as sp
@@ -43,12 +44,26 @@ class Optimum:
     step_size: float
     value: float
     """The bound there."""
-    formula: Expr | None
-    """The step size in the symbols of the bound, where there is a closed form."""
     at_edge: bool
     """Whether the largest admissible step size is the best."""
-    numeric: float
-    """What a numeric minimiser finds."""
+    of: tuple[Bound, Edge] | None = field(default=None, compare=False)
+    """The bound and its edge; None where step sizes are compared by measurements."""
+
+    @cached_property
+    def formula(self) -> Expr | None:
+        """The step size in the symbols of the bound, where there is a closed form."""
+        if self.of is None:
+            return None
+        bound, edge = self.of
+        return edge.formula if self.at_edge else StepSizes(bound).formula()
+
+    @cached_property
+    def numeric(self) -> float:
+        """The step size that a numeric minimiser finds."""
+        if self.of is None:
+            return self.step_size
+        bound, edge = self.of
+        return StepSizes(bound).numeric(bound, edge)
 
 
 def powers(bound: Bound) -> Powers | None:
@@ -57,14 +72,21 @@ def powers(bound: Bound) -> Powers | None:
     if len(symbols) != 1 or bound.names[symbols[0]] != STEP:
         return None
     step = symbols[0]
-    collected = sp.collect(sp.expand(bound.expression), step, evaluate=False)
-    found: dict[int, Expr] = {}
-    for power, coefficient in collected.items():
-        exponent = _exponent(power, step)
-        if exponent is None or step in coefficient.free_symbols:
-            return None
-        found[exponent] = sp.factor_terms(coefficient)
-    return Powers(step, dict(sorted(found.items())))
+    found: dict[int, list[Expr]] = {}
+    for term in bound.terms:
+        # Most terms are products already; sums in others are multiplied out.
+        for part in [term] if _is_monomial(term, step) else sp.Add.make_args(sp.expand(term)):
+            coefficient, power = part.as_independent(step, as_Add=False)
+            exponent = _exponent(power, step)
+            if exponent is None:
+                return None
+            found.setdefault(exponent, []).append(coefficient)
+    return Powers(step, {power: sp.Add(*found[power]) for power in sorted(found)})
+
+
+def _is_monomial(term: Expr, step: sp.Symbol) -> bool:
+    """Whether a term is a power of the step size times what does not contain it."""
+    return _exponent(term.as_independent(step, as_Add=False)[1], step) is not None
 
 
 def _exponent(power: Expr, step: sp.Symbol) -> int | None:
@@ -155,6 +177,10 @@ def _finite(value: float) -> float:
 class StepSizes:
     """The best step sizes of one bound, at its numbers and at others."""
 
+    def __reduce__(self) -> tuple[type[StepSizes], tuple[Bound]]:
+        """Functions do not travel, and are compiled again where they are needed."""
+        return StepSizes, (self.bound,)
+
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
         self.powers = powers(bound)
@@ -215,19 +241,19 @@ class StepSizes:
         return self._edges[key]
 
     def optimum(self, edge: Edge) -> Optimum | None:
-        """The best admissible step size with its formula, checked against the numeric minimiser."""
+        """The best admissible step size."""
         step = self.minimiser(self.bound, edge)
         if step is None:
             return None
         value, at_edge = self.bound.value({STEP: step}), step >= edge.value * (1 - 1e-9)
-        return Optimum(step, value, self._formula(edge, at_edge), at_edge, self.numeric(self.bound, edge))
+        return Optimum(step, value, at_edge, (self.bound, edge))
 
-    def _formula(self, edge: Edge, at_edge: bool) -> Expr | None:
-        if at_edge:
-            return edge.formula
+    def formula(self) -> Expr | None:
+        """The minimiser without an edge, in the symbols of the bound; None where no closed form is known."""
         if self.powers is None:
             return None
-        return closed_form(self.powers.coefficients, self.coefficients(self.bound))
+        coefficients = {power: sp.factor_terms(one) for power, one in self.powers.coefficients.items()}
+        return closed_form(coefficients, self.coefficients(self.bound))
 
 
 def _beyond(coefficients: Mapping[int, float]) -> float:

@@ -12,12 +12,12 @@ from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.assumptions import full_gradients, server_step_of_one, unit_server_step
+from fedtheory.language.assumptions import full_gradients
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.planner import extent, target
-from fedtheory.planner.admissible import Edge, largest, largest_count
-from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner import target
+from fedtheory.planner.admissible import Edge, largest
+from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
 from fedtheory.planner.ahead import Ahead, ahead
 from fedtheory.planner.answer import Plan, answered
 from fedtheory.planner.bound import (
@@ -25,7 +25,6 @@ from fedtheory.planner.bound import (
     ROUNDS,
     SERVER_STEP,
     STEP,
-    STEPS,
     WHOLE,
     Bound,
     Slack,
@@ -39,7 +38,7 @@ from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.rounds_needed import FINAL, MARGIN, planned_and_best
-from fedtheory.planner.target import Target, cost_of_a_round
+from fedtheory.planner.target import cost_of_a_round
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
 """Parts of the planned step size at which assumptions are tried, where they fail because it is too large."""
@@ -179,13 +178,10 @@ def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
     if full_gradients in claim.assumptions and named.get("noise_deviation", 0) > 0:
         return f"{full_gradients.name}: the gradients are noisy"
     server = numbers.get(SERVER_STEP, 1)
-    plain = next((assumption for assumption in _SERVER_STEPS_OF_ONE if assumption in claim.assumptions), None)
+    plain = next((assumption for assumption in SERVER_STEPS_OF_ONE if assumption in claim.assumptions), None)
     if plain is not None and server != 1:
         return f"{plain.name}: the server step size is {server:g}, not 1"
     return None
-
-
-_SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
 
 
 def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
@@ -236,10 +232,10 @@ def _as_measured(found: ClaimPlan, edge: Edge) -> ClaimPlan:
     measured = found.remeasured
     assert measured is not None
     if measured.value_at_step is None:
-        return replace(found, optimum=None, target=None, target_at_best=None)
+        return replace(found, optimum=None)
     step = measured.step_size
-    optimum = Optimum(step, measured.value_at_step, None, math.isclose(step, edge.value), step)
-    return replace(found, optimum=optimum, target=None, target_at_best=None)
+    optimum = Optimum(step, measured.value_at_step, math.isclose(step, edge.value))
+    return replace(found, optimum=optimum, remeasured=replace(measured, value=measured.value_at_step))
 
 
 def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:
@@ -269,36 +265,14 @@ def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None, edge: Edg
         # Without a planned step size the best one is planned.
         bound = bound.at({STEP: best})
         sizes = StepSizes(bound)
-    optimum = sizes.optimum(edge)
-    # Other limits are those at a step size that the claim covers.
-    covered = bound if found.reason is None or optimum is None else bound.at({STEP: optimum.step_size})
     return replace(
         found,
         bound=bound,
         conditions=found.conditions or tuple(bound.slacks()),
         step=edge if bound.symbols(STEP) else None,
-        server_step=_server_edge(found.claim, covered),
-        local_steps=largest_count(covered, STEPS) if bound.symbols(STEPS) else None,
-        optimum=optimum,
-        target=None if accuracy is None else _target_as_planned(found, bound, accuracy),
-        target_at_best=None if accuracy is None or optimum is None else target.at_best_step(sizes, accuracy),
-        linear_clients=extent.linear_speed_up(sizes),
-        paying_local_steps=extent.local_steps_that_pay(sizes),
+        optimum=sizes.optimum(edge),
+        accuracy=accuracy,
     )
-
-
-def _target_as_planned(found: ClaimPlan, bound: Bound, accuracy: float) -> Target:
-    """Rounds at the planned step size, where the claim promises anything there."""
-    if found.reason is not None:
-        return Target(accuracy, None, bound.values.get(STEP), math.inf, found.reason)
-    return target.at_step(bound, accuracy)
-
-
-def _server_edge(claim: Claim, bound: Bound) -> Edge | None:
-    """The largest server step size; one where the claim is about averaging only."""
-    if bound.symbols(SERVER_STEP):
-        return largest(bound, SERVER_STEP)
-    return Edge(1.0, None, None) if any(one in claim.assumptions for one in _SERVER_STEPS_OF_ONE) else None
 
 
 def terms_by_value(bound: Bound) -> list[tuple[Expr, float]]:

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import sympy as sp
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
+from fedtheory.federation import Algorithm
+from fedtheory.federation.definition.language import OVER_CLIENTS
 from fedtheory.planner.bound import ROUNDS, STEP, Bound
 from fedtheory.planner.optimum import StepSizes
 
@@ -26,7 +29,7 @@ class RoundCost:
     time: float
     """On the clock of the run."""
     messages: float
-    """Models sent, to clients and back."""
+    """Vectors as long as a model that are sent, to clients and back."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,26 @@ class Target:
 def cost_of_a_round(run: Run) -> RoundCost:
     """Time and messages of a server update; for clients that report at their own pace the mean over the run."""
     algorithm, rounds = run.algorithm, run.algorithm.rounds
-    time = plain_float(algorithm.times(run.problem.weights)[-1]) / rounds
+    time, vectors = (
+        plain_float(algorithm.times(run.problem.weights)[-1]) / rounds,
+        float(vectors_of_a_client(algorithm)),
+    )
     if algorithm.clock.is_synchronous:
-        return RoundCost(time, 2.0 * algorithm.aggregation.participation.count(run.problem.clients))
-    return RoundCost(time, 2.0 * float(np.sum(algorithm.schedule.participates)) / rounds)
+        return RoundCost(time, vectors * algorithm.aggregation.participation.count(run.problem.clients))
+    return RoundCost(time, vectors * float(np.sum(algorithm.schedule.participates)) / rounds)
+
+
+def vectors_of_a_client(algorithm: Algorithm) -> int:
+    """How many vectors a participant receives and sends in a round: a model each way, and control variates."""
+    if algorithm.defined is None:
+        return 2
+    definition = algorithm.defined.algorithm
+    own = [part for step in definition.steps for part in (step.start, step.step)]
+    read = [sp.sympify(part) for part in (*own, *definition.client_update.values())]
+    received = [vector for vector in definition.server if any(part.has(vector) for part in read)]
+    updates = [sp.sympify(part) for part in (*definition.server_update.values(), *definition.client_update.values())]
+    sent = {node for part in updates for node in part.atoms(*OVER_CLIENTS)}
+    return max(len(received), 1) + max(len(sent), 1)
 
 
 def at_step(bound: Bound, accuracy: float) -> Target:

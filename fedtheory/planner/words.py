@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from fedtheory.engine.run import Run
-from fedtheory.federation.problem.least_squares import notes_on
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
@@ -16,6 +14,7 @@ from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.rounds_needed import AVERAGE, FINAL, Outcome
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
+from fedtheory.planner.setting_in_words import counted
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
@@ -37,42 +36,32 @@ _BRIEF = 120
 """Characters of a formula in a sentence."""
 
 
-def as_planned(run: Run) -> list[str]:
-    """What is planned, and what a reader of the numbers should know."""
-    problem, work = run.problem, run.algorithm.work
-    size = max(work.step_sizes)
-    planned = (
-        f"{problem.description}: {_counted((problem.clients,), 'client')}; planned are step size {short(size)}, "
-        f"{_counted(work.steps, 'local step')}, {_counted((run.algorithm.rounds,), 'round')}"
-    )
-    return [planned, *(f"note: {note}" for note in notes_on(problem))]
-
-
-def _counted(numbers: tuple[int, ...], what: str) -> str:
-    least, most = min(numbers), max(numbers)
-    count = str(most) if least == most else f"{least} to {most}"
-    return f"{count} {what}{'s' * (most != 1)}"
-
-
 def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     """Three lines, each with its head: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
         return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
     promised = _promised(answer, write) if answer.promise is not None else _unpromised(found)
-    return [("use:", _use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
+    lines = [("use:", _use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
+    return lines if answer.cause is None else [*lines, ("diverges:", f"as planned: {answer.cause.sentence()}")]
 
 
 def _use(answer: Answer) -> str:
     best = answer.best
-    steps, rounds = _counted(answer.local_steps, "local step"), _counted((best.rounds,), "round")
+    steps, rounds = counted(answer.local_steps, "local step"), counted((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
-    exact = f"exact {answer.error.name} {short(best.error)}{_beside(answer)}"
+    exact = f"{_time(answer)}exact {answer.error.name} {short(best.error)}{_beside(answer)}"
     rest = f"{_margin(answer)}; {_as_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
     why = f"no step size tried stays below {short(answer.accuracy)}: {answer.reached.reason}"
     return f"{why}; nearest is {run}: {exact}; {rest}"
+
+
+def _time(answer: Answer) -> str:
+    """How long the rounds take, where they do not take one unit of time each."""
+    known = answer.time is not None and answer.time != answer.best.rounds
+    return f"{short(answer.time)} time units; " if known else ""
 
 
 def _beside(answer: Answer) -> str:
@@ -96,10 +85,10 @@ def _as_planned(answer: Answer) -> str:
     planned, accuracy = answer.planned, answer.accuracy
     lead = f"as planned (step size {short(planned.step_size)})"
     if accuracy is not None and planned.reached:
-        return f"{lead} {short(accuracy)} takes {_counted((planned.rounds,), 'round')}"
+        return f"{lead} {short(accuracy)} takes {counted((planned.rounds,), 'round')}"
     if math.isinf(planned.error) or planned.step_size >= answer.reached.diverges_from:
         return f"{lead} it diverges"
-    return f"{lead} it is {short(planned.error)} after {_counted((planned.rounds,), 'round')}"
+    return f"{lead} it is {short(planned.error)} after {counted((planned.rounds,), 'round')}"
 
 
 def _promised(answer: Answer, write: Write) -> str:

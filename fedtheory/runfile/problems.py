@@ -136,7 +136,16 @@ def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> Clie
     return ClientData(
         tuple(arithmetic.array(data.inputs_of(part)) for part in rows),
         tuple(arithmetic.array(data.outputs[part]) for part in rows),
+        names=_names_of_clients(data, rows),
     )
+
+
+def _names_of_clients(data: DataSet, rows: list[Array]) -> tuple[str, ...]:
+    """The label of each client in the file; none where rows are dealt out."""
+    labels = [] if data.client is None else [np.unique(data.client[part]) for part in rows]
+    if not labels or any(len(each) != 1 for each in labels):
+        return ()
+    return tuple(f"{each[0]:g}" if isinstance(each[0], float) else str(each[0]) for each in labels)
 
 
 _SPLIT = ("clients", "split", "concentration", "seed")

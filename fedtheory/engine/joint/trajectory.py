@@ -21,7 +21,7 @@ from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import settled
 from fedtheory.engine.joint.transition import Group, Transition
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.server import Divergence
+from fedtheory.engine.moments.server import Divergence, multiplied
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -33,6 +33,7 @@ from fedtheory.kernel.expressions import Average, Expr
 _OVERFLOW = 1e290
 _MOST_ENTRIES = 6 * 10**7
 """Entries of the second moments between all clients' vectors."""
+_STEP_OR_MAP = "the step size is too large, or the updates grow at any step size"
 _MOST_EIGENVALUES = 400
 """Size of a mean round map whose spectral radius is found."""
 _STABILITY_SLACK = 1e-6
@@ -268,7 +269,8 @@ class JointTrajectory(Trajectory):
     def _diverges(self, overflow: int | None) -> Divergence | None:
         radius = self._spectral_radius()
         if radius > 1 + _STABILITY_SLACK:
-            reason = f"the mean round map has spectral radius {radius:.4g} > 1: {self._cause_of_divergence}"
+            cause = self._cause_of_divergence if not self.problem.is_bounded_below else _STEP_OR_MAP
+            reason = f"{multiplied(radius)}: {cause}"
             return Divergence(overflow, reason)
         return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
 

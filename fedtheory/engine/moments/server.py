@@ -25,6 +25,11 @@ class Divergence:
     reason: str
 
 
+def multiplied(radius: float) -> str:
+    """A spectral radius above one in words."""
+    return f"each round multiplies distances by up to {radius:.4g} (the spectral radius of its mean map)"
+
+
 class ServerTrajectory:
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 

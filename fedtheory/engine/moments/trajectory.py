@@ -14,7 +14,14 @@ from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
-from fedtheory.engine.moments.server import Divergence, ServerTrajectory, functional, functionals, mean_over_rounds
+from fedtheory.engine.moments.server import (
+    Divergence,
+    ServerTrajectory,
+    functional,
+    functionals,
+    mean_over_rounds,
+    multiplied,
+)
 from fedtheory.engine.moments.stale import StaleRounds
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
@@ -94,7 +101,7 @@ class Trajectory(ServerTrajectory):
             return self._divergence_with_stale_models(overflow)
         radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
-            reason = f"the mean round map has spectral radius {radius:.4g} > 1: {self._cause_of_divergence}"
+            reason = f"{multiplied(radius)}: {self._cause_of_divergence}"
             return Divergence(overflow, reason)
         growth = self._noise_growth() if self.problem.oracle.depends_on_model else 0.0
         if growth > 1 + _STABILITY_SLACK:

@@ -1,0 +1,79 @@
+"""Why a run diverges: the client with the steepest objective, and the step size from which on the run is unstable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_floats
+from fedtheory.engine.run import Run
+from fedtheory.federation.losses import LossProblem
+from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.stability import diverges_from
+from fedtheory.shown import short, short_below
+
+_HOPELESS = 1e-6
+"""Part of the planned step size below which an edge of divergence says that smaller steps do not help."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What makes a run diverge."""
+
+    client: str
+    """Name or number of the client whose step size times curvature is largest."""
+    rows: int | None
+    """Its rows; None where the problem has no data."""
+    curvature: float
+    """Its largest curvature L_i, in size."""
+    step_size: float
+    """Its step size in the run."""
+    diverges_from: float
+    """The step size from which on the run diverges."""
+
+    @property
+    def alone(self) -> float:
+        """The step size 2 / L_i from which on the client's own gradient descent diverges."""
+        return 2 / self.curvature if self.curvature > 0 else math.inf
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether smaller step sizes diverge as well."""
+        return self.diverges_from < _HOPELESS * self.step_size
+
+    def sentence(self) -> str:
+        """The cause in words, with the largest stable step size."""
+        if self.is_hopeless:
+            return "smaller step sizes diverge as well: the round map itself grows, so look at the algorithm's updates"
+        counted = "" if self.rows is None else f" ({self.rows} row{'s' * (self.rows != 1)})"
+        steepest = f"client {self.client}{counted} has curvature {short(self.curvature)}"
+        alone = f"2/{short(self.curvature)} = {short(self.alone)}" if math.isfinite(self.alone) else "none"
+        stable = "at all step sizes tried" if math.isinf(edge := self.diverges_from) else f"up to {short_below(edge)}"
+        return f"{steepest}, {alone}; this run is stable {stable}"
+
+
+def cause_of_divergence(run: Run, edge: float | None = None) -> Cause | None:
+    """Why the run diverges; None where its clients have no curvatures.
+
+    `edge` is the step size from which on it diverges, where that is known already.
+    """
+    if isinstance(run.problem, LossProblem):
+        return None
+    floats, problem = run.as_floats(), run.problem
+    curvatures = plain_floats(floats.client_smoothness)
+    sizes = plain_floats(floats.algorithm.work.step_sizes)
+    steepest = int(np.argmax(sizes * curvatures))
+    data = problem.data
+    if edge is None:
+        closed = ClosedRounds(floats) if has_closed_rounds(floats) else None
+        edge = diverges_from(ExactErrors(floats), closed)
+    return Cause(
+        client=str(steepest) if data is None else data.name_of(steepest),
+        rows=None if data is None else len(data.outputs[steepest]),
+        curvature=float(curvatures[steepest]),
+        step_size=float(sizes.max()),
+        diverges_from=edge,
+    )

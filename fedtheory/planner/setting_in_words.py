@@ -1,0 +1,91 @@
+"""A planned run in two lines: who takes part in what, and what F* means."""
+
+from __future__ import annotations
+
+import math
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix
+from fedtheory.federation.oracles import MiniBatch
+from fedtheory.federation.participation import Full, Participation
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.least_squares import notes_on
+from fedtheory.shown import short
+
+
+def planned_lines(run: Run) -> list[str]:
+    """The run as it is planned, and its smallest error."""
+    return [_planned(run), *filter(None, [_optimal_value(run)])]
+
+
+def notes_of(run: Run) -> list[str]:
+    """What a reader of the numbers should know."""
+    return [f"note: {note}" for note in notes_on(run.problem)]
+
+
+def counted(numbers: tuple[int, ...], what: str) -> str:
+    """A count with its noun; several counts as a range."""
+    least, most = min(numbers), max(numbers)
+    count = str(most) if least == most else f"{least} to {most}"
+    return f"{count} {what}{'s' * (most != 1)}"
+
+
+def _planned(run: Run) -> str:
+    problem, algorithm = run.problem, run.algorithm
+    work = algorithm.work
+    parts = [
+        f"step size {short(max(work.step_sizes))}",
+        counted(work.steps, "local step"),
+        counted((algorithm.rounds,), "round"),
+        _batch(run),
+        _participation(algorithm.aggregation.participation, problem.clients),
+        _clock(algorithm.clock),
+    ]
+    settings = ", ".join(part for part in parts if part)
+    return f"{problem.description}: {counted((problem.clients,), 'client')}; planned: {algorithm.name}, {settings}"
+
+
+def _batch(run: Run) -> str:
+    oracle = run.problem.oracle
+    if not isinstance(oracle, MiniBatch):
+        return ""
+    drawn = "with" if oracle.replacement else "without"
+    return f"batches of {oracle.batch} rows drawn {drawn} replacement"
+
+
+def _participation(law: Participation, clients: int) -> str:
+    if isinstance(law, Full):
+        return ""
+    return law.in_words(clients)
+
+
+def _clock(clock: Clock) -> str:
+    if clock.is_synchronous:
+        return ""
+    policy = clock.policy
+    if isinstance(policy, FedFix):
+        name = f"an update every {short(policy.interval)} time units"
+    elif isinstance(policy, FedBuff):
+        name = f"an update for each {policy.buffer} reports"
+    else:
+        name = "an update for each report" if isinstance(policy, Asynchronous) else type(policy).__name__.lower()
+    least, most = min(clock.times), max(clock.times)
+    times = short(most) if least == most else f"{short(least)} to {short(most)}"
+    return f"{name}, client times {times}"
+
+
+def _optimal_value(run: Run) -> str:
+    """F* of a least-squares problem and its root, with the unit of errors."""
+    problem = run.problem
+    if not isinstance(problem, Problem) or problem.data is None:
+        return ""
+    try:
+        lowest = plain_float(problem.optimal_value)
+    except FedtheoryError:
+        return ""
+    penalised = plain_float(problem.data.ridge) != 0
+    what = "smallest mean squared error plus ridge penalty" if penalised else "smallest mean squared error"
+    root = "" if penalised else f", RMSE {short(math.sqrt(max(lowest, 0.0)))}"
+    return f"F* = {short(lowest)} ({what}{root}); errors are F - F*, in squared units of the target"

@@ -1,0 +1,114 @@
+"""Sentences of a plan: the planned run, what F* means, why a run diverges, which bounds promise nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory import FLOAT, Run, planner
+from fedtheory.language import quantities as q
+from fedtheory.planner.answer import error_at_start
+from fedtheory.planner.coverage import ERRORS, LIMITS
+from fedtheory.planner.divergence import cause_of_divergence
+from fedtheory.planner.measured import DRIFTS
+from fedtheory.planner.setting_in_words import planned_lines
+from fedtheory.planner.target import vectors_of_a_client
+from fedtheory.planner.words import answer_lines
+from fedtheory.runfile import parse_run
+
+ROWS = ([[[1.0], [3.0]], [[10.0]]], [[1.0, 2.0], [4.0]])
+PLAIN: dict[str, Any] = {"local_step_size": 0.01, "local_steps": 5, "rounds": 20}
+
+
+def run_of(problem: dict[str, Any] | None = None, **algorithm: Any) -> Run:
+    """Least squares on three rows of two clients; the second has one row and the curvature 200."""
+    given = {"kind": "least-squares", "inputs": ROWS[0], "outputs": ROWS[1]} | (problem or {})
+    return parse_run({"problem": given, "algorithm": PLAIN | algorithm}, FLOAT, Path())
+
+
+def test_the_first_line_names_everything_that_is_planned() -> None:
+    """Algorithm, batches, who takes part, and the clock."""
+    words = planned_lines(run_of({"batch": 1}, participation={"kind": "uniform", "clients": 1}))[0]
+    assert "2 clients; planned: fedavg, step size 0.01, 5 local steps, 20 rounds" in words
+    assert "batches of 1 rows drawn with replacement" in words
+    assert "1 of 2 clients a round, drawn uniformly" in words
+    clocked = planned_lines(run_of(clock={"policy": "fedbuff", "buffer": 2, "times": [1, 3]}))[0]
+    assert "an update for each 2 reports, client times 1 to 3" in clocked
+
+
+def test_the_smallest_error_has_a_meaning() -> None:
+    """F* is the mean squared error of the best model, here by hand, and its root has the target's unit."""
+    # F(w) = ((w - 1)^2 + (3 w - 2)^2)/4 + (10 w - 4)^2/2, smallest at w = 87/210.
+    best = 87 / 210
+    lowest = ((best - 1) ** 2 + (3 * best - 2) ** 2) / 4 + (10 * best - 4) ** 2 / 2
+    line = planned_lines(run_of())[1]
+    assert line.startswith(f"F* = {lowest:.6g} (smallest mean squared error, RMSE {np.sqrt(lowest):.6g})")
+    assert "RMSE" not in planned_lines(run_of({"ridge": 0.1}))[1]
+
+
+def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> None:
+    """One row of length 10 has curvature 200; with one local step the run is stable up to 2/105."""
+    cause = cause_of_divergence(run_of(local_step_size=0.1, local_steps=1))
+    assert cause is not None
+    assert (cause.client, cause.rows, cause.curvature) == ("1", 1, pytest.approx(200))
+    assert cause.alone == pytest.approx(0.01)
+    assert cause.diverges_from == pytest.approx(2 / 105, rel=1e-5)
+    assert "client 1 (1 row) has curvature 200, 2/200 = 0.01; this run is stable up to 0.019047" in cause.sentence()
+    found = planner.plan(run_of(local_step_size=0.1, local_steps=1), claims=[])
+    assert ("diverges:", f"as planned: {cause.sentence()}") in answer_lines(found)
+    assert planner.plan(run_of(), claims=[]).answer.cause is None
+
+
+def test_smaller_steps_do_not_help_updates_that_grow(tmp_path: Path) -> None:
+    """A server that doubles its model diverges at all step sizes."""
+    (tmp_path / "own.py").write_text(
+        "import sympy as sp\n"
+        "from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Weighted, eta, start\n"
+        "x, y = sp.symbols('x y_i', real=True)\n"
+        "algorithm = FederatedAlgorithm('doubling', server={x: start}, local=Local(y, start=x,"
+        " step=y - eta * Gradient(y)), server_update={x: 2 * Weighted(y)}, model=x)\n"
+    )
+    table = {"problem": {"kind": "least-squares", "inputs": ROWS[0], "outputs": ROWS[1]}}
+    run = parse_run(table | {"algorithm": PLAIN | {"name": "own.py:algorithm"}}, FLOAT, tmp_path)
+    cause = cause_of_divergence(run)
+    assert cause is not None
+    assert cause.is_hopeless
+    assert "smaller step sizes diverge as well" in cause.sentence()
+
+
+@pytest.mark.parametrize(("name", "vectors"), [("fedavg", 2), ("fedprox", 2), ("fednova", 2), ("scaffold", 4)])
+def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
+    """SCAFFOLD sends a control variate beside the model, each way."""
+    extra = {"proximal": 1} if name == "fedprox" else {}
+    run = run_of(name=name, **extra)
+    assert vectors_of_a_client(run.algorithm) == vectors
+    assert planner.target.cost_of_a_round(run).messages == 2 * vectors
+
+
+@pytest.mark.parametrize("error", [e for e in ERRORS if e not in LIMITS and e.name not in DRIFTS], ids=lambda e: e.name)
+def test_the_error_at_the_start_is_known_for_every_measure(error: q.Quantity) -> None:
+    """Without noise no error grows at small step sizes, so the error of a run is below it."""
+    run = run_of(local_step_size=1e-4, local_steps=2, clock={"policy": "async", "times": [1, 2]})
+    start = error_at_start(error, run)
+    assert start is not None
+    assert start >= 0
+    gap = {q.average_suboptimality, q.final_suboptimality, q.best_aggregated_suboptimality}
+    if error in gap or error is q.mean_virtual_suboptimality:
+        assert start == pytest.approx(run.initial_gap, rel=1e-6)
+
+
+def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None:
+    """Its drift is that of the planned run: no local steps that pay, no clients, no map."""
+    found = planner.plan(run_of(local_step_size=0.001), claims=[planner.covering_claims()[0], *_measured()])
+    for plan in found.claims:
+        if plan.bound is not None and plan.measures_the_run:
+            assert plan.paying_local_steps is None
+            assert plan.linear_clients is None
+            assert plan.remeasured is None or plan.remeasured.value == plan.remeasured.value_at_step
+
+
+def _measured() -> list[Any]:
+    return [claim for claim in planner.covering_claims() if claim.id == "comparator:curvatures.average-error"]
