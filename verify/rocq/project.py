@@ -64,11 +64,13 @@ DRAWN = (
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
 DEFINED = ("Definitions",)
 """What there is for algorithms that are definitions."""
-NOISY = ("CoinRuns", "AlikeInstance", "NoisyStaleInstance")
+NOISY = ("CoinRuns", "AlikeInstance", "NoisyStaleInstance", "NoisySampledInstance")
 """Runs with noise on which main theorems are instantiated."""
+QUIET = ("LipschitzInstance", "ScheduleInstance")
+"""A run for theorems that assume full gradients, and a schedule, in which nothing is random."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
-_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "RoundInstance", "SampledInstance", *NOISY)
+_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "RoundInstance", "SampledInstance", *NOISY, *QUIET)
 _BUILT = (
     "quadratic_convex",
     "quadratic_smooth",
@@ -98,6 +100,15 @@ _BUILT = (
     "noisy_scheme",
     "noisy_draws",
     "noisy_is_noisy",
+    "noisy_drawn_unbiased",
+    "noisy_drawn_participants",
+    "lipschitz_losses",
+    "lipschitz_servers",
+    "in_turn_fixed",
+    "in_turn_asynchronous",
+    "in_turn_whole_cycles",
+    "in_turn_period",
+    "in_turn_window",
 )
 """Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
@@ -154,7 +165,7 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
 
 
 def library_files(
-    names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN, *DEFINED, *NOISY),
+    names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN, *DEFINED, *NOISY, *QUIET),
 ) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
