@@ -70,7 +70,16 @@ QUIET = ("LipschitzInstance", "ScheduleInstance")
 """A run for theorems that assume full gradients, and a schedule, in which nothing is random."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
-_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "RoundInstance", "SampledInstance", *NOISY, *QUIET)
+_INSTANCES = (
+    "Instance",
+    "TwoClients",
+    "StaleInstance",
+    "SamplesInstance",
+    "RoundInstance",
+    "SampledInstance",
+    *NOISY,
+    *QUIET,
+)
 _BUILT = (
     "quadratic_convex",
     "quadratic_smooth",
