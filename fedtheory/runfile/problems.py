@@ -142,10 +142,7 @@ def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> Clie
 
 def _names_of_clients(data: DataSet, rows: list[Array]) -> tuple[str, ...]:
     """The label of each client in the file; none where rows are dealt out."""
-    labels = [] if data.client is None else [np.unique(data.client[part]) for part in rows]
-    if not labels or any(len(each) != 1 for each in labels):
-        return ()
-    return tuple(f"{each[0]:g}" if isinstance(each[0], float) else str(each[0]) for each in labels)
+    return data.clients.labels if data.clients is not None and rows is data.clients.rows else ()
 
 
 _SPLIT = ("clients", "split", "concentration", "seed")

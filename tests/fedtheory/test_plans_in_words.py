@@ -112,3 +112,14 @@ def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None
 
 def _measured() -> list[Any]:
     return [claim for claim in planner.covering_claims() if claim.id == "comparator:curvatures.average-error"]
+
+
+def test_clients_keep_the_labels_of_their_file(tmp_path: Path) -> None:
+    """Rows that are dealt out have no labels."""
+    (tmp_path / "rows.csv").write_text("x,y,who\n1,2,north\n2,1,south\n3,1,south\n10,4,north\n")
+    problem = {"kind": "least-squares", "data": "rows.csv"}
+    named = {"target": "y", "client": "who", "features": ["x"]}
+    for keys, label in ((named, "south"), ({"target": "y", "features": ["x"], "clients": 2}, "1")):
+        run = parse_run({"problem": problem | keys, "algorithm": PLAIN}, FLOAT, tmp_path)
+        assert run.problem.data is not None
+        assert run.problem.data.name_of(1) == label
