@@ -163,6 +163,7 @@ COMMANDS = {
     "course list": ["course", "list"],
     "course new": ["course", "new", "drift-recursion", "--student", "Jürgen Groß", "-o", "out"],
     "course check": ["course", "check", "submissions/ana.py"],
+    "course points": ["course", "points", "graded", "--from", "given.csv"],
     "course grade": ["course", "grade", "submissions", "-o", "grades", "--jobs", "1"],
     "new-source": ["new-source", "paper"],
     "cache": ["cache"],
@@ -196,6 +197,9 @@ def inputs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     quiet = {key: value for key, value in QUADRATIC.items() if key != "noise"}
     Path("quiet.toml").write_text(run_toml({"problem": quiet, "algorithm": STEP}))
     Path("design.toml").write_text(DESIGN + run_toml({"problem": QUADRATIC, "algorithm": {"rounds": 2}}))
+    Path("graded").mkdir()
+    Path("graded/graded.json").write_text('{"labels": [], "points": ""}')
+    Path("given.csv").write_text("student,question,points\n")
     Path("submissions").mkdir()
     Path("submissions/ana.py").write_text("# fedtheory assignment: drift-recursion (copy of ana)\n")
     return folder

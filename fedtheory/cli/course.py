@@ -34,6 +34,7 @@ Solutions = Annotated[
     typer.Option("--solutions", help="Also write, under `instructor`, the notebook with solutions and the rubric."),
 ]
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
+Grades = Annotated[str, typer.Argument(metavar="DIR", help="A folder that `fedtheory course grade` has written.")]
 Submissions = Annotated[str, typer.Argument(metavar="DIR", help="A folder of submissions, .py and .ipynb.")]
 AnswerFile = Annotated[str, typer.Argument(metavar="FILE", help="Your own answers, .py or .ipynb; its code is run.")]
 Named = Annotated[
@@ -49,7 +50,7 @@ Unsafe = Annotated[
 
 @app.command("list")
 def list_assignments(as_json: Json = False) -> None:
-    """List the assignments: title, source and the claims that they are about."""
+    """List the assignments: title, level, points and the claims that they are about."""
     from fedtheory.language.exercises import CLASS
     from verify.grade import assignments
 
@@ -57,6 +58,8 @@ def list_assignments(as_json: Json = False) -> None:
         {
             "id": assignment.id,
             "title": assignment.title,
+            "source": assignment.source,
+            "level": assignment.level,
             "claims": list(assignment.claims),
             "questions": len(assignment.copy(CLASS).questions),
             "points": assignment.copy(CLASS).points,
@@ -67,11 +70,11 @@ def list_assignments(as_json: Json = False) -> None:
         print_json(documents)
         return
     rows = [
-        [str(d["id"]), str(d["title"]), ", ".join(d["claims"]), str(d["questions"]), str(d["points"])]
+        ["\n".join((d["id"], d["title"])), "\n".join((d["level"], *d["claims"])), f"{d['points']} in {d['questions']}"]
         for d in documents
     ]
-    columns = ["id", "title", "claims", "questions", "points"]
-    print_table(f"{len(rows)} assignments", columns, rows, whole=("id",), roomy=("claims",))
+    columns = ["id and title", "level and claims", "points in questions"]
+    print_table(f"{len(rows)} assignments", columns, rows, whole=())
 
 
 @app.command("new")
@@ -153,6 +156,42 @@ def _print_read_back(found: list[ReadBack]) -> None:
     print_lines("this says nothing about whether an answer is right")
 
 
+@app.command("points")
+def points(  # noqa: PLR0917  Typer makes each argument an option
+    grades: Grades,
+    student: Annotated[str | None, typer.Argument(metavar="[STUDENT]", help="Whose answer.")] = None,
+    question: Annotated[str | None, typer.Argument(metavar="[QUESTION]", help="The question's name.")] = None,
+    given: Annotated[str | None, typer.Argument(metavar="[POINTS]", help="The points of this answer.")] = None,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="A comment for the student.")] = "",
+    table: Annotated[
+        str | None,
+        typer.Option("--from", metavar="CSV", help="A csv file with columns student, question, points and note."),
+    ] = None,
+    assignment: Annotated[
+        str | None, typer.Option("--assignment", metavar="ID", help="Where a student has several assignments.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Enter points that a person gives, as for proofs; grading again keeps them."""
+    from fedtheory.errors import InputError
+    from verify.grade.given_points import Given, points_of, read_given
+    from verify.grade.written import give_points
+
+    if (table is None) == (student is None):
+        raise InputError("STUDENT", "expected either STUDENT QUESTION POINTS, or --from CSV")
+    if table is not None:
+        entries = read_given(Path(table))
+    elif student is None or question is None or given is None:
+        raise InputError("POINTS", "expected STUDENT QUESTION POINTS")
+    else:
+        entries = [Given(student, question, points_of(given), note, assignment or "")]
+    results = give_points(Path(grades), entries)
+    if as_json:
+        print_json({"results": [result.document() for result in results], "entered": len(entries)})
+    else:
+        _for_people(results, Path(grades), [])
+
+
 @app.command("grade")
 def grade(  # noqa: PLR0917  Typer makes each argument an option
     submissions: Submissions,
@@ -214,6 +253,15 @@ def _for_people(results: list[Result], output: Path, others: list[str]) -> None:
     if others:
         print_lines(f"[yellow]no .py and no .ipynb:[/yellow] {escape(', '.join(others))}")
     print_lines(f"points in {output / 'points.csv'}, feedback in {output / 'feedback'}")
+    pending = sum(row.points is None for result in results for row in result.rows)
+    if (output / "points-edited.csv").exists():
+        print_lines("points.csv had been edited and is written again; its former text is in points-edited.csv")
+    if pending:
+        read, typed = output / "to_read.html", f"fedtheory course points {output} STUDENT QUESTION POINTS"
+        print_lines(
+            f"{pending} answer{'s' * (pending > 1)} to read, in {read};"
+            f" enter points in {output / 'to_read.csv'} and grade again, or type `{typed}`"
+        )
 
 
 def _told(result: Result) -> str:

@@ -21,6 +21,8 @@ def test_the_list(command) -> None:
     assert {
         "id": "fedfix-weights",
         "title": "Derive the weights of FedFix",
+        "source": "fraboni2022",
+        "level": "advanced",
         "claims": ["fraboni2022:eq-40", "fraboni2022:eq-36"],
         "questions": 6,
         "points": 15,
@@ -66,6 +68,10 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
         ("bob", 0, 4, 14),
     ]
     assert Path(document["points"]).is_file()
+    entered = command("course", "points", tmp_path / "out", "ana", "proof", "3", "--note", "short", "--json").document
+    assert [r["points"] for r in entered["results"]] == [13, 0]
+    assert "expected either" in command("course", "points", tmp_path / "out").err
+    assert "graded" not in command("course", "points", tmp_path, "ana", "proof", "3").out
     printed = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--unsafe").out
     assert "points.csv" in "".join(printed.split())
 

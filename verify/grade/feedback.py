@@ -8,7 +8,7 @@ from html import escape
 from verify.grade.marking import Result, Row
 from verify.grade.notebooks import counted_points
 
-_STYLE = """
+STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h2 { font-size: 1.1rem; margin: 1.6rem 0 .2rem; } pre { background: #f4f4f4; padding: .8rem; overflow-x: auto; }
 .points { float: right; font-weight: 600; } .trouble { background: #fff4e0; padding: .4rem .8rem; }
@@ -25,10 +25,11 @@ def feedback_page(result: Result) -> str:
     """A self-contained HTML page with points, comments and counterexamples; everything of the student's is escaped."""
     who, what = escape(result.student), escape(result.title or result.assignment or result.file)
     pending = f"; {counted_points(result.pending)} still to be given by a person" if result.pending else ""
-    troubles = "".join(f'<p class="trouble">{escape(trouble)}</p>\n' for trouble in result.troubles)
+    own = (trouble for trouble in result.troubles if trouble not in result.notes)
+    troubles = "".join(f'<p class="trouble">{escape(trouble)}</p>\n' for trouble in own)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
-        f"<title>{what}: {who}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>{what}: {who}</title>\n<style>{STYLE}</style></head>\n<body>\n"
         f"<h1>{what}</h1>\n<p>{who}: {result.points:g} of {counted_points(result.of)}{pending}.</p>\n"
         f"{troubles}{''.join(map(_section, result.rows))}</body>\n</html>\n"
     )
@@ -49,11 +50,12 @@ def _section(row: Row) -> str:
     name = f"<code>{escape(row.name)}</code>"
     return (
         f'<h2><span class="points">{points} / {row.of}</span>{escape(row.title)} ({name})</h2>\n'
-        f"{_question(row)}<dl>{_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_run(row)}"
+        f"{question_part(row)}<dl>{_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_run(row)}"
     )
 
 
-def _question(row: Row) -> str:
+def question_part(row: Row) -> str:
+    """The question, typeset; empty where it is not known."""
     return f'<div class="question">{_typeset(row.question)}</div>\n' if row.question else ""
 
 

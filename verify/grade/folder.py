@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,10 +11,10 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
 from verify.grade.confinement import Launch, NoSandbox, find_launch
-from verify.grade.feedback import feedback_page, run_text
 from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
+from verify.grade.written import entered, write_all
 from verify.processes import in_order
 
 _EDITION = "6"
@@ -77,25 +76,12 @@ def grade_folder(
     ]
     (output / "results").mkdir(parents=True, exist_ok=True)
     (output / "feedback").mkdir(exist_ok=True)
-    results: list[Result] = []
-    graded = in_order(grade_task, [(task,) for task in tasks], jobs)
-    for task, result in zip(tasks, graded, strict=True):
-        results.append(result)
-        kept = tuple(trouble for trouble in result.troubles if trouble not in task.handed_in.troubles)
-        _write_feedback(task.label, replace(result, troubles=kept), output / "feedback")
-        on_progress(len(results), len(tasks))
-    write_points(results, output / "points.csv")
-    return results
-
-
-def _write_feedback(label: str, result: Result, folder: Path) -> None:
-    """The page, and the run files that refute answers beside it."""
-    (folder / f"{label}.html").write_text(feedback_page(result), encoding="utf-8")
-    for row in result.rows:
-        run_file = folder / f"{label}-{row.name}.toml"
-        run_file.unlink(missing_ok=True)
-        if row.run_file is not None:
-            run_file.write_text(run_text(row, run_file.name), encoding="utf-8")
+    given = entered(output)
+    graded: dict[str, Result] = {}
+    for task, result in zip(tasks, in_order(grade_task, [(task,) for task in tasks], jobs), strict=True):
+        graded[task.label] = result
+        on_progress(len(graded), len(tasks))
+    return write_all(graded, given, output)
 
 
 def grade_task(task: Task) -> Result:
@@ -111,7 +97,8 @@ def grade_task(task: Task) -> Result:
     if known is not None:
         return known
     found = _graded(task)
-    result = replace(found, student=file.student, file=file.file, troubles=(*file.troubles, *found.troubles))
+    troubles = (*file.troubles, *found.troubles)
+    result = replace(found, student=file.student, file=file.file, troubles=troubles, notes=file.troubles)
     text = json.dumps({"digest": print_, **result.document()}, indent=2, ensure_ascii=False)
     half_written = stored.with_suffix(".part")
     half_written.write_text(text + "\n", encoding="utf-8")
@@ -143,21 +130,3 @@ def _stored(path: Path, print_: str) -> Result | None:
         return result_of(document) if document["digest"] == print_ else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def write_points(results: Sequence[Result], path: Path) -> None:
-    """One line for each student: the points of each question, their sum, and what a person has still to read."""
-    names = list(dict.fromkeys(row.name for result in results for row in result.rows))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["student", "assignment", *names, "points", "pending", "of", "troubles", "file"])
-        for result in results:
-            points = {row.name: row.points for row in result.rows}
-            cells = ["" if points.get(name) is None else f"{points[name]:g}" for name in names]
-            sums = [f"{result.points:g}", result.pending, result.of, " | ".join(result.troubles), result.file]
-            table.writerow([_plain(cell) for cell in (result.student, result.assignment, *cells, *sums)])
-
-
-def _plain(cell: object) -> object:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "@", "\t")) else cell

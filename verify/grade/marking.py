@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import FrameType
 from typing import Any
 
@@ -16,6 +16,7 @@ from verify.grade.questions import Given, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.shown_answer import as_handed_in, as_read
 from verify.grade.submission import Submission
+from verify.grade.written_text import texts_of
 
 _LONGEST_MARKING = 600.0
 """Seconds of the processor for one answer, after which it is left to a person.
@@ -58,6 +59,8 @@ class Result:
     """The title of the assignment; empty where there is none."""
     file: str = ""
     """The file that was handed in, as people read its name."""
+    notes: tuple[str, ...] = ()
+    """The troubles that are for the instructor alone: they may name other students."""
 
     @property
     def points(self) -> float:
@@ -82,8 +85,9 @@ class Result:
 def result_of(document: Mapping[str, Any]) -> Result:
     """The result that a JSON document holds."""
     rows = tuple(Row(**row) for row in document["rows"])
-    told = (str(document[name]) for name in ("title", "file"))
-    return Result(document["student"], document["assignment"], rows, tuple(document["troubles"]), *told)
+    title, file = (str(document[name]) for name in ("title", "file"))
+    troubles, notes = (tuple(document[name]) for name in ("troubles", "notes"))
+    return Result(document["student"], document["assignment"], rows, troubles, title, file, notes)
 
 
 def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, launch: Launch | NoSandbox) -> Result:
@@ -96,6 +100,8 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
         found = Answers({}, {}, (submission.trouble,))
     else:
         found = _run(copy.questions, submission, launch)
+    manual = [question.name for question in copy.questions if isinstance(question, ManualQuestion)]
+    submission = replace(submission, texts=texts_of(assignment, copy, submission, manual))
     troubles = (*_of_the_header(assignment, copy, submission), *found.troubles)
     rows = tuple(_row(question, submission, found) for question in copy.questions)
     return Result(submission.student, assignment.id, rows, troubles, assignment.title)

@@ -12,7 +12,8 @@ from verify.grade.questions import rule_of
 from verify.grade.submission import METADATA, header
 
 _EMPTY_CODE = "# YOUR CODE HERE\nraise NotImplementedError()"
-_EMPTY_TEXT = "YOUR ANSWER HERE"
+EMPTY_TEXT = "YOUR ANSWER HERE"
+"""The text of a cell that is not answered yet, as nbgrader has it."""
 _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
 _BEGIN_TESTS, _END_TESTS = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
@@ -56,6 +57,11 @@ def python_template(assignment: Assignment, copy: Copy) -> str:
         asked = _comment(_heading(question), question.text, question.listed, question.how)
         parts.append(f"{asked}\n{_python_start(question)}")
     return "\n\n".join(parts) + "\n"
+
+
+def comment_heading(question: Question) -> str:
+    """The line of a Python file below which a question stands."""
+    return _comment(_heading(question))
 
 
 def _heading(question: Question) -> str:
@@ -105,7 +111,7 @@ def _cells_of(assignment: Assignment, question: Question, with_solutions: bool) 
     statement = f"## {_heading(question)}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
     asked = _read_only(f"{question.name}-statement", statement)
     if isinstance(question, ManualQuestion):
-        source = question.solution if with_solutions else _EMPTY_TEXT
+        source = question.solution if with_solutions else EMPTY_TEXT
         return [asked, _cell("markdown", question.name, source, solution=True, grade=True, points=question.points)]
     answer = _cell("code", question.name, _answer_source(question, with_solutions), solution=True)
     source = _test_source(assignment, question, with_solutions)

@@ -36,6 +36,8 @@ class Submission:
     """Whose copy the file says that it is."""
     trouble: str | None = None
     """Why the file cannot be read."""
+    source: str = ""
+    """The text of a Python file; empty for a notebook."""
 
 
 def read_submission(path: Path, student: str) -> Submission:
@@ -85,7 +87,7 @@ def _read_python(student: str, text: str) -> Submission:
     """A Python file, statement by statement."""
     named = _HEADER.search(text)
     assignment, copy_of = named.groups() if named else (None, None)
-    return Submission(student, assignment, split_code(_bounded(text)), copy_of=_student_of(copy_of))
+    return Submission(student, assignment, split_code(_bounded(text)), copy_of=_student_of(copy_of), source=text)
 
 
 def _bounded(code: str) -> str:

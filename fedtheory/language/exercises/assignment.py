@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises.draw import Draw
@@ -13,6 +14,9 @@ from fedtheory.language.exercises.questions import Question
 CLASS = "class"
 """The id of the copy that a whole class shares."""
 _LONGEST_ID = 80
+
+Level = Literal["introductory", "intermediate", "advanced"]
+"""Introductory: algebra and calculus. Intermediate: a lemma on convex functions. Advanced: a whole theorem or proof."""
 
 
 def is_student(name: str) -> bool:
@@ -50,6 +54,13 @@ class Assignment:
     """From a student's draws to introduction, worked start and questions."""
     file: str | None = None
     """The file of an instructor's own exercise; None for those of the papers."""
+    level: Level | None = None
+    """How much of the theory it supposes; None where nobody has said."""
+
+    @property
+    def source(self) -> str:
+        """The key of the source of its first claim; empty without a claim."""
+        return self.claims[0].partition(":")[0] if self.claims else ""
 
     @property
     def target(self) -> str:

@@ -81,5 +81,6 @@ ASSIGNMENTS = [
         "Linear speed-up: the limit on local steps",
         ("liu2022:thm-1", "liu2022:cor-2.step", "liu2022:cor-2.K"),
         _draw,
+        level="advanced",
     )
 ]

@@ -90,4 +90,5 @@ ASSIGNMENT = ex.Assignment(
     "Derive the weights of FedFix",
     ("fraboni2022:eq-40", "fraboni2022:eq-36"),
     _draw,
+    level="advanced",
 )

@@ -91,4 +91,5 @@ ASSIGNMENT = ex.Assignment(
     "Examples 1 and 2: limit or cycle?",
     ("fraboni2022:example-1", "fraboni2022:example-2", "fraboni2022:example-2.fixed"),
     _draw,
+    level="intermediate",
 )

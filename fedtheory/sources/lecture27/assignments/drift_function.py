@@ -81,4 +81,10 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = ex.Assignment("drift-function", "h(x) and its properties", ("lecture27:h", "lecture27:thm-1"), _draw)
+ASSIGNMENT = ex.Assignment(
+    "drift-function",
+    "h(x) and its properties",
+    ("lecture27:h", "lecture27:thm-1"),
+    _draw,
+    level="introductory",
+)

@@ -93,4 +93,5 @@ ASSIGNMENT = ex.Assignment(
     "Choose the number of local steps under a budget",
     ("lecture27:resource", "lecture27:thm-2.explicit", "lecture27:tau-choice"),
     _draw,
+    level="intermediate",
 )

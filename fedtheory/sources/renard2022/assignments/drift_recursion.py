@@ -64,4 +64,10 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = ex.Assignment("drift-recursion", "Find the drift recursion and solve it", ("renard2022:lemma-2.3",), _draw)
+ASSIGNMENT = ex.Assignment(
+    "drift-recursion",
+    "Find the drift recursion and solve it",
+    ("renard2022:lemma-2.3",),
+    _draw,
+    level="intermediate",
+)

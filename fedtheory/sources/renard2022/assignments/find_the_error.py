@@ -83,4 +83,5 @@ ASSIGNMENT = ex.Assignment(
     "Find the error in a printed proof",
     (_PROOF, "renard2022:lemma-2.2.fixed"),
     _draw,
+    level="advanced",
 )

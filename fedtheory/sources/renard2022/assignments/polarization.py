@@ -67,4 +67,5 @@ ASSIGNMENT = ex.Assignment(
     "Prove the polarization identity",
     ("renard2022:property-2.4", "renard2022:lemma-2.2.proof.polarize"),
     _draw,
+    level="introductory",
 )

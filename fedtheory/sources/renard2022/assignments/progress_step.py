@@ -84,4 +84,5 @@ ASSIGNMENT = ex.Assignment(
     "The per-round progress step",
     ("renard2022:lemma-2.2", "renard2022:lemma-2.2.fixed"),
     _draw,
+    level="intermediate",
 )

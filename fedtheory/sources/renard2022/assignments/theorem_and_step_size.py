@@ -74,4 +74,5 @@ ASSIGNMENT = ex.Assignment(
     "Assemble the theorem and choose the step size",
     ("renard2022:thm-2.1", "renard2022:thm-2.1.rate"),
     _draw,
+    level="advanced",
 )

@@ -76,4 +76,5 @@ ASSIGNMENT = ex.Assignment(
     "Problem 5.1: averaging without normalisation",
     ("vlaski2023:problem-5.1", "vlaski2023:problem-5.1.limit"),
     _draw,
+    level="introductory",
 )

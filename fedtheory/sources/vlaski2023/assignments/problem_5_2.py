@@ -89,4 +89,5 @@ ASSIGNMENT = ex.Assignment(
     "Problem 5.2: the average of sampled agents",
     ("vlaski2023:problem-5.2", "vlaski2023:lemma-5.1"),
     _draw,
+    level="intermediate",
 )

@@ -81,4 +81,5 @@ ASSIGNMENT = ex.Assignment(
     "Problem 5.3: federated least mean squares",
     ("vlaski2023:problem-5.3",),
     _draw,
+    level="intermediate",
 )

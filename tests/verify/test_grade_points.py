@@ -1,0 +1,136 @@
+"""Points that a person gives: entered by command or csv, kept by grading again, shown to the student."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from fedtheory.errors import InputError
+from verify.grade import Result, assignments, grade_folder
+from verify.grade import notebooks as n
+from verify.grade.given_points import Given, points_of, read_given
+from verify.grade.written import give_points
+
+ASSIGNMENT = assignments()["polarization"]
+PLACEHOLDER = "# Write your text here, as comments."
+
+
+def handout(student: str, text: str = PLACEHOLDER) -> str:
+    """The Python file of a student, with a proof."""
+    return n.python_template(ASSIGNMENT, ASSIGNMENT.copy(student)).replace(PLACEHOLDER, text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three submissions: a proof in comments, one in a string, a notebook without one."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ana.py").write_text(handout("ana", "# Expand $\\|a+b\\|^2$\n# and rearrange."))
+    (folder / "bob.py").write_text(handout("bob", 'proof = """By the cosine rule."""'))
+    (folder / "eve.ipynb").write_text(n.notebook_text(n.student_notebook(ASSIGNMENT, ASSIGNMENT.copy("eve"))))
+    return folder
+
+
+def graded(folder: Path) -> Path:
+    """The folder of grades."""
+    grade_folder(folder, folder.parent / "out", unsafe=True)
+    return folder.parent / "out"
+
+
+def table(file: Path) -> list[dict[str, str]]:
+    """The lines of a csv file."""
+    with file.open(newline="", encoding="utf-8") as opened:
+        return list(csv.DictReader(opened))
+
+
+def proofs(results: list[Result]) -> dict[str, float | None]:
+    """The points of the proof, by student."""
+    return {r.student: row.points for r in results for row in r.rows if row.name == "proof"}
+
+
+def test_texts_are_collected(folder: Path) -> None:
+    """From comments, strings and cells, without what the handout has written there."""
+    output = graded(folder)
+    lines = table(output / "to_read.csv")
+    assert [(line["student"], line["answer"]) for line in lines] == [
+        ("ana", "Expand $\\|a+b\\|^2$\nand rearrange."),
+        ("bob", "By the cosine rule."),
+        ("eve", ""),
+    ]
+    assert {(line["question"], line["max"], line["points"]) for line in lines} == {("proof", "4", "")}
+    page = (output / "to_read.html").read_text()
+    assert "By the cosine rule." in page
+    assert "no text was found" in page
+
+
+def test_points_survive_grading_again(folder: Path) -> None:
+    """Whether they are typed, listed, or entered in the table itself; a submission that is away keeps its entry."""
+    output = graded(folder)
+    give_points(output, [Given("ana", "proof", 3.5, "the second form is missing")])
+    lines = table(output / "to_read.csv")
+    lines[1]["points"] = "2,25"
+    with (output / "to_read.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, lines[0], delimiter=";")
+        writer.writeheader()
+        writer.writerows(lines)
+    moved = (folder / "ana.py").rename(folder.parent / "ana.py")
+    assert proofs(grade_folder(folder, output, unsafe=True)) == {"bob": 2.25, "eve": None}
+    moved.rename(folder / "ana.py")
+    assert proofs(grade_folder(folder, output, unsafe=True)) == {"ana": 3.5, "bob": 2.25, "eve": None}
+    ana = table(output / "points.csv")[0]
+    assert (ana["proof"], ana["proof_max"], ana["points"], ana["pending"], ana["of"]) == ("3.5", "4", "3.5", "0", "14")
+    assert "the second form is missing" in (output / "feedback" / "ana.html").read_text()
+
+
+def test_a_person_can_overrule_the_machine(folder: Path) -> None:
+    """The comment says both."""
+    output = graded(folder)
+    results = give_points(output, [Given("ana", "slip", 1, "a slip of the pen")])
+    row = next(row for r in results if r.student == "ana" for row in r.rows if row.name == "slip")
+    assert row.points == 1
+    assert row.comment.endswith("; points given by a person: a slip of the pen")
+
+
+def test_an_edited_table_of_points_is_kept(folder: Path) -> None:
+    """It is written again, and what somebody typed into it is kept beside it."""
+    output = graded(folder)
+    graded(folder)
+    assert not (output / "points-edited.csv").exists()
+    with (output / "points.csv").open("a", encoding="utf-8") as file:
+        file.write("typed\n")
+    graded(folder)
+    assert (output / "points-edited.csv").read_text(encoding="utf-8").endswith("typed\n")
+    assert "typed" not in (output / "points.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (Given("max", "proof", 1), "expected one of ana, bob, eve, got 'max'"),
+        (Given("ana", "prove", 1), "expected one of proof, by_difference"),
+        (Given("ana", "proof", 5), "expected at most 4 for proof, got 5"),
+    ],
+)
+def test_points_of_no_answer(folder: Path, given: Given, message: str) -> None:
+    """They are refused, with what was expected, and nothing is written."""
+    output = graded(folder)
+    before = (output / "to_read.csv").read_bytes()
+    with pytest.raises(InputError, match=message):
+        give_points(output, [given])
+    assert (output / "to_read.csv").read_bytes() == before
+
+
+def test_a_broken_table(tmp_path: Path) -> None:
+    """The line is named."""
+    file = tmp_path / "given.csv"
+    file.write_text("student,question,points\nana,proof,many\n")
+    with pytest.raises(InputError, match=r"given\.csv, line 2"):
+        read_given(file)
+    file.write_text("student,points\nana,3\n")
+    with pytest.raises(InputError, match="question is missing"):
+        read_given(file)
+    for text in ("-1", "nan", "inf", ""):
+        with pytest.raises(InputError, match="expected a number, zero or more"):
+            points_of(text)

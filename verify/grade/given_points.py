@@ -1,0 +1,148 @@
+"""Points that a person gives: kept in one csv file beside the grades, which grading again reads and extends."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fedtheory.errors import InputError
+from verify.grade.marking import Result, Row
+
+FILE = "to_read.csv"
+"""One line for each answer that a person reads; also where a person enters points."""
+_COLUMNS = ("student", "assignment", "question", "max", "points", "note", "answer")
+_NEEDED = ("student", "question", "points")
+_FORMULA = ("=", "+", "@", "\t")
+
+Key = tuple[str, str, str]
+"""Student, assignment and question."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The points of one answer, as a person enters them."""
+
+    student: str
+    question: str
+    points: float
+    note: str = ""
+    assignment: str = ""
+    """Empty where the student has one answer to a question of that name."""
+    place: str = ""
+    """Where it was entered, for messages."""
+
+
+def read_given(file: Path) -> list[Given]:
+    """The lines of a csv file in which points are entered; `InputError`, with the line, for what is no number."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("--from", f"cannot read {file} ({error})") from None
+    delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
+    table = csv.DictReader(lines, delimiter=delimiter)
+    missing = [name for name in _NEEDED if name not in (table.fieldnames or ())]
+    if missing:
+        raise InputError(
+            "--from", f"expected the columns {', '.join(_NEEDED)}; {', '.join(missing)} is missing"
+        ).in_file(str(file))
+    return [_entry(row, f"{file}, line {table.line_num}") for row in table if (row["points"] or "").strip()]
+
+
+def matched(given: Iterable[Given], results: Sequence[Result]) -> dict[Key, Given]:
+    """Each entry with the answer that it is about; `InputError` where there is none, several, or too many points."""
+    rows = {(r.student, r.assignment, row.name): row for r in results for row in r.rows}
+    return {_key(entry, rows): entry for entry in given}
+
+
+def parted(given: Iterable[Given], results: Sequence[Result]) -> tuple[dict[Key, Given], list[Given]]:
+    """The entries about answers that are there, and those about answers that are not, which are kept."""
+    there = {(r.student, row.name) for r in results for row in r.rows}
+    entries = list(given)
+    known = matched((entry for entry in entries if (entry.student, entry.question) in there), results)
+    return known, [entry for entry in entries if (entry.student, entry.question) not in there]
+
+
+def with_given(result: Result, given: Mapping[Key, Given]) -> Result:
+    """A result with the points that a person gives to its answers."""
+    rows = [_with_points(row, given.get((result.student, result.assignment, row.name))) for row in result.rows]
+    return replace(result, rows=tuple(rows))
+
+
+def write_to_read(results: Sequence[Result], given: Mapping[Key, Given], others: Iterable[Given], path: Path) -> None:
+    """All answers that the machine leaves to a person, or to which a person gives points, with what is entered.
+
+    `others` are entries about answers that are not there at present, so that no work of a person is lost.
+    """
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(_COLUMNS)
+        for result in results:
+            for row in result.rows:
+                entry = given.get((result.student, result.assignment, row.name))
+                if row.points is None or entry is not None:
+                    points, note = ("", "") if entry is None else (f"{entry.points:g}", entry.note)
+                    cells = (result.student, result.assignment, row.name, row.of, points, note, row.answer)
+                    table.writerow([plain(cell) for cell in cells])
+        for entry in others:
+            kept = (entry.student, entry.assignment, entry.question, "", f"{entry.points:g}", entry.note, "")
+            table.writerow([plain(cell) for cell in kept])
+
+
+def plain(cell: object) -> object:
+    """A text that a spreadsheet does not take for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def points_of(text: str, place: str = "") -> float:
+    """A number of points; `InputError` for what is none."""
+    try:
+        points = float(text.strip().replace(",", "."))
+    except ValueError:
+        points = -1
+    if not 0 <= points < float("inf"):
+        raise InputError("points", f"expected a number, zero or more, got {text.strip()[:40]!r}").in_file(place)
+    return points
+
+
+def _entry(row: Mapping[str, str | None], place: str) -> Given:
+    texts = {name: _text(row.get(name)) for name in ("student", "question", "note", "assignment")}
+    return Given(points=points_of(row["points"] or "", place), place=place, **texts)
+
+
+def _text(cell: str | None) -> str:
+    text = (cell or "").strip()
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+def _key(entry: Given, rows: Mapping[Key, Row]) -> Key:
+    fitting = [
+        key for key in rows if (key[0], key[2]) == (entry.student, entry.question) and entry.assignment in ("", key[1])
+    ]
+    if not fitting:
+        raise InputError(*_unknown(entry, rows)).in_file(entry.place)
+    if len(fitting) > 1:
+        names = ", ".join(assignment for _, assignment, _ in fitting)
+        reason = f"{entry.student} has an answer {entry.question!r} in {names}: say which with --assignment"
+        raise InputError("question", reason).in_file(entry.place)
+    row = rows[fitting[0]]
+    if entry.points > row.of:
+        reason = f"expected at most {row.of} for {entry.question}, got {entry.points:g}"
+        raise InputError("points", reason).in_file(entry.place)
+    return fitting[0]
+
+
+def _unknown(entry: Given, rows: Mapping[Key, Row]) -> tuple[str, str]:
+    students = dict.fromkeys(student for student, _, _ in rows)
+    if entry.student not in students:
+        return "student", f"expected one of {', '.join(students) or 'no student'}, got {entry.student!r}"
+    questions = dict.fromkeys(question for student, _, question in rows if student == entry.student)
+    return "question", f"expected one of {', '.join(questions)}, got {entry.question!r}"
+
+
+def _with_points(row: Row, entry: Given | None) -> Row:
+    if entry is None:
+        return row
+    by = f"points given by a person{f': {entry.note}' if entry.note else ''}"
+    return replace(row, points=entry.points, comment=by if row.points is None else f"{row.comment}; {by}")

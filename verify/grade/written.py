@@ -1,0 +1,137 @@
+"""What grading leaves in its folder: points, pages for students, and the answers that a person reads."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from shlex import quote
+
+from fedtheory.errors import InputError
+from verify.grade.feedback import STYLE, feedback_page, question_part, run_text
+from verify.grade.given_points import FILE, Given, Key, matched, parted, plain, read_given, with_given, write_to_read
+from verify.grade.marking import Result, Row, result_of
+from verify.grade.notebooks import counted_points
+from verify.grade.submission import digest
+
+_GRADED = "graded.json"
+"""The names of the result files of the last grading, in the order of its submissions."""
+_READING = "to_read.html"
+POINTS, EDITED = "points.csv", "points-edited.csv"
+"""The table of points, and where one goes that was edited since it was written."""
+
+
+def read_graded(folder: Path) -> dict[str, Result]:
+    """The results of a folder of grades by the names of their files; `InputError` for a folder without."""
+    try:
+        labels = json.loads((folder / _GRADED).read_text(encoding="utf-8"))["labels"]
+        documents = {label: (folder / "results" / f"{label}.json").read_text(encoding="utf-8") for label in labels}
+        return {label: result_of(json.loads(text)) for label, text in documents.items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError("DIR", f"expected a folder that `fedtheory course grade` has written, got {folder}") from None
+
+
+def entered(folder: Path) -> list[Given]:
+    """The points that a person has entered in a folder of grades."""
+    return read_given(folder / FILE) if (folder / FILE).exists() else []
+
+
+def give_points(folder: Path, given: Iterable[Given]) -> list[Result]:
+    """Enter points into a folder of grades, and write all that depends on them again; a later entry counts."""
+    graded = read_graded(folder)
+    results = list(graded.values())
+    new = matched(given, results)
+    return write_all(graded, [*entered(folder), *(_placed(entry, key) for key, entry in new.items())], folder)
+
+
+def write_all(graded: dict[str, Result], given: Sequence[Given], folder: Path) -> list[Result]:
+    """Write points, pages and answers to read; the results with the points that a person gives."""
+    known, others = parted(given, list(graded.values()))
+    write_to_read(list(graded.values()), known, others, folder / FILE)
+    (folder / _READING).write_text(_reading_page(list(graded.values()), folder), encoding="utf-8")
+    results = {label: with_given(result, known) for label, result in graded.items()}
+    for label, result in results.items():
+        write_feedback(label, result, folder / "feedback")
+    _keep_edited(folder)
+    write_points(list(results.values()), folder / POINTS)
+    document = {"labels": list(graded), "points": digest(folder / POINTS)}
+    (folder / _GRADED).write_text(json.dumps(document), encoding="utf-8")
+    return list(results.values())
+
+
+def _keep_edited(folder: Path) -> None:
+    """Keep a table of points that somebody has edited under another name, before it is written again."""
+    try:
+        known = json.loads((folder / _GRADED).read_text(encoding="utf-8"))["points"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if (folder / POINTS).exists() and digest(folder / POINTS) != known:
+        (folder / POINTS).replace(folder / EDITED)
+
+
+def _placed(entry: Given, key: Key) -> Given:
+    """The entry with the assignment that it is about."""
+    return replace(entry, assignment=key[1])
+
+
+def write_feedback(label: str, result: Result, folder: Path) -> None:
+    """The page, and the run files that refute answers beside it."""
+    (folder / f"{label}.html").write_text(feedback_page(result), encoding="utf-8")
+    for row in result.rows:
+        run_file = folder / f"{label}-{row.name}.toml"
+        run_file.unlink(missing_ok=True)
+        if row.run_file is not None:
+            run_file.write_text(run_text(row, run_file.name), encoding="utf-8")
+
+
+def write_points(results: Sequence[Result], path: Path) -> None:
+    """One line for each student: points and maximum of each question, their sums, and what a person has to read."""
+    names = list(dict.fromkeys(row.name for result in results for row in result.rows))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        heads = [head for name in names for head in (name, f"{name}_max")]
+        table.writerow(["student", "assignment", *heads, "points", "pending", "of", "troubles", "file"])
+        for result in results:
+            rows = {row.name: row for row in result.rows}
+            cells = [cell for name in names for cell in _cells(rows.get(name))]
+            sums = [f"{result.points:g}", result.pending, result.of, " | ".join(result.troubles), result.file]
+            table.writerow([plain(cell) for cell in (result.student, result.assignment, *cells, *sums)])
+
+
+def _cells(row: Row | None) -> tuple[object, object]:
+    if row is None:
+        return "", ""
+    return "" if row.points is None else f"{row.points:g}", row.of
+
+
+def _reading_page(results: Sequence[Result], folder: Path) -> str:
+    """The answers that a person reads, question by question, each with the command that enters its points."""
+    asked: dict[tuple[str, str], list[tuple[Result, Row]]] = {}
+    for result in results:
+        for row in result.rows:
+            if row.points is None:
+                asked.setdefault((result.assignment, row.name), []).append((result, row))
+    sections = "".join(_reading_section(of, folder) for of in asked.values())
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Answers to read</title>\n'
+        f"<style>{STYLE}</style></head>\n<body>\n<h1>Answers to read</h1>\n"
+        f"{sections or '<p>None.</p>'}</body>\n</html>\n"
+    )
+
+
+def _reading_section(answers: Sequence[tuple[Result, Row]], folder: Path) -> str:
+    first, row = answers[0]
+    head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({counted_points(row.of)})</h2>\n"
+    texts = (
+        f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
+        f"<p><code>{escape(_command(result, row, folder))}</code></p>\n"
+        for result, row in answers
+    )
+    return f"{head}{question_part(row)}{''.join(texts)}"
+
+
+def _command(result: Result, row: Row, folder: Path) -> str:
+    return f'fedtheory course points {quote(str(folder))} {quote(result.student)} {row.name} POINTS --note "..."'

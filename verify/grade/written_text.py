@@ -1,0 +1,40 @@
+"""A student's text in a Python file: a string, or the comments below the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fedtheory.language.exercises import Assignment, Copy, Question
+from verify.grade.literals import literal_answers
+from verify.grade.notebooks import EMPTY_TEXT, comment_heading, python_template
+from verify.grade.submission import Submission
+
+
+def texts_of(assignment: Assignment, copy: Copy, submission: Submission, wanted: Sequence[str]) -> dict[str, str]:
+    """The texts that answer some questions, by name: from a notebook's cells, or from a Python file."""
+    if not submission.source:
+        return {name: "" if text.strip() == EMPTY_TEXT else text for name, text in submission.texts.items()}
+    strings = literal_answers(submission.units)
+    handout = {line.strip() for line in python_template(assignment, copy).splitlines()}
+    lines = submission.source.splitlines()
+    return {
+        question.name: strings.get(question.name) or _below(question, copy.questions, lines, handout)
+        for question in copy.questions
+        if question.name in wanted
+    }
+
+
+def _below(question: Question, questions: Iterable[Question], lines: Sequence[str], handout: set[str]) -> str:
+    """The lines from a question's heading to the next one that are not in the handout."""
+    begin = _place(question, lines)
+    if begin is None:
+        return ""
+    places = [place for other in questions if (place := _place(other, lines)) is not None]
+    end = min((place for place in places if place > begin), default=len(lines))
+    own = [line.strip() for line in lines[begin:end] if line.strip() not in handout]
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in own).strip()
+
+
+def _place(question: Question, lines: Sequence[str]) -> int | None:
+    heading = comment_heading(question)
+    return next((place for place, line in enumerate(lines) if line.strip() == heading), None)
