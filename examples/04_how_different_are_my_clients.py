@@ -17,8 +17,8 @@ print(f"L = {run.smoothness:.3f}, mu = {run.strong_convexity:.3f}")
 print(problem.client_optima.round(3))
 
 # It prints:
-# <Problem least squares on given rows: 3 clients in 2 dimensions>
-# L = 2.876, mu = 0.645
-# [[1. 1.]
-#  [2. 1.]
-#  [3. 1.]]
+# <Problem least squares on given rows: 3 clients in 3 dimensions>
+# L = 3.008, mu = 0.644
+# [[1. 1. 0.]
+#  [2. 1. 0.]
+#  [3. 1. 0.]]

@@ -29,7 +29,7 @@ def run_of(given: RunLike, arithmetic: str | None) -> Run:
         return given.as_floats() if wanted is FLOAT else exact_run_of(given)
     if isinstance(given, Mapping):
         return parse_run(dict(given), wanted or FLOAT)
-    return read_run(fspath(given), wanted or FLOAT)
+    return read_run(_file_of(given), wanted or FLOAT)
 
 
 def exact_run_of(given: RunLike) -> Run:
@@ -42,7 +42,25 @@ def exact_run_of(given: RunLike) -> Run:
         return given if given.arithmetic is not FLOAT else parse_run(run_table(given), RATIONAL)
     if isinstance(given, Mapping):
         return parse_run(dict(given), RATIONAL)
-    return read_run(fspath(given), RATIONAL)
+    return read_run(_file_of(given), RATIONAL)
+
+
+def _file_of(given: str | PathLike[str]) -> str:
+    """The name of a run file; `InputError` for what is neither a run nor a name."""
+    from fedtheory.errors import InputError
+    from fedtheory.federation.problem import Problem
+
+    if isinstance(given, Problem):
+        way_out = "ft.run_on(problem, local_step_size=0.1, local_steps=5, rounds=100) is one"
+        raise InputError("run", f"expected a run, got a problem alone, which does not say what is run on it: {way_out}")
+    try:
+        return fspath(given)
+    except TypeError:
+        what = f"a {type(given).__name__}"
+        way_out = "ft.problem_from makes a problem of data, and ft.run_on a run of a problem"
+        raise InputError(
+            "run", f"expected a run, the name of a run file or its content, got {what}: {way_out}"
+        ) from None
 
 
 def claim_of(given: ClaimLike) -> Claim:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
-from fedtheory.api.inputs import run_of
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -29,6 +28,7 @@ def problem_from(
     outputs: Any = None,
     *,
     client: Any = None,
+    features: Sequence[str] | None = None,
     clients: int | None = None,
     split: str = "iid",
     concentration: float = 0.1,
@@ -41,18 +41,42 @@ def problem_from(
     `inputs` are (n, d): an array, a data frame, a tensor, or what scikit-learn's loaders return, which brings its
     outputs.  `outputs` are (n,), or the name of a column.  `client` says whose each row is, (n,), or names a column;
     without it the rows are split over `clients`: "iid", or "dirichlet" with a `concentration`, by the `seed`.
-    Further `keys` are those of a least-squares problem in a run file, such as ``batch=8``.
-    Raises `InputError` where the shapes do not fit, or rows have no client.
+    `features` names the columns of a data frame to use, all others unless given.  Further `keys` are those of a
+    least-squares problem in a run file: ``standardize``, ``intercept``, ``shares``, ``ridge``, ``batch``, ...
+
+    A data frame whose column is named as `outputs` is prepared as `fedtheory data` and `fedtheory plan` prepare a
+    file: features are standardised where their scales are far apart, and a column of ones is added.  Arrays are taken
+    as they are, as the formula says.  ``standardize`` and ``intercept`` overrule both.
+    Raises `InputError` with the row and the column of what is no number, where the shapes do not fit, or where rows
+    have no client.
 
     >>> import fedtheory as ft
     >>> ft.problem_from([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 5.0], clients=2)
     <Problem least squares on given rows: 2 clients in 1 dimension>
+    >>> ft.problem_from([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 5.0], clients=2, intercept=True, ridge="1/10")
+    <Problem least squares on given rows: 2 clients in 2 dimensions>
     """
-    from fedtheory.api.rows import rows_of, rows_of_clients
+    from fedtheory.api.rows import data_given, is_frame
+    from fedtheory.arithmetic import FLOAT
+    from fedtheory.errors import InputError
+    from fedtheory.runfile.problems import USUAL, problem_on
+    from fedtheory.runfile.table import Table
 
-    rows = rows_of(inputs, outputs, client)
-    parts = rows_of_clients(rows, clients, split, concentration, seed)
-    table = {"kind": "least-squares", "start": start if isinstance(start, str) else [*map(float, start)], **keys}
-    table["inputs"] = [rows.inputs[part].tolist() for part in parts]
-    table["outputs"] = [rows.outputs[part].tolist() for part in parts]
-    return run_of({"problem": table, "algorithm": {"local_step_size": 1, "rounds": 1}}, None).problem
+    data = data_given(inputs, outputs, client, features)
+    if client is not None and clients is not None:
+        raise InputError("clients", "expected either client or clients, got both")
+    if client is None and clients is None:
+        raise InputError("client", "expected whose each row is, or a number of clients")
+    usual = USUAL if is_frame(inputs) and isinstance(outputs, str) else {}
+    table: dict[str, Any] = {**usual, **keys}
+    table["start"] = start if isinstance(start, str) else [*map(float, start)]
+    if clients is not None:
+        table |= {"clients": clients, "split": split, "seed": seed}
+        table |= {"concentration": concentration} if split == "dirichlet" else {}
+    read = Table(table, "", FLOAT)
+    try:
+        problem = problem_on(read, data)
+        read.finish()
+    except InputError as error:
+        raise InputError(error.key.removeprefix("problem."), error.message) from None
+    return problem

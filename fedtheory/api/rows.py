@@ -1,93 +1,112 @@
-"""Rows of data from whatever holds them, and whose they are."""
+"""Rows of data from whatever holds them: arrays, data frames, tensors, what scikit-learn's loaders return."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.problem.cells import Cells
+from fedtheory.federation.problem.columns import KEY, Choice, Header
+from fedtheory.federation.problem.datasets import DataSet, data_of
+from fedtheory.federation.problem.tables import Chunk
+
+_OUTPUTS, _CLIENT = "outputs", "client"
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Data whose rows belong together."""
+@dataclass(frozen=True)
+class Columns:
+    """Columns by their places, with a name and a label for each row."""
 
-    inputs: Array
-    """(n, d)."""
-    outputs: Array
-    """(n,)."""
-    client: Array | None
-    """(n,): whose each row is; None where that is not said."""
+    header: Header
+    columns: Sequence[Any]
+    rows: Sequence[object]
+    decimal: str = "."
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
+        """All rows at once: whoever has them has them in memory."""
+        places = [self.header.names.index(name) for name in names]
+        yield Chunk(self.rows, [_cells(self.columns[place]) for place in places])
 
 
-def rows_of(inputs: Any, outputs: Any, client: Any) -> Rows:
-    """Rows of arrays, data frames, tensors, or what scikit-learn's loaders return; `InputError` where they differ."""
+def data_given(inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None) -> DataSet:
+    """The rows of what a function is given; `InputError` names the row and the column of what is no number."""
     if outputs is None and hasattr(inputs, "data") and hasattr(inputs, "target"):
         inputs, outputs = inputs.data, inputs.target
     if outputs is None:
-        raise InputError("outputs", "expected numbers, or the name of a column")
-    columns = [name for name in (outputs, client) if isinstance(name, str)]
-    outputs, client = _column(inputs, outputs, "outputs"), _column(inputs, client, "client")
-    table = _numbers(inputs.drop(columns=columns) if columns else inputs, "inputs")
-    found = Rows(table, _numbers(outputs, "outputs"), None if client is None else np.asarray(client))
-    _require_shapes(found)
-    return found
+        raise InputError(_OUTPUTS, "expected numbers, or the name of a column")
+    names, columns, rows = _columns(inputs)
+    roles = {}
+    for key, given in ((_OUTPUTS, outputs), (_CLIENT, client)):
+        if isinstance(given, str):
+            _require_known(names, given, key, is_frame=is_frame(inputs))
+            roles[key] = given
+        elif given is not None:
+            roles[key] = _unused(key, names)
+            names, columns = [*names, roles[key]], [*columns, _one_for_each(given, len(rows), key)]
+    chosen = None if features is None else tuple(map(str, features))
+    choice = Choice(roles[_OUTPUTS], roles.get(_CLIENT), chosen)
+    if client is None:
+        # A column that happens to be called client is a feature unless it is named.
+        choice = Choice(roles[_OUTPUTS], None, chosen or tuple(name for name in names if name != roles[_OUTPUTS]))
+    try:
+        return data_of(Columns(Header("inputs", tuple(names)), columns, rows), choice, "given rows")
+    except InputError as error:
+        raise InputError("" if error.key == KEY else error.key.removeprefix("problem."), error.message) from None
 
 
-def _column(frame: Any, given: Any, key: str) -> Any:
-    """What is given, or the column of the data frame that it names."""
-    if not isinstance(given, str):
-        return given
-    if not hasattr(frame, "columns"):
-        raise InputError(key, f"the column {given!r} needs inputs that are a data frame")
-    if given not in frame.columns:
-        raise InputError(key, f"expected one of the columns {', '.join(map(str, frame.columns))}, got {given!r}")
-    return frame[given]
+def is_frame(inputs: Any) -> bool:
+    """Whether columns have names."""
+    return hasattr(inputs, "columns")
 
 
-def _numbers(values: Any, key: str) -> Array:
+def _columns(inputs: Any) -> tuple[list[str], list[Any], Sequence[object]]:
+    """Names, columns and labels of the rows."""
+    if is_frame(inputs):
+        names = [str(name) for name in inputs.columns]
+        Header("inputs", tuple(names)).require_distinct()
+        columns = [inputs[name] for name in inputs.columns]
+        return names, columns, getattr(inputs, "index", range(len(inputs)))
+    table = _array(inputs, "inputs")
+    if table.ndim != 2:
+        raise InputError("inputs", f"expected rows and columns, got {table.ndim} dimensions")
+    return [f"x{n}" for n in range(table.shape[1])], list(table.T), range(len(table))
+
+
+def _array(values: Any, key: str) -> Any:
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     try:
-        found: Array = np.asarray(values, dtype=float)
+        return np.asarray(values)
     except (TypeError, ValueError) as error:
         raise InputError(key, f"expected numbers: {error}") from None
-    if not np.isfinite(found).all():
-        raise InputError(key, "expected finite numbers, got a missing or infinite value")
-    return found
 
 
-def _require_shapes(rows: Rows) -> None:
-    if rows.inputs.ndim != 2:
-        raise InputError("inputs", f"expected rows and columns, got {rows.inputs.ndim} dimensions")
-    expected = (len(rows.inputs),)
-    if rows.outputs.shape != expected:
-        raise InputError("outputs", f"expected one number for each of {expected[0]} rows, got {rows.outputs.shape}")
-    if rows.client is not None and rows.client.shape != expected:
-        raise InputError("client", f"expected one client for each of {expected[0]} rows, got {rows.client.shape}")
+def _one_for_each(given: Any, rows: int, key: str) -> Any:
+    values = _array(given, key)
+    if values.shape != (rows,):
+        one = "client" if key == _CLIENT else "number"
+        raise InputError(key, f"expected one {one} for each of {rows} rows, got {values.shape}")
+    return given if hasattr(given, "to_numpy") else values
 
 
-def rows_of_clients(rows: Rows, clients: int | None, split: str, concentration: float, seed: int) -> list[Array]:
-    """Row numbers for each client, as the data says or by a split."""
-    if rows.client is not None:
-        if clients is not None:
-            raise InputError("clients", "expected either client or clients, got both")
-        return [np.flatnonzero(rows.client == one) for one in np.unique(rows.client)]
-    if clients is None:
-        raise InputError("client", "expected whose each row is, or a number of clients")
-    if split == "iid":
-        return iid_split(len(rows.outputs), clients, seed)
-    if split == "dirichlet":
-        return dirichlet_split(_labels(rows.outputs), clients, concentration, seed)
-    raise InputError("split", f"expected iid or dirichlet, got {split!r}")
+def _require_known(names: Sequence[str], name: str, key: str, *, is_frame: bool) -> None:
+    if not is_frame:
+        raise InputError(key, f"the column {name!r} needs inputs that are a data frame")
+    if name not in names:
+        raise InputError(key, f"expected one of the columns {', '.join(names)}, got {name!r}")
 
 
-def _labels(outputs: Array) -> Array:
-    """Classes for the Dirichlet split: two outputs as they are, others cut at their quartiles."""
-    if len(np.unique(outputs)) == 2:
-        return outputs
-    return np.digitize(outputs, np.quantile(outputs, [0.25, 0.5, 0.75]))
+def _unused(name: str, names: Sequence[str]) -> str:
+    while name in names:
+        name = f"given {name}"
+    return name
+
+
+def _cells(column: Any) -> Cells:
+    """Numbers as an array, anything else as Python's values."""
+    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+    return values if values.dtype.kind in "biuf" else list(values.tolist())

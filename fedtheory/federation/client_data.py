@@ -22,6 +22,8 @@ class ClientData:
     ridge: Number = 0
     names: tuple[str, ...] = ()
     """Labels of the clients in the file that the rows are from; empty where it has none."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what a reader found in the file."""
 
     def __iter__(self) -> Iterator[tuple[Array, Array]]:
         """Inputs and outputs, client by client."""
@@ -34,7 +36,7 @@ class ClientData:
     def as_floats(self) -> ClientData:
         """The same data in double precision."""
         inputs, outputs = (tuple(map(FLOAT.array, given)) for given in (self.inputs, self.outputs))
-        return ClientData(inputs, outputs, FLOAT.number(self.ridge, "problem.ridge"), self.names)
+        return replace(self, inputs=inputs, outputs=outputs, ridge=FLOAT.number(self.ridge, "problem.ridge"))
 
     def translated(self, origin: Array) -> ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,); a ridge keeps its curvature."""

@@ -10,6 +10,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.runfile import parse_run
+from fedtheory.runfile.problems import AUTOMATIC, USUAL
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
 
@@ -21,7 +22,8 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     texts, are rounds (100 where not given), local_steps (1), local_step_size
     (1/(4L)), server_step_size (1), and the keys of a least-squares problem in a
     run file: target, client and features name columns, others are batch, shares,
-    standardize, intercept, ridge, clients, split, concentration and seed.
+    standardize and intercept (as `fedtheory data` chooses them), ridge,
+    clients, split, concentration and seed.
     Raises `InputError` for others, and for files that cannot be read.
     """
     unknown = settings.keys() - {*_ALGORITHM, *_PROBLEM}
@@ -29,7 +31,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
         expected = ", ".join([*_ALGORITHM, *_PROBLEM])
         raise InputError(min(unknown), f"expected one of {expected} beside a data file")
     path = Path(file)
-    problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros"}
+    problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros", **USUAL}
     problem |= {name: read(name, settings[name]) for name, read in _PROBLEM.items() if name in settings}
     algorithm = {**_ALGORITHM, **{name: _number(name, settings[name]) for name in _ALGORITHM if name in settings}}
     chosen = algorithm["local_step_size"] or 1
@@ -61,6 +63,10 @@ def _flag(name: str, value: str | float) -> bool:
     return value == "true"
 
 
+def _choice(name: str, value: str | float) -> bool | str:
+    return AUTOMATIC if value == AUTOMATIC else _flag(name, value)
+
+
 def _text(_name: str, value: str | float) -> str:
     return str(value)
 
@@ -74,8 +80,8 @@ _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
     "client": _text,
     "features": _names,
     "shares": _text,
-    "standardize": _flag,
-    "intercept": _flag,
+    "standardize": _choice,
+    "intercept": _choice,
     "ridge": lambda _name, value: value,
     "batch": _whole,
     "replacement": _flag,

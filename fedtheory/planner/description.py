@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log10
 from typing import Any
@@ -17,13 +17,11 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.columns import Choice
 from fedtheory.federation.problem.datasets import DataSet, load
-from fedtheory.federation.problem.least_squares import THE_LOSS, shares_of_rows
+from fedtheory.federation.problem.least_squares import THE_LOSS, notes_on_columns, shares_of_rows
 from fedtheory.runfile.problems import split_data
 
 LOCAL_STEPS, ROUNDS = 5, 100
 """Of the run to begin with."""
-_UNEVEN = 10.0
-"""From this ratio of the features' deviations on they are standardised."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,7 @@ class DataDescription:
     @cached_property
     def run(self) -> Run:
         """FedAvg on the data as the run file prepares it, at a quarter of 1/L."""
-        prepared = self.given.standardised() if self.standardize else self.given
-        data = split_data(replace(prepared, intercept=self.intercept), self.rows, FLOAT)
+        data = split_data(self.given.prepared(self.standardize, self.intercept), self.rows, FLOAT)
         problem = least_squares(data, FLOAT.zeros(data.inputs[0].shape[1]), weights=shares_of_rows(data, FLOAT))
         run = Run(problem, fedavg(problem, rounds=ROUNDS, local_steps=LOCAL_STEPS, local_step_size=1))
         return run.with_step_factor(_few_digits(1 / (4 * run.smoothness)) if run.smoothness > 0 else 1.0)
@@ -156,8 +153,7 @@ class DataDescription:
             found.append(
                 "the file does not say whose a row is: name a column as client, or deal the rows out by clients"
             )
-        if self.standardize:
-            found.append("the columns' scales are far apart: standardize = true brings them together")
+        found += notes_on_columns(self.problem)
         if len(set(self.counts)) > 1:
             found.append(
                 f'clients have {min(self.counts)} to {max(self.counts)} rows: shares = "samples" weighs them by their '
@@ -194,12 +190,12 @@ def describe(
 ) -> DataDescription:
     """The description of a file or of a data set by name; `InputError` where it cannot be read.
 
-    Where they are not given, features whose deviations are far apart are
+    Where they are not given, features whose scales are far apart are
     standardised, and a column of ones is added where there is none.
     """
     given = load(file, choice)
-    uneven = _are_uneven(given.features.std(axis=0)) if standardize is None else standardize
-    return DataDescription(file, choice, given, uneven, _lacks_ones(given) if intercept is None else intercept)
+    prepared = given.prepared(standardize, intercept)
+    return DataDescription(file, choice, given, prepared.scaling is not None, prepared.intercept)
 
 
 def _where_resolved(measure: Callable[[], float]) -> float | None:
@@ -208,15 +204,6 @@ def _where_resolved(measure: Callable[[], float]) -> float | None:
         return max(float(measure()), 0.0)
     except Unresolved:
         return None
-
-
-def _are_uneven(deviations: Array) -> bool:
-    moving = deviations[deviations > 0]
-    return bool(len(moving) > 0 and moving.max() > _UNEVEN * moving.min())
-
-
-def _lacks_ones(given: DataSet) -> bool:
-    return given.intercept or not bool((given.features == 1).all(axis=0).any())
 
 
 def _scale(name: str, column: Array) -> Scale:

@@ -48,14 +48,39 @@ def _quadratic(table: Table) -> Problem:
 
 
 def _least_squares(table: Table, folder: Path) -> Problem:
-    data, description = _inline_data(table) if table.has("inputs") else _named_data(table, folder)
+    if table.has("inputs"):
+        return _on_rows(table, *_inline_data(table))
+    return problem_on(table, _named_data(table, folder))
+
+
+def problem_on(table: Table, data: DataSet) -> Problem:
+    """Least squares on a data set, by the keys of a `[problem]` table that say how."""
+    prepared = data.prepared(_choice(table, "standardize", False), _choice(table, "intercept", data.intercept))
+    return _on_rows(table, split_data(prepared, _rows_of_clients(table, data), table.arithmetic), data.name)
+
+
+AUTOMATIC = "auto"
+"""Of `standardize` and `intercept`: as the data need it."""
+USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC}
+"""Keys of a problem on data where nobody chose them."""
+
+
+def _choice(table: Table, name: str, default: bool) -> bool | None:
+    """true or false; None for "auto"."""
+    value = table.take(name, default)
+    if value != AUTOMATIC and not isinstance(value, bool):
+        raise InputError(table.path(name), f'expected true, false or "auto", got {value!r}')
+    return value if isinstance(value, bool) else None
+
+
+def _on_rows(table: Table, data: ClientData, name: str) -> Problem:
     _require_fitting(data)
     return least_squares(
         replace(data, ridge=table.number("ridge", 0)),
         read_start(table, data.inputs[0].shape[1]),
         **_batches(table),
         weights=_shares(table, data),
-        description=f"least squares on {description}",
+        description=f"least squares on {name}",
     )
 
 
@@ -103,15 +128,10 @@ def _inline_data(table: Table) -> tuple[ClientData, str]:
     return ClientData(inputs, outputs), "given rows"
 
 
-def _named_data(table: Table, folder: Path) -> tuple[ClientData, str]:
-    """A data set by its name, or a file of the user's, split over clients."""
+def _named_data(table: Table, folder: Path) -> DataSet:
+    """A data set by its name, or a file of the user's."""
     name = table.text("data")
-    choice = _columns(table)
-    data = load(str(folder / name) if name.endswith(FILES) else name, choice)
-    if table.flag("standardize", False):
-        data = data.standardised()
-    data = replace(data, intercept=table.flag("intercept", data.intercept))
-    return split_data(data, _rows_of_clients(table, data), table.arithmetic), data.name
+    return load(str(folder / name) if name.endswith(FILES) else name, _columns(table))
 
 
 def _columns(table: Table) -> Choice:
@@ -137,6 +157,7 @@ def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> Clie
         tuple(arithmetic.array(data.inputs_of(part)) for part in rows),
         tuple(arithmetic.array(data.outputs[part]) for part in rows),
         names=_names_of_clients(data, rows),
+        notes=data.notes,
     )
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fedtheory as ft
+from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.least_squares import notes_on_columns
+from fedtheory.planner.data import run_of_data
+from fedtheory.planner.description import describe
 
 X = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0], [1.0, 3.0]])
 Y = np.array([1.0, 0.0, 2.0, -1.0])
@@ -20,6 +28,11 @@ def value(point: np.ndarray) -> float:
     return float(np.mean([squares[name == CLIENT].mean() for name in ("a", "b")]))
 
 
+def table() -> pd.DataFrame:
+    """The same in a frame."""
+    return pd.DataFrame({"u": X[:, 0], "y": Y, "who": CLIENT, "v": X[:, 1]})
+
+
 def test_arrays() -> None:
     """The objective is the one that is documented."""
     problem = ft.problem_from(X, Y, client=CLIENT)
@@ -28,11 +41,89 @@ def test_arrays() -> None:
 
 
 def test_data_frames_name_their_columns() -> None:
-    """Outputs and clients are taken out of the inputs."""
-    pd = pytest.importorskip("pandas")
-    table = pd.DataFrame({"u": X[:, 0], "y": Y, "who": CLIENT, "v": X[:, 1]})
-    problem = ft.problem_from(table, "y", client="who")
-    assert problem.value(np.ones(2)) == pytest.approx(value(np.ones(2)), rel=1e-12)
+    """Outputs and clients are taken out of the inputs; a column of ones is added at the end."""
+    problem = ft.problem_from(table(), "y", client="who")
+    assert problem.value(np.array([1.0, 1.0, 0.0])) == pytest.approx(value(np.ones(2)), rel=1e-12)
+    raw = ft.problem_from(table(), "y", client="who", intercept=False, features=["v", "u"])
+    assert raw.value(np.array([2.0, 1.0])) == pytest.approx(value(np.array([1.0, 2.0])), rel=1e-12)
+
+
+def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
+    """By the same defaults, and by the same keys: one problem from a frame, a file in a plan, and a run file."""
+    frame = table().assign(u=lambda rows: 1000 * rows.u)
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    columns = {"target": "y", "client": "who"}
+    planned = run_of_data(str(tmp_path / "mine.csv"), columns).problem
+    described = describe(str(tmp_path / "mine.csv"), Choice(**columns))
+    assert described.standardize
+    assert described.intercept
+    given = ft.problem_from(frame, "y", client="who")
+    for problem in (planned, ft.problem_from(frame, "y", client="who", standardize=True, intercept=True)):
+        assert (problem.hessians == given.hessians).all()
+        assert (problem.linear == given.linear).all()
+    keys = {"standardize": False, "ridge": "1/3", "features": ["v"], "shares": "samples", "batch": 1}
+    run = {"kind": "least-squares", "data": str(tmp_path / "mine.csv"), "intercept": True, **columns, **keys}
+    read = ft.parse_run({"problem": run, "algorithm": {"local_step_size": 1, "rounds": 1}}, ft.FLOAT).problem
+    made = ft.problem_from(frame, "y", client="who", **keys)
+    assert (read.hessians == made.hessians).all()
+    assert type(read.oracle) is type(made.oracle)
+
+
+def test_raw_columns_are_noted() -> None:
+    """Scales that are far apart, and a model without a constant term, wherever the data come from."""
+    far = ft.problem_from(table().assign(u=lambda rows: 1000 * rows.u), "y", client="who", standardize=False)
+    assert [note.partition(":")[0] for note in notes_on_columns(far)] == ["the columns' scales are far apart"]
+    bare = ft.problem_from(X, Y, client=CLIENT)
+    assert [note.partition(":")[0] for note in notes_on_columns(bare)] == ["no column of ones"]
+    assert notes_on_columns(ft.problem_from(table(), "y", client="who")) == []
+
+
+def test_columns_of_any_kind() -> None:
+    """Booleans, whole numbers, and missing values of the frame's own, which are named with their row."""
+    frame = pd.DataFrame({"u": [True, False], "v": pd.array([1, 2], dtype="Int64"), "y": [1.0, 2.0], "who": ["a", "b"]})
+    problem = ft.problem_from(frame, "y", client="who", intercept=False, standardize=False)
+    assert [rows.tolist() for rows in problem.data.inputs] == [[[1, 1]], [[0, 2]]]
+    frame["v"] = pd.array([1, None], dtype="Int64")
+    with pytest.raises(ft.InputError, match="row 1, column 'v': missing value"):
+        ft.problem_from(frame, "y", client="who")
+
+
+def test_the_index_of_a_frame_that_was_read() -> None:
+    """As a column of its own it is left out."""
+    frame = table()
+    frame.insert(0, "Unnamed: 0", range(4))
+    assert ft.problem_from(frame, "y", client="who").dimension == 3
+
+
+FRAMES = {
+    "missing client": (lambda frame: frame.assign(who=["a", None, "b", "b"]), "row 1, column 'who': missing client"),
+    "missing value": (lambda frame: frame.assign(u=[1, 2, np.nan, 4]), "row 2, column 'u': missing value"),
+    "text": (lambda frame: frame.assign(v=["1", "two", "3", "4"]), "row 1, column 'v': expected a number, got 'two'"),
+    "infinity": (lambda frame: frame.assign(v=[1, 2, 3, np.inf]), "row 3, column 'v': expected a finite number"),
+    "empty": (lambda frame: frame.iloc[:0], "expected at least one row, got none"),
+    "no column": (lambda frame: frame.drop(columns="who"), "client: expected one of the columns u, y, v, got 'who'"),
+    "twice": (lambda frame: frame.rename(columns={"v": "u"}), "a name of its own for each column, got 'u' twice"),
+    "labels of rows": (
+        lambda frame: frame.assign(u=[1, 2, np.nan, 4]).set_axis([*"pqrs"], axis=0),
+        "row r, column 'u': missing value",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), FRAMES.values(), ids=[name.replace(" ", "-") for name in FRAMES])
+def test_mistakes_in_frames(change: Callable[[Any], Any], message: str) -> None:
+    """One line, with the row and the column."""
+    with pytest.raises(ft.InputError, match=message) as caught:
+        ft.problem_from(change(table()), "y", client="who")
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_run() -> None:
+    """A problem alone, or a frame: the message says how to make a run of it."""
+    for given in (ft.problem_from(X, Y, client=CLIENT), table(), None):
+        for command in (ft.plan, ft.simulate):
+            with pytest.raises(ft.InputError, match=r"run: expected a run, .* ft\.run_on"):
+                command(given)
 
 
 def test_what_loaders_return() -> None:
@@ -70,10 +161,13 @@ def test_splits() -> None:
         ((X, Y), "expected whose each row is"),
         ((X[0], Y), "expected rows and columns"),
         ((X, "y"), "a data frame"),
-        ((X * np.nan, Y), "missing or infinite"),
+        ((X * np.nan, Y, CLIENT), "row 0, column 'x0': missing value"),
+        ((X, Y, [*"ab", None, "a"]), "row 2, column 'client': missing client"),
+        (([[1.0], ["x"]], [1.0, 2.0], [*"ab"]), "row 1, column 'x0': expected a number, got 'x'"),
+        (([[1.0], [2.0, 3.0]], [1.0, 2.0], [*"ab"]), "inputs: expected numbers"),
     ],
 )
 def test_mistakes(arguments: tuple[object, ...], message: str) -> None:
     """One sentence with the name of the argument."""
     with pytest.raises(ft.InputError, match=message):
-        ft.problem_from(*arguments)
+        ft.problem_from(*arguments[:2], client=arguments[2] if len(arguments) > 2 else None)

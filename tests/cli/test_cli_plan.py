@@ -225,7 +225,7 @@ def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path)
 def test_data_alone(command, write_run, data_folder) -> None:
     """A data file with a client column is planned like the run file that names it."""
     file = data_folder / "good.npz"
-    settings = ("rounds=4", "local_steps=3", "local_step_size=1/100")
+    settings = ("rounds=4", "local_steps=3", "local_step_size=1/100", "intercept=false")
     alone = command("plan", file, *settings, "--claim", THEOREM, "--json").document
     path = data_folder / "run.toml"
     path.write_text(write_run(base=ROWS).read_text(), encoding="utf-8")
@@ -237,10 +237,10 @@ def test_columns_of_a_file_by_name(command, tmp_path: Path) -> None:
     rows = "".join(f"{n % 3},{n},{n * n % 7}\n" for n in range(12))
     (tmp_path / "named.csv").write_text("Klinik am See,age,price of stay\n" + rows, encoding="utf-8")
     names = {"target": "price of stay", "client": "Klinik am See", "features": ["age"], "shares": "samples"}
-    given = {"kind": "least-squares", "data": "named.csv", "start": "zeros", "standardize": True, **names}
+    given = {"kind": "least-squares", "data": "named.csv", "start": "zeros", "intercept": True, **names}
     algorithm = {"local_step_size": "1/100", "local_steps": 3, "rounds": 4}
     (tmp_path / "run.toml").write_text(run_toml({"problem": given, "algorithm": algorithm}), encoding="utf-8")
-    keys = ("target=price of stay", "client=Klinik am See", "features=age", "shares=samples", "standardize=true")
+    keys = ("target=price of stay", "client=Klinik am See", "features=age", "shares=samples", "standardize=auto")
     settings = (*keys, "rounds=4", "local_steps=3", "local_step_size=1/100", "--claim", "lecture27:thm-2.explicit")
     alone = command("plan", tmp_path / "named.csv", *settings, "--json").document
     assert alone == command("plan", tmp_path / "run.toml", *settings[-2:], "--json").document

@@ -18,6 +18,7 @@ from fedtheory.federation.problem.clients import Clients
 from fedtheory.federation.problem.columns import KEY, Choice
 from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
 from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
+from fedtheory.federation.problem.scales import are_uneven, column_sizes, scaling
 from fedtheory.federation.problem.tables import Source, read_rows
 
 WITH_NAMES = (*SUFFIXES, SUFFIX)
@@ -71,7 +72,19 @@ class DataSet:
 
     def standardised(self) -> DataSet:
         """Every feature with mean zero and deviation one over all rows; one that never changes becomes zero."""
-        return replace(self, scaling=_scaling(self.features))
+        return replace(self, scaling=scaling(self.features))
+
+    def prepared(self, standardize: bool | None = None, intercept: bool | None = None) -> DataSet:
+        """The features as a run has them.
+
+        With None features are standardised where their sizes, and that of a column of ones, are far apart; such a
+        column is added unless one of the features is left as it.
+        """
+        with_ones = np.append(column_sizes(self.features), [] if intercept is False else [1.0])
+        scaled = are_uneven(with_ones) if standardize is None else standardize
+        has_ones = not scaled and bool((self.features == 1).all(axis=0).any())
+        ones = self.intercept or not has_ones if intercept is None else intercept
+        return replace(self.standardised() if scaled else self, intercept=ones)
 
 
 def load(name: str, choice: Choice | None = None) -> DataSet:
@@ -170,15 +183,9 @@ def _expect_no_classes(name: str, classes: str) -> None:
 
 
 def _standardised(columns: Array) -> Array:
-    centre, spread = _scaling(columns)
+    centre, spread = scaling(columns)
     scaled: Array = (columns - centre) / spread
     return scaled
-
-
-def _scaling(columns: Array) -> tuple[Array, Array]:
-    """Mean and deviation of each column, (d,) each; one that never changes is not scaled."""
-    spread = columns.std(axis=0)
-    return columns.mean(axis=0), np.where(spread == 0, 1, spread)
 
 
 def _read_npz(path: Path) -> DataSet:

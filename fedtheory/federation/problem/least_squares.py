@@ -13,6 +13,7 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import ExactOracle, MiniBatch
 from fedtheory.federation.problem.checks import semidefinite
 from fedtheory.federation.problem.quadratic import Problem, require_well_conditioned, uniform_weights
+from fedtheory.federation.problem.scales import are_uneven, has_constant, sizes_of_data
 
 
 def least_squares(
@@ -53,9 +54,23 @@ THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; who minimises h
 
 
 def notes_on(problem: Problem) -> list[str]:
-    """What a reader of numbers on data should know: which loss it is, and how clients count."""
-    notes = [THE_LOSS if problem.data is not None else None, note_on_shares(problem)]
-    return [note for note in notes if note is not None]
+    """What a reader of numbers on data should know: which loss it is, what is odd in the data, how clients count."""
+    if problem.data is None:
+        return []
+    shares = note_on_shares(problem)
+    return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *([] if shares is None else [shares])]
+
+
+def notes_on_columns(problem: Problem) -> list[str]:
+    """Sentences on columns whose scales are far apart, and on a model without a constant term."""
+    if problem.data is None:
+        return []
+    data, notes = problem.data.as_floats(), []
+    if are_uneven(sizes_of_data(data)):
+        notes.append("the columns' scales are far apart: standardize = true brings them together")
+    if not has_constant(data):
+        notes.append("no column of ones: intercept = true adds one; without it the model has no constant term")
+    return notes
 
 
 def note_on_shares(problem: Problem) -> str | None:

@@ -1,0 +1,46 @@
+"""Scales of the columns of data: far apart, they make a least-squares problem ill-conditioned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.client_data import ClientData
+
+_UNEVEN = 10.0
+"""From this ratio of the columns' sizes on features are standardised."""
+
+
+def are_uneven(sizes: Array) -> bool:
+    """Whether the sizes of columns (d,) are far apart; columns of zeros do not count."""
+    filled = sizes[sizes > 0]
+    return bool(len(filled) > 0 and filled.max() > _UNEVEN * filled.min())
+
+
+def column_sizes(columns: Array) -> Array:
+    """Root of the mean square of each column, (d,): with it a far mean counts as a deviation does."""
+    sizes: Array = np.sqrt(np.einsum("ij,ij->j", columns, columns) / max(len(columns), 1))
+    return sizes
+
+
+def scaling(columns: Array) -> tuple[Array, Array]:
+    """Mean and deviation of each column, (d,) each; one that never changes is not scaled."""
+    spread = columns.std(axis=0)
+    return columns.mean(axis=0), np.where(spread == 0, 1, spread)
+
+
+def sizes_of_data(data: ClientData) -> Array:
+    """Sizes of the columns over the rows of all clients, in floats, (d,)."""
+    counts = np.array([len(outputs) for outputs in data.outputs])
+    squares = np.stack([column_sizes(inputs) ** 2 for inputs in data.inputs])
+    sizes: Array = np.sqrt(counts @ squares / counts.sum())
+    return sizes
+
+
+def has_constant(data: ClientData) -> bool:
+    """Whether a column has one value other than zero in the rows of all clients."""
+    first = data.inputs[0][0]
+    steady = first != 0
+    for inputs in data.inputs:
+        steady = steady & (inputs == first).all(axis=0)
+    return bool(steady.any())
