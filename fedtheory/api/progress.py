@@ -36,16 +36,22 @@ _PATIENCE = 10.0
 
 
 def _lines(label: str) -> Callable[[int, int], None]:
-    """Tell (done, all) as a line on standard error, every few seconds."""
+    """Tell (done, all) as a line on standard error, every few seconds, and at the end where there was one before.
+
+    Where all the work is not known from the start, its part that is done is told instead, and never falls.
+    """
     from time import perf_counter
 
-    told = perf_counter()
+    told, first, most, has_told = perf_counter(), 0, 0.0, False
 
     def tell(done: int, whole: int) -> None:
-        nonlocal told
-        if perf_counter() - told >= _PATIENCE:
-            told = perf_counter()
-            print(f"{label}: {done} of {whole}", file=sys.stderr, flush=True)
+        nonlocal told, first, most, has_told
+        first, most = first or whole, max(most, done / max(whole, 1))
+        is_end = done == whole == first and has_told
+        if is_end or perf_counter() - told >= _PATIENCE:
+            told, has_told = perf_counter(), not is_end
+            words = f"{done} of {whole}" if whole == first else f"about {most:.0%}"
+            print(f"{label}: {words}", file=sys.stderr, flush=True)
 
     return tell
 

@@ -92,7 +92,7 @@ def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int,
     try:
         run = exactly()
     except InputError as reason:
-        return _left_open(found, f"{seen}: {reason.message}")
+        return _left_open(found, f"{seen}, and the run is too long to confirm it exactly: {reason.message}")
     if _cost(run) <= _BUDGET:
         return _settled(found, check(found.claim, run), seen)
     seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"

@@ -33,6 +33,9 @@ def score(found: Check, moved: int | None = None) -> float:
 def _of(comparison: Comparison, moved: int | None) -> float:
     operator = comparison.relation.operator
     smaller, larger = comparison.relation.in_order(comparison.lhs, comparison.rhs)
+    if any(isinstance(side, float) and not math.isfinite(side) for side in (smaller, larger)):
+        # A run that leaves the range of floats says nothing.
+        return NOTHING
     if operator == "==":
         return _logarithm(abs(smaller - larger), abs(smaller) + abs(larger))
     if moved is not None:

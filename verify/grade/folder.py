@@ -15,7 +15,7 @@ from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
 from verify.grade.written import entered, write_all
-from verify.processes import in_order
+from verify.processes import as_finished
 
 _EDITION = "6"
 """Raised when grades change for the same files, so that stored results count no more."""
@@ -78,10 +78,14 @@ def grade_folder(
     (output / "feedback").mkdir(exist_ok=True)
     given = entered(output)
     graded: dict[str, Result] = {}
-    for task, result in zip(tasks, in_order(grade_task, [(task,) for task in tasks], jobs), strict=True):
-        graded[task.label] = result
+    for label, result in as_finished(_labelled, [(task,) for task in tasks], jobs):
+        graded[label] = result
         on_progress(len(graded), len(tasks))
-    return write_all(graded, given, output)
+    return write_all({task.label: graded[task.label] for task in tasks}, given, output)
+
+
+def _labelled(task: Task) -> tuple[str, Result]:
+    return task.label, grade_task(task)
 
 
 def grade_task(task: Task) -> Result:

@@ -46,7 +46,9 @@ def require_short(problem: Problem, algorithm: Algorithm) -> None:
     if is_too_long_for_rationals(algorithm):
         numbers, steps = problem.arithmetic.numbers, algorithm.rounds * max(algorithm.work.steps)
         limit = f"expected at most {MOST_EXACT_STEPS} rounds times local steps in {numbers}, got {steps}"
-        raise InputError("algorithm.rounds", f"{limit}: use fewer, or --arithmetic float")
+        most = MOST_EXACT_STEPS // max(algorithm.work.steps)
+        shorter = f"at most {most} rounds" if most else f"at most {MOST_EXACT_STEPS} local steps"
+        raise InputError("algorithm.rounds", f"{limit}: shorten the run to {shorter}, or use floats")
 
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:

@@ -1,0 +1,44 @@
+"""Progress where there is no terminal: a line now and then, and one at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.api import progress as module
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell every step."""
+    monkeypatch.setattr(module, "_PATIENCE", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_counts_where_all_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """One of so many."""
+    tell = module._lines("grading")
+    for done in (1, 2, 3):
+        tell(done, 3)
+    assert capsys.readouterr().err.splitlines() == ["grading: 1 of 3", "grading: 2 of 3", "grading: 3 of 3"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_part_where_all_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """It never falls, whatever is added to the work."""
+    tell = module._lines("verified")
+    for done, whole in ((5, 10), (5, 20), (18, 20)):
+        tell(done, whole)
+    assert capsys.readouterr().err.splitlines() == ["verified: 5 of 10", "verified: about 50%", "verified: about 90%"]
+
+
+def test_the_end_is_told_where_there_was_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Short work is silent; long work does not stop in the middle."""
+    tell = module._lines("grading")
+    tell(2, 2)
+    monkeypatch.setattr(module, "_PATIENCE", 0.0)
+    tell(1, 2)
+    monkeypatch.setattr(module, "_PATIENCE", 3600.0)
+    tell(2, 2)
+    assert capsys.readouterr().err.splitlines() == ["grading: 1 of 2", "grading: 2 of 2"]
