@@ -52,6 +52,7 @@ STEP = {"local_step_size": "1/20", "rounds": 2}
 ALGORITHMS = {
     "fedavg": STEP,
     "sampled": {**STEP, "participation": {"kind": "uniform", "clients": 1}, "local_steps": 3},
+    "coins": {**STEP, "participation": {"kind": "bernoulli", "probability": "1/2", "weights": "normalised"}},
     "fedfix": {**STEP, "clock": {"policy": "fedfix", "interval": "1/2"}, "aggregation": "time-based"},
     "decreasing": {**STEP, "local_step_size": "1/(10 + 2*n)"},
     "fedprox": {**STEP, "name": "fedprox", "proximal": "1/2"},

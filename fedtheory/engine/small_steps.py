@@ -192,6 +192,9 @@ def _displacement_covariance(run: Run) -> Array:
     at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")
     noise = problem.centred.noise_covariances(at_optimum)
     pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
-    # The mean displacement vanishes at x*, so only the diagonal of E[w w'] is left of the participation's covariance.
+    # The mean displacement vanishes at x*, so its multiple in E[w w'] adds nothing.
     covariance: Array = weighted_sum(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
-    return covariance + weighted_sum(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
+    covariance = covariance + weighted_sum(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
+    for scale, vector in weights.directions:
+        covariance = covariance + scale * np.multiply.outer(vector @ pushes, vector @ pushes)
+    return covariance

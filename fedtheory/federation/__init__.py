@@ -3,7 +3,8 @@
 Uses `arithmetic`, and the `kernel`'s expressions.
 """
 
-from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation.normalised import Normalised
+from fedtheory.federation.participation import Bernoulli, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.policies import Aggregation, LocalWork
 from fedtheory.federation.rule import Algorithm
 from fedtheory.federation.settings import SETTINGS, distributed_gd, fedavg
@@ -12,10 +13,12 @@ __all__ = [
     "SETTINGS",
     "Aggregation",
     "Algorithm",
+    "Bernoulli",
     "Fixed",
     "Full",
     "LocalWork",
     "Multinomial",
+    "Normalised",
     "Participation",
     "Uniform",
     "distributed_gd",

@@ -2,7 +2,8 @@
 
 A law enters expectations through ``E[w_i]`` and ``E[w_i w_j]`` alone.  For every
 law here the second is a diagonal plus a multiple of the outer product of the
-first, so averaging over it costs no sum over pairs of clients.
+first, so averaging over it costs no sum over pairs of clients; others add a few
+outer products.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, Array, Number, arithmetic_of
-from fedtheory.errors import InputError
+from fedtheory.arithmetic import RATIONAL, Array, Number, arithmetic_of, plain_float
+from fedtheory.errors import InputError, NotApplicable
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +28,23 @@ class WeightMoments:
     mean: Array
     """E[w_i], (M,)."""
     diagonal: Array
-    """(M,), so that ``E[w w'] = diag(diagonal) + pairing * mean mean'``."""
+    """(M,), so that ``E[w w'] = diag(diagonal) + pairing * mean mean'``, without further directions."""
     pairing: Number
+    directions: tuple[tuple[Number, Array], ...] = ()
+    """Numbers s and vectors v, (M,): ``s v v'`` is added to ``E[w w']`` for each."""
 
     @property
     def squares(self) -> Array:
         """E[w_i^2], (M,)."""
         squares: Array = self.diagonal + self.pairing * self.mean * self.mean
+        for scale, vector in self.directions:
+            squares = squares + scale * vector * vector
         return squares
 
     @property
     def is_fixed(self) -> bool:
         """Whether the weights are the same in every round."""
-        return bool(self.pairing == 1) and not (self.diagonal != 0).any()
+        return bool(self.pairing == 1) and not (self.diagonal != 0).any() and not self.directions
 
 
 class Participation(ABC):
@@ -65,9 +70,13 @@ class Participation(ABC):
         """Whether w is always non-negative and sums to one, so that the server averages its participants."""
         return True
 
+    def participants(self, clients: int) -> float:
+        """Expected number of clients that a round selects, counted with repetition."""
+        return float(self.count(clients))
+
     def in_words(self, clients: int) -> str:
         """Who takes part, of so many clients."""
-        return f"{self.count(clients)} of {clients} clients a round"
+        return f"{self.participants(clients):g} of {clients} clients a round"
 
     @abstractmethod
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
@@ -163,13 +172,21 @@ class Uniform(Participation):
         return f"{super().in_words(clients)}, drawn uniformly"
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        (chances, present), *others = self.sets(weights, self.possibilities(len(weights)))
+        assert not others
+        scale = arithmetic_of(weights).number(len(weights), "M") / self.selected
+        return chances, present * scale * weights
+
+    def sets(self, weights: Array, most: int) -> Iterator[tuple[Array, Array]]:
+        """All sets of participants, at most so many at once: their probabilities (n,), who is in them (n, M)."""
         self._check(len(weights))
         clients, arithmetic = len(weights), arithmetic_of(weights)
-        subsets = list(itertools.combinations(range(clients), self.selected))
-        chosen = arithmetic.zeros(len(subsets), clients)
-        for row, subset in zip(chosen, subsets, strict=True):
-            row[list(subset)] = arithmetic.number(clients, "M") / self.selected
-        return arithmetic.array([1] * len(subsets)) / arithmetic.number(len(subsets), "subsets"), chosen * weights
+        chance = arithmetic.number(1, "one") / arithmetic.number(self.possibilities(clients), "subsets")
+        subsets = itertools.combinations(range(clients), self.selected)
+        while block := list(itertools.islice(subsets, most)):
+            present = np.zeros((len(block), clients), dtype=int)
+            present[np.arange(len(block))[:, None], np.array(block)] = 1
+            yield arithmetic.array([chance] * len(block)), present
 
     def possibilities(self, clients: int) -> int:
         return math.comb(clients, self.selected)
@@ -188,6 +205,64 @@ class Uniform(Participation):
 
     def _check(self, clients: int) -> None:
         _expect_count(self.selected, clients)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Participation):
+    """Each client by a coin of its own that shows it with probability q, ``w_i = p_i / q`` on those shown."""
+
+    probability: Number
+
+    def moments(self, weights: Array) -> WeightMoments:
+        chance = self._chance(weights)
+        one = arithmetic_of(weights).number(1, "one")
+        return WeightMoments(weights, (one / chance - 1) * weights * weights, one)
+
+    def count(self, clients: int) -> int:
+        raise NotApplicable(f"each of {clients} clients takes part by a coin: a round has no number of participants")
+
+    def participants(self, clients: int) -> float:
+        return clients * plain_float(self.probability)
+
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        (chances, present), *others = self.sets(weights, self.possibilities(len(weights)))
+        assert not others
+        return chances, present * weights / self._chance(weights)
+
+    def sets(self, weights: Array, most: int) -> Iterator[tuple[Array, Array]]:
+        """All sets of participants, at most so many at once: their probabilities (n,), who is in them (n, M)."""
+        clients, chance = len(weights), self._chance(weights)
+        one = arithmetic_of(weights).number(1, "one")
+        by_size = arithmetic_of(weights).array(
+            [chance**k * (one - chance) ** (clients - k) for k in range(clients + 1)]
+        )
+        for first in range(0, 2**clients, most):
+            numbers = np.arange(first, min(first + most, 2**clients))
+            present = (numbers[:, None] >> np.arange(clients)) & 1
+            yield by_size[present.sum(axis=1)], present
+
+    def possibilities(self, clients: int) -> int:
+        return 1 << clients
+
+    def averages(self, _weights: Array) -> bool:
+        return bool(self.probability == 1)
+
+    def in_words(self, clients: int) -> str:
+        return f"each of {clients} clients with probability {plain_float(self.probability):g}"
+
+    def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
+        chance = plain_float(self.probability)
+        return (generator.random((replicas, len(weights))) < chance) * weights / chance
+
+    def within(self, clients: Sequence[int], weights: Array) -> Number:
+        chance = self._chance(RATIONAL.array(weights))
+        return (1 - chance) ** (len(weights) - len(clients))
+
+    def _chance(self, weights: Array) -> Number:
+        if not 0 < self.probability <= 1:
+            given = f"expected a number above 0 and at most 1, got {plain_float(self.probability):g}"
+            raise InputError("algorithm.participation.probability", given)
+        return arithmetic_of(weights).number(self.probability, "algorithm.participation.probability")
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of
-from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.federation.normalised import Normalised
+from fedtheory.federation.participation import Bernoulli, Fixed, Full, Multinomial, Participation, Uniform
 
 Factor = Literal["weight", "presence", "one"]
 """What a client's vector is multiplied with: w_i, b_i or 1."""
@@ -71,10 +72,21 @@ def _(law: Uniform, weights: Array) -> Turnout:
     if len(weights) == law.selected:
         return turnout(Full(), weights)
     law.moments(weights)
-    # w_i is a multiple of b_i.
     one, clients = _ones(weights), len(weights)
     share = one * law.selected / clients
-    together = share[0] * (law.selected - 1) / (clients - 1)
+    return _scaled_presence(weights, share, share[0] * (law.selected - 1) / (clients - 1))
+
+
+@turnout.register
+def _(law: Bernoulli, weights: Array) -> Turnout:
+    one = _ones(weights)
+    share = one * arithmetic_of(weights).number(law.probability, "probability")
+    return _scaled_presence(weights, share, share[0] * share[0])
+
+
+def _scaled_presence(weights: Array, share: Array, together: Number) -> Turnout:
+    """Weights that are multiples of b_i: chances of one client (M,), and of two different ones together."""
+    one = _ones(weights)
     scales: dict[Factor, Array] = {"weight": weights / share, "presence": one}
 
     def products(left: Factor, right: Factor, some: list[int]) -> Array:
@@ -96,6 +108,27 @@ def _(law: Uniform, weights: Array) -> Turnout:
         },
         products,
     )
+
+
+@turnout.register
+def _(law: Normalised, weights: Array) -> Turnout:
+    chances, drawn = law.outcomes(weights)
+    present = (drawn != 0).astype(int) + weights - weights
+    factors: dict[Factor, Array] = {"weight": drawn, "presence": present, "one": present - present + _ones(weights)}
+    carried = {factor: chances[:, None] * values for factor, values in factors.items()}
+    names: tuple[Factor, ...] = ("weight", "presence", "one")
+    # Two clients of one kind have the same weight: where there is one alone, its pair is not asked for.
+    other = [next((j for j, w in enumerate(weights) if j != i and w == weights[i]), i) for i in range(len(weights))]
+
+    def products(left: Factor, right: Factor, some: list[int]) -> Array:
+        found = carried[left][:, some].T @ factors[right][:, some]
+        alike = [other[client] for client in some]
+        found[np.diag_indices(len(some))] = (carried[left][:, some] * factors[right][:, alike]).sum(axis=0)
+        return np.asarray(found)
+
+    means: dict[Factor, Array] = {factor: values.sum(axis=0) for factor, values in carried.items()}
+    squares = {frozenset({a, b}): (carried[a] * factors[b]).sum(axis=0) for a in names for b in names}
+    return Turnout(False, means, squares, products)
 
 
 @turnout.register

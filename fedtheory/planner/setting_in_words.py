@@ -9,7 +9,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix
 from fedtheory.federation.oracles import MiniBatch
-from fedtheory.federation.participation import Full, Participation
+from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.least_squares import notes_on
 from fedtheory.shown import short
@@ -22,7 +22,18 @@ def planned_lines(run: Run) -> list[str]:
 
 def notes_of(run: Run) -> list[str]:
     """What a reader of the numbers should know."""
-    return [f"note: {note}" for note in notes_on(run.problem)]
+    return [f"note: {note}" for note in [*notes_on(run.problem), *_note_on_weights(run)]]
+
+
+def _note_on_weights(run: Run) -> list[str]:
+    """That the weights of a round do not add up to one, where trainers divide them by their sum."""
+    law = run.algorithm.aggregation.participation
+    if not isinstance(law, Uniform | Bernoulli) or law.averages(run.problem.weights):
+        return []
+    return [
+        "a round's weights are p_i over the probability of taking part, and add up to one on average only; "
+        'participation.weights = "normalised" divides them by their sum, as most trainers do'
+    ]
 
 
 def counted(numbers: tuple[int, ...], what: str) -> str:

@@ -55,7 +55,7 @@ def cost_of_a_round(run: Run) -> RoundCost:
         float(vectors_of_a_client(algorithm)),
     )
     if algorithm.clock.is_synchronous:
-        return RoundCost(time, vectors * algorithm.aggregation.participation.count(run.problem.clients))
+        return RoundCost(time, vectors * algorithm.aggregation.participation.participants(run.problem.clients))
     return RoundCost(time, vectors * float(np.sum(algorithm.schedule.participates)) / rounds)
 
 

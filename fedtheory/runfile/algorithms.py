@@ -9,7 +9,17 @@ from pathlib import Path
 from fedtheory.arithmetic import RATIONAL, Array, Number
 from fedtheory.arithmetic.reading import is_number
 from fedtheory.errors import InputError
-from fedtheory.federation import SETTINGS, Algorithm, Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation import (
+    SETTINGS,
+    Algorithm,
+    Bernoulli,
+    Fixed,
+    Full,
+    Multinomial,
+    Normalised,
+    Participation,
+    Uniform,
+)
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import Problem
@@ -73,7 +83,12 @@ def _local_steps(table: Table, problem: Problem) -> int | tuple[int, ...]:
 
 
 def _participation(table: Table) -> Participation:
-    kind = table.choice("kind", ("full", "uniform", "multinomial", "fixed"), "full")
+    if table.peek("kind") == "power-of-choice":
+        raise InputError(
+            table.path("kind"),
+            "expected participants drawn independently of the models; choice by loss depends on them",
+        )
+    kind = table.choice("kind", ("full", "uniform", "multinomial", "fixed", "bernoulli"), "full")
     participation: Participation
     if kind == "full":
         participation = Full()
@@ -82,11 +97,22 @@ def _participation(table: Table) -> Participation:
         if not isinstance(given, list):
             raise InputError(key, f"expected a list of client numbers, got {given!r}")
         participation = Fixed(tuple(whole_number(client, f"{key}[{n}]", 0) for n, client in enumerate(given)))
+    elif kind == "multinomial":
+        participation = Multinomial(table.integer("clients"))
     else:
-        law = Uniform if kind == "uniform" else Multinomial
-        participation = law(table.integer("clients"))
+        participation = _sampled(table, kind)
     table.finish()
     return participation
+
+
+def _sampled(table: Table, kind: str) -> Participation:
+    """Clients drawn without replacement or by coins, with unbiased weights or normalised over those present."""
+    if kind == "uniform":
+        law: Uniform | Bernoulli = Uniform(table.integer("clients"))
+    else:
+        law = Bernoulli(RATIONAL.number(table.take("probability"), table.path("probability")))
+    weights = table.choice("weights", ("unbiased", "normalised"), "unbiased")
+    return Normalised(law) if weights == "normalised" else law
 
 
 def _clock(table: Table, problem: Problem) -> Clock:

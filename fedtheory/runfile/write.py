@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.run import Run
-from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation import Algorithm, Bernoulli, Fixed, Full, Multinomial, Normalised, Participation, Uniform
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.losses.noise import TwoPointNoise
@@ -143,6 +143,10 @@ def _clock(clock: Clock) -> dict[str, Any]:
 def _participation(law: Participation) -> dict[str, Any]:
     if isinstance(law, Fixed):
         return {"kind": "fixed", "clients": list(law.selected)}
+    if isinstance(law, Normalised):
+        return _participation(law.law) | {"weights": "normalised"}
+    if isinstance(law, Bernoulli):
+        return {"kind": "bernoulli", "probability": str(law.probability)}
     if isinstance(law, Uniform):
         return {"kind": "uniform", "clients": law.selected}
     assert isinstance(law, Multinomial)

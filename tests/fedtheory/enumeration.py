@@ -331,6 +331,31 @@ def uniform_weights(importance: Sequence[fmpq], selected: int) -> Law:
     ]
 
 
+def present_sets(clients: int, selected: int | None, chance: fmpq | None) -> list[tuple[fmpq, tuple[int, ...]]]:
+    """Sets of participants with their probabilities: of one size, as likely as each other, or by coins."""
+    if chance is None:
+        subsets = list(itertools.combinations(range(clients), selected or 0))
+        return [(fmpq(1, len(subsets)), subset) for subset in subsets]
+    sides = itertools.product((0, 1), repeat=clients)
+    shown = (tuple(i for i, side in enumerate(each) if side) for each in sides)
+    return [(chance ** len(s) * (1 - chance) ** (clients - len(s)), s) for s in shown]
+
+
+def normalised_weights(importance: Sequence[fmpq], sets: Sequence[tuple[fmpq, tuple[int, ...]]]) -> Law:
+    """w_i = p_i / sum_{j in S} p_j on the set S of participants."""
+    law: Law = []
+    for chance, subset in sets:
+        total = sum((importance[j] for j in subset), fmpq(0))
+        law.append((chance, tuple(p / total if i in subset else fmpq(0) for i, p in enumerate(importance))))
+    return law
+
+
+def bernoulli_weights(importance: Sequence[fmpq], chance: fmpq) -> Law:
+    """A coin for each client; w_i = p_i / q on those that it shows."""
+    sets = present_sets(len(importance), None, chance)
+    return [(c, tuple(p / chance if i in s else fmpq(0) for i, p in enumerate(importance))) for c, s in sets]
+
+
 def multinomial_weights(importance: Sequence[fmpq], selected: int) -> Law:
     """m independent draws with probabilities p_i; w_i = count_i / m."""
     clients = len(importance)

@@ -13,7 +13,7 @@ from tiny_runs import assert_local_agrees, assert_server_agrees, quadratics
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
-from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation import Bernoulli, Fixed, Full, Multinomial, Normalised, Participation, Uniform
 
 IMPORTANCES = [["1/3", "1/3", "1/3"], ["1/2", "1/3", "1/6"], ["1/10", "1/5", "3/10", "2/5"], ["1/4", "3/4"], ["1"]]
 
@@ -25,6 +25,13 @@ def _laws(importance: tuple[fmpq, ...]) -> list[tuple[Participation, brute.Law]]
     laws += [(Fixed(s), brute.fixed_weights(importance, s)) for s in {(0,), (clients - 1,), tuple(range(clients))}]
     laws += [(Uniform(m), brute.uniform_weights(importance, m)) for m in range(1, clients + 1)]
     laws += [(Multinomial(m), brute.multinomial_weights(importance, m)) for m in (1, 2, 3)]
+    coin = fmpq(1, 3)
+    laws.append((Bernoulli(coin), brute.bernoulli_weights(importance, coin)))
+    shown = brute.present_sets(clients, None, coin)
+    laws.append((Normalised(Bernoulli(coin)), brute.normalised_weights(importance, shown)))
+    for m in range(1, clients + 1):
+        drawn = brute.present_sets(clients, m, None)
+        laws.append((Normalised(Uniform(m)), brute.normalised_weights(importance, drawn)))
     return laws
 
 
@@ -39,6 +46,9 @@ def test_moments_of_the_weights(given: list[str]) -> None:
         mean = [brute.expectation(draws, lambda w, i=i: w[i]) for i in clients]
         pairs = [[brute.expectation(draws, lambda w, i=i, j=j: w[i] * w[j]) for j in clients] for i in clients]
         second = np.diag(moments.diagonal) + moments.pairing * np.outer(moments.mean, moments.mean)
+        for scale, vector in moments.directions:
+            assert scale > 0
+            second = second + scale * np.outer(vector, vector)
         assert moments.mean.tolist() == mean, law
         assert second.tolist() == pairs, law
         assert moments.squares.tolist() == [pairs[i][i] for i in clients], law
@@ -50,7 +60,7 @@ def test_moments_of_the_weights(given: list[str]) -> None:
 def test_weights_are_unbiased(given: list[str]) -> None:
     """Full, uniform and multinomial participation have E[w_i] = p_i; a fixed set has weights that sum to one."""
     importance = RATIONAL.array(given)
-    for law in (Full(), Uniform(1), Multinomial(2)):
+    for law in (Full(), Uniform(1), Multinomial(2), Bernoulli(fmpq(1, 5))):
         assert (law.moments(importance).mean == importance).all()
     assert Fixed((0,)).moments(importance).mean.sum() == 1
 
@@ -118,6 +128,22 @@ def test_laws_that_do_not_fit(law: Participation) -> None:
     """Too few or too many clients, or numbers of clients that do not exist."""
     with pytest.raises(InputError, match=r"algorithm\.participation\.clients"):
         law.moments(RATIONAL.array(["1/2", "1/2"]))
+
+
+@pytest.mark.parametrize("law", [Bernoulli(fmpq(0)), Bernoulli(fmpq(3, 2)), Normalised(Uniform(3))], ids=repr)
+def test_chances_and_counts_that_do_not_fit(law: Participation) -> None:
+    """A coin that never shows a client, or more than always; normalised weights of too many clients."""
+    with pytest.raises(InputError, match=r"algorithm\.participation"):
+        law.moments(RATIONAL.array(["1/4", "3/4"]))
+
+
+def test_normalised_weights_of_too_many_sets() -> None:
+    """They are refused with a way out; equal weights need no enumeration."""
+    unequal = np.arange(1.0, 201.0) / 20100
+    with pytest.raises(InputError, match="sets of participants"):
+        Normalised(Uniform(10)).moments(unequal)
+    equal = np.full(200, 1 / 200)
+    assert Normalised(Uniform(10)).moments(equal).pairing == Uniform(10).moments(equal).pairing
 
 
 def test_a_client_named_twice_does_not_change_the_total_weight() -> None:

@@ -14,7 +14,7 @@ from fedtheory.planner.answer import error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import cause_of_divergence
 from fedtheory.planner.measured import DRIFTS
-from fedtheory.planner.setting_in_words import planned_lines
+from fedtheory.planner.setting_in_words import notes_of, planned_lines
 from fedtheory.planner.target import vectors_of_a_client
 from fedtheory.planner.words import answer_lines
 from fedtheory.runfile import parse_run
@@ -37,6 +37,18 @@ def test_the_first_line_names_everything_that_is_planned() -> None:
     assert "1 of 2 clients a round, drawn uniformly" in words
     clocked = planned_lines(run_of(clock={"policy": "fedbuff", "buffer": 2, "times": [1, 3]}))[0]
     assert "an update for each 2 reports, client times 1 to 3" in clocked
+
+
+def test_weights_that_trainers_would_normalise_are_noted() -> None:
+    """Not those of equal clients, which add up to one in every round."""
+    unequal = {"weights": [0.2, 0.8]}
+    for problem, weights, is_noted in (
+        (unequal, "unbiased", True),
+        (unequal, "normalised", False),
+        ({}, "unbiased", False),
+    ):
+        law = {"kind": "uniform", "clients": 1, "weights": weights}
+        assert any("normalised" in note for note in notes_of(run_of(problem, participation=law))) == is_noted
 
 
 def test_the_smallest_error_has_a_meaning() -> None:

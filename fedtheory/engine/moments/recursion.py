@@ -247,6 +247,9 @@ class Recursion:
         mean = mean_displacement @ moment @ mean_displacement.T
         individual = weighted_sum(self.participation.diagonal, each)
         spread: Array = individual + (self.participation.pairing - 1) * mean
+        for scale, vector in self.participation.directions:
+            together = weighted_sum(vector, displacements)
+            spread = spread + scale * (together @ moment @ together.T)
         return spread
 
     @cached_property

@@ -137,6 +137,9 @@ class RoundForms:
             each = displacements.transpose(0, 2, 1) @ form @ displacements
             added = added + weighted_sum(participation.diagonal, each)
             added = added + (participation.pairing - 1) * (mean.T @ form @ mean)
+            for scale, vector in participation.directions:
+                together = weighted_sum(vector, displacements)
+                added = added + scale * (together.T @ form @ together)
         after: Array = carried.T @ form @ carried + step * step * added
         return after
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
-from fedtheory.errors import InputError
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.participation import Fixed, WeightMoments
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import assumptions as a
@@ -24,8 +24,16 @@ participants = constant(
 )
 
 
-def _sampling_variance(run: Run) -> Any:
+def _paired(run: Run) -> WeightMoments:
+    """Moments of weights that all pairs of clients share; `NotApplicable` for others."""
     moments = run.algorithm.aggregation.moments(run.problem.weights)
+    if moments.directions:
+        raise NotApplicable("E[w_i w_j] is no multiple of E[w_i] E[w_j]: weights are normalised over those present")
+    return moments
+
+
+def _sampling_variance(run: Run) -> Any:
+    moments = _paired(run)
     return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
 
 
@@ -42,7 +50,7 @@ sampling_variance = constant(
 def _pairing(run: Run) -> Any:
     """alpha: that of the participation law; 0 where no update has two reports, else 1."""
     if run.algorithm.clock.is_synchronous:
-        return run.algorithm.aggregation.moments(run.problem.weights).pairing
+        return _paired(run).pairing
     together = (run.algorithm.schedule.participates.sum(axis=1) > 1).any()
     return run.arithmetic.number(int(together), "alpha")
 
