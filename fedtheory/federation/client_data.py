@@ -14,12 +14,15 @@ from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, product
 class ClientData:
     """For each of M clients its inputs, (n_i, d), and its outputs, (n_i,).
 
-    Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``.
+    Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``; where the last column is an
+    intercept that is `free`, the ridge leaves its coefficient out.
     """
 
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
     ridge: Number = 0
+    free: bool = False
+    """Whether the ridge does not penalise the last coefficient."""
     names: tuple[str, ...] = ()
     """Labels of the clients in the file that the rows are from; empty where it has none."""
     notes: tuple[str, ...] = ()
@@ -37,6 +40,15 @@ class ClientData:
         """The same data in double precision."""
         inputs, outputs = (tuple(map(FLOAT.array, given)) for given in (self.inputs, self.outputs))
         return replace(self, inputs=inputs, outputs=outputs, ridge=FLOAT.number(self.ridge, "problem.ridge"))
+
+    @property
+    def penalties(self) -> Array:
+        """The ridge of each coefficient, (d,): the Hessian of the penalty is diagonal."""
+        arithmetic = arithmetic_of(self.inputs[0])
+        penalties = arithmetic.array([self.ridge] * self.inputs[0].shape[1])
+        if self.free:
+            penalties[-1] = arithmetic.number(0, "zero")
+        return penalties
 
     def translated(self, origin: Array) -> ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,); a ridge keeps its curvature."""

@@ -82,6 +82,7 @@ _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
     "shares": _text,
     "standardize": _choice,
     "intercept": _choice,
+    "penalize_intercept": _flag,
     "ridge": lambda _name, value: value,
     "batch": _whole,
     "replacement": _flag,

@@ -76,12 +76,24 @@ def _choice(table: Table, name: str, default: bool) -> bool | None:
 def _on_rows(table: Table, data: ClientData, name: str) -> Problem:
     _require_fitting(data)
     return least_squares(
-        replace(data, ridge=table.number("ridge", 0)),
+        replace(data, ridge=table.number("ridge", 0), free=_is_intercept_free(table, data)),
         read_start(table, data.inputs[0].shape[1]),
         **_batches(table),
         weights=_shares(table, data),
         description=f"least squares on {name}",
     )
+
+
+def _is_intercept_free(table: Table, data: ClientData) -> bool:
+    """Whether the ridge leaves the intercept out; `InputError` where the last column is none."""
+    if table.flag("penalize_intercept", True):
+        return False
+    if not all((inputs[:, -1] == 1).all() for inputs in data.inputs):
+        raise InputError(
+            table.path("penalize_intercept"),
+            "expected an intercept, a last column of ones, to leave out of the ridge: set intercept = true",
+        )
+    return True
 
 
 def _shares(table: Table, data: ClientData) -> Array | None:

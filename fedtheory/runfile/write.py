@@ -54,6 +54,7 @@ def _least_squares(problem: Problem) -> dict[str, Any]:
     }
     if problem.data.ridge != 0:
         table["ridge"] = problem.arithmetic.text(problem.data.ridge)
+        table |= {"penalize_intercept": False} if problem.data.free else {}
     if isinstance(problem.oracle, MiniBatch):
         table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
     return table | _weights(problem)

@@ -11,6 +11,7 @@ import pytest
 from flint import fmpq
 from pyarrow import parquet
 
+import fedtheory as ft
 from fedtheory import fedavg, quadratic
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
@@ -102,6 +103,73 @@ def test_a_ridge_is_a_number_that_is_not_negative(ridge: object) -> None:
     """Anything else is refused with its key."""
     with pytest.raises(InputError, match=r"problem\.ridge"):
         _given(ridge=ridge)
+
+
+def _with_ones(arithmetic: Arithmetic, **keys: Any) -> Run:
+    """The same rows with an intercept, as the last column."""
+    inputs = [[[*row, "1"] for row in rows] for rows in INPUTS]
+    return _given(arithmetic, inputs=inputs, shares="samples", ridge="2/7", **keys)
+
+
+def test_an_intercept_without_penalty() -> None:
+    """Values, gradients, Hessians and the optimum, as equal rationals; only the last coefficient is left out."""
+    full, run = (_with_ones(RATIONAL, penalize_intercept=flag).problem for flag in (True, False))
+    ridge, at = fmpq(2, 7), RATIONAL.array(["2/3", "-1", "5"])
+    assert full.value(at) - run.value(at) == ridge * 25 / 2
+    everywhere = np.tile(at, (2, 1))
+    assert (full.gradients(everywhere) - run.gradients(everywhere) == ridge * RATIONAL.array([0, 0, 5])).all()
+    difference = full.hessians - run.hessians
+    assert difference[:, -1, -1].tolist() == [ridge] * 2
+    assert (difference != 0).sum() == 2
+    assert run.optimal_value == run.value(run.optimum)
+    assert (run.hessian @ run.optimum == run.mean_linear).all()
+
+
+def test_an_intercept_without_penalty_in_floats() -> None:
+    """The same numbers as in rationals: the optimum from the rows, curvatures, gradients, noise, and a whole run."""
+    floats, exact = (_with_ones(arithmetic, penalize_intercept=False, batch=1) for arithmetic in (FLOAT, RATIONAL))
+    for name in ("smoothness", "strong_convexity", "sample_smoothness", "initial_gap"):
+        assert float(getattr(floats, name)) == pytest.approx(float(getattr(exact, name)), abs=1e-12)
+    for name in ("optimum", "client_optima"):
+        assert getattr(floats.problem, name) == pytest.approx(np.array(getattr(exact.problem, name), float))
+    ours, theirs = (run.trajectory.server_suboptimality for run in (floats, exact))
+    assert ours == pytest.approx(np.array(theirs, float))
+    centred = floats.problem.centred
+    assert centred.value(centred.optimum) == pytest.approx(float(exact.problem.optimal_value))
+
+
+def test_an_intercept_without_penalty_in_many_dimensions() -> None:
+    """Few rows in many columns with mini-batches, as by the recursion over all dimensions in rationals."""
+    generator = np.random.default_rng(4)
+    inputs = [np.column_stack([generator.integers(-2, 3, (2, 17)), np.ones(2)]).tolist() for _ in range(2)]
+    rows = {"inputs": inputs, "outputs": generator.integers(-2, 3, (2, 2)).tolist()}
+    keys = {**rows, "ridge": "1/2", "penalize_intercept": False, "batch": 1}
+    ours, theirs = (_given(arithmetic, **keys).with_rounds(2) for arithmetic in (FLOAT, RATIONAL))
+    expected = np.array(theirs.trajectory.server_suboptimality, float)
+    assert ours.trajectory.server_suboptimality == pytest.approx(expected)
+
+
+def test_ridge_of_scikit_learn() -> None:
+    """Its alpha is n ridge/2, with clients that weigh by their rows and an intercept that is left out."""
+    from sklearn.linear_model import Ridge
+
+    generator = np.random.default_rng(2)
+    inputs, client = generator.normal(1, 2, (40, 3)), np.repeat([0, 1, 2], [5, 15, 20])
+    outputs = inputs @ [1.0, -2.0, 0.5] + 30 + generator.normal(size=40)
+    keys = {"intercept": True, "shares": "samples", "ridge": 0.3}
+    problem = ft.problem_from(inputs, outputs, client=client, penalize_intercept=False, **keys)
+    fitted = Ridge(alpha=40 * 0.3 / 2).fit(inputs, outputs)
+    assert problem.optimum == pytest.approx([*fitted.coef_, fitted.intercept_])
+    assert ft.problem_from(inputs, outputs, client=client, **keys).optimum[-1] < fitted.intercept_ - 1
+
+
+def test_there_is_an_intercept_to_leave_out() -> None:
+    """Without a last column of ones the key is refused; it is written into run files, and read back."""
+    with pytest.raises(InputError, match=r"problem\.penalize_intercept: expected an intercept"):
+        _given(ridge=1, penalize_intercept=False)
+    table = run_table(_with_ones(RATIONAL, penalize_intercept=False))
+    assert table["problem"]["penalize_intercept"] is False
+    assert run_table(parse_run(table, RATIONAL)) == table
 
 
 HOMES = """age,hospital,price,rooms,note

@@ -64,7 +64,7 @@ def _data(data: ClientData, curvature: float, length: float) -> ClientData:
     """The data of the moved objectives, up to rounding: x'x is a curvature, y/x a length."""
     root = curvature**0.5
     inputs, outputs = tuple(x * root for x in data.inputs), tuple(y * (root * length) for y in data.outputs)
-    return ClientData(inputs, outputs, data.ridge * curvature)
+    return replace(data, inputs=inputs, outputs=outputs, ridge=data.ridge * curvature)
 
 
 def _oracle(oracle: Oracle, data: ClientData | None, variance: float) -> Oracle:

@@ -173,7 +173,7 @@ def _squares(vectors: Array) -> Array:
 def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     """The clients of a centred problem, by the number of dimensions that they work in; none where that is no gain."""
     oracle, dimension = problem.oracle, problem.dimension
-    if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < _FEWEST:
+    if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < _FEWEST or oracle.data.free:
         return []
     return [RowSpace.of(problem, work, clients, bases) for clients, bases in _bases(oracle.data)]
 

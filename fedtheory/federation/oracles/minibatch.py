@@ -145,7 +145,7 @@ class MiniBatch(Oracle):
         return StepBound(
             curvature=2 * steepest + ridge,
             push=arithmetic.upper_sqrt(max((g * g).sum(axis=1).max() for g in gradients)),
-            contraction=arithmetic.number(0, "zero") + ridge,
+            contraction=arithmetic.number(0, "zero") + (0 if self.data.free else ridge),
         )
 
     def _gradients_at_zero(self, client: int, linear: Array) -> Array:

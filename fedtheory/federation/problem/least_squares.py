@@ -32,7 +32,8 @@ def least_squares(
     """
     _check_data(data, batch, replacement)
     hessians = np.stack([2 * product(x.T, x) / len(x) for x, _ in data])
-    hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + data.ridge * arithmetic_of(start).identity(len(start))
+    hessians = (hessians + hessians.transpose(0, 2, 1)) / 2
+    hessians = hessians + data.penalties * arithmetic_of(start).identity(len(start))
     linear = np.stack([2 * product(y, x) / len(x) for x, y in data])
     constants = arithmetic_of(start).array([(y @ y) / len(y) for _, y in data])
     weights = uniform_weights(arithmetic_of(start), len(hessians)) if weights is None else weights

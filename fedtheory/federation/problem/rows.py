@@ -47,7 +47,8 @@ class WeightedRows:
             for (x, y), weight in zip(data, weights, strict=True)
             for part in _parts(len(y), len(origin))
         )
-        ridge = [np.sqrt(data.ridge / 2) * np.column_stack([np.eye(len(origin)), -origin])] if data.ridge > 0 else []
+        roots = np.diag(np.sqrt(data.penalties / 2))
+        ridge = [np.column_stack([roots, -roots @ origin])] if data.ridge > 0 else []
         return cls(_triangle(chain(blocks, ridge)))
 
     @property
@@ -144,7 +145,7 @@ def _shortest(point: Array, rows: Array) -> Array:
 def client_values(data: ClientData, point: Array) -> Array:
     """F_i at a point (d,), (M,), from the residuals: no large numbers cancel."""
     squares = np.array([r @ r / len(r) for r in data.translated(point).outputs])
-    values: Array = squares + data.ridge / 2 * (point @ point)
+    values: Array = squares + data.penalties @ (point * point) / 2
     return values
 
 
@@ -155,18 +156,21 @@ def client_descents(data: ClientData, point: Array) -> Array:
 
     def sizes() -> Array:
         sums = [2 * (abs(y) + abs(x) @ abs(point)) @ abs(x) / len(y) for x, y in data]
-        return np.asarray(np.stack(sums) + data.ridge * abs(point))
+        return np.asarray(np.stack(sums) + data.penalties * abs(point))
 
-    descents: Array = FLOAT.difference(pulls, np.asarray(data.ridge * point), sizes)
+    descents: Array = FLOAT.difference(pulls, np.asarray(data.penalties * point), sizes)
     return descents
 
 
 def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
     """Smallest eigenvalue of each client's Hessian, (M,); `Unresolved` where even the rows have too few digits."""
     extremes = [values[[0, -1]] for values in np.linalg.eigvalsh(hessians)]
-    ridge = float(data.ridge)
+    ridge = 0.0 if data.free else float(data.ridge)
+    # A penalty that is not the same for all coefficients is one more row for each of them.
+    more = np.diag(np.sqrt(data.penalties / 2))[:-1] if data.free else np.empty((0, hessians.shape[1]))
     found = [
-        _smallest(x / np.sqrt(len(x)), ridge, *map(float, ends)) for (x, _), ends in zip(data, extremes, strict=True)
+        _smallest(np.concatenate([x / np.sqrt(len(x)), more]), ridge, *map(float, ends))
+        for (x, _), ends in zip(data, extremes, strict=True)
     ]
     return np.array(found)
 
