@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fedtheory.api import (
         bound_figure,
         check,
+        check_answers,
         error_figure,
         falsify,
         plan,
@@ -42,6 +43,7 @@ _HOMES = {
     "api": (
         "bound_figure",
         "check",
+        "check_answers",
         "error_figure",
         "falsify",
         "plan",
@@ -92,6 +94,7 @@ __all__ = [
     "assumptions",
     "bound_figure",
     "check",
+    "check_answers",
     "error_figure",
     "exercises",
     "falsify",

@@ -2,6 +2,7 @@
 
 `fedtheory.simulate`, `check`, `verify`, `falsify`, `prove` and `plan` do what the commands of these names do, with
 `run_on` and `problem_from` to make a run from arrays, data frames or a table.  Results show themselves in a notebook.
+`check_answers` is for notebooks of courses.
 `error_figure` and `bound_figure` draw a run, and a claim on a run, for a paper.
 Like the command line this chapter knows all three floors; nothing heavy is imported before a function is called.
 
@@ -9,12 +10,14 @@ Uses `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, `arithm
 """
 
 from fedtheory.api.commands import check, falsify, plan, prove, simulate, verify
+from fedtheory.api.courses import check_answers
 from fedtheory.api.pictures import bound_figure, error_figure
 from fedtheory.api.problems import problem_from, run_on
 
 __all__ = [
     "bound_figure",
     "check",
+    "check_answers",
     "error_figure",
     "falsify",
     "plan",

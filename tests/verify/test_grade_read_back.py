@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,27 @@ def test_a_file_that_answers_nothing(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text("x = 1")
     with pytest.raises(InputError):
         read_back(tmp_path / "other.py")
+
+
+def test_a_cell_reads_the_answers_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    """The last cell says what is read, and not what is right; empty answers and functions without one are named."""
+    copy = ASSIGNMENT.copy(CLASS)
+    cell = n.student_notebook(ASSIGNMENT, copy)["cells"][-1]
+    assert cell["metadata"]["nbgrader"]["locked"]
+    answers = {"STUDENT": CLASS, "last": "1/2", "drift": "s*E", "iterate": lambda *_given: None}
+    exec(cell["source"], answers)
+    printed = capsys.readouterr().out
+    assert "solved: NOT READ: there is no answer yet" in printed
+    assert "last: read as 1/2 = 0.5" in printed
+    assert "drift: NOT READ: E*s has other units" in printed
+    assert "iterate: NOT READ" in printed
+
+
+def test_the_cell_of_an_exercise_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """Students do not have its file: symbols are all that the cell knows."""
+    own = replace(ASSIGNMENT, file="somewhere.py")
+    answers = {"STUDENT": CLASS, "last": "x", "drift": "E^2*s"}
+    exec(n.student_notebook(own, own.copy(CLASS))["cells"][-1]["source"], answers)
+    printed = capsys.readouterr().out
+    assert "drift: read as E**2*s" in printed
+    assert "last: NOT READ: x is not a symbol of this question; it asks for a number" in printed

@@ -1,17 +1,20 @@
-"""What the cells of a notebook call where points are counted."""
+"""Functions for the cells of a notebook: those that count points, and the one that reads answers back."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.errors import InputError
-from fedtheory.language.exercises import Question
+from fedtheory.language.exercises import ExpressionQuestion, ManualQuestion, Question
 from verify.grade.assignments import PART, find_assignment
 from verify.grade.questions import Given, mark_answer
+from verify.grade.read_back import ReadBack, read_one
 
 
 def points(assignment: str, student: str, name: str, answer: Any) -> float:
@@ -34,6 +37,30 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     return mark.points_of(question) or 0.0
 
 
+def read_answers(
+    assignment: str, student: str, answers: Mapping[str, Any], symbols: Mapping[str, Sequence[str]] | None
+) -> list[ReadBack]:
+    """Each answer of a notebook as it is read; `symbols` are those of an exercise whose file is not there."""
+    questions = _without_claims(symbols) if symbols is not None else find_assignment(assignment).copy(student).questions
+    asked = [question for question in questions if not isinstance(question, ManualQuestion)]
+    return [read_one(question, _given(question, answers.get(question.name))) for question in asked]
+
+
+def _without_claims(symbols: Mapping[str, Sequence[str]]) -> list[Question]:
+    """Questions that ask for formulas or numbers in these symbols."""
+    return [
+        ExpressionQuestion(
+            name=name,
+            title="",
+            text="",
+            points=0,
+            solution=sp.S.Zero,
+            names={letter: sp.Symbol(letter, positive=True) for letter in letters},
+        )
+        for name, letters in symbols.items()
+    ]
+
+
 def _question(assignment: str, student: str, name: str) -> Question:
     for question in find_assignment(assignment).copy(student).questions:
         if question.name == name:
@@ -42,12 +69,15 @@ def _question(assignment: str, student: str, name: str) -> Question:
 
 
 def _given(question: Question, answer: Any) -> Given:
+    if answer is None or answer is Ellipsis:
+        return Given()
     if question.cases is None:
         return Given(str(answer))
     outputs: list[str] = []
     try:
         for case in question.cases:
-            outputs.append(str(answer(*map(Fraction, case))))
+            found = answer(*map(Fraction, case))
+            outputs.append("" if found is None or found is Ellipsis else str(found))
     except Exception as error:
         return Given(outputs=tuple(outputs), trouble=f"{type(error).__name__}: {error}")
     return Given(outputs=tuple(outputs))

@@ -7,7 +7,16 @@ import textwrap
 from functools import partial
 from typing import Any
 
-from fedtheory.language.exercises import Assignment, CodeQuestion, Copy, ManualQuestion, Question
+from fedtheory.language.exercises import (
+    Assignment,
+    BoundQuestion,
+    CodeQuestion,
+    Copy,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+)
 from verify.grade.questions import rule_of
 from verify.grade.submission import METADATA, header
 
@@ -95,6 +104,7 @@ def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[
     ]
     for question in copy.questions:
         cells += _cells_of(assignment, question, with_solutions)
+    cells.append(_cell("code", "check-answers", _check_source(assignment, copy), locked=True))
     return {
         "cells": cells,
         "metadata": {
@@ -105,6 +115,18 @@ def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+
+
+def _check_source(assignment: Assignment, copy: Copy) -> str:
+    """The cell that says whether answers can be read; students do not have the file of an instructor's exercise."""
+    symbols = {q.name: sorted(q.names) for q in copy.questions if isinstance(q, BoundQuestion | ExpressionQuestion)}
+    symbols |= {q.name: [] for q in copy.questions if isinstance(q, NumberQuestion)}
+    own = "" if assignment.file is None else f", {json.dumps(symbols)}"
+    return (
+        "# Before you hand in: can each answer be read? This does not say whether it is right.\n"
+        "import fedtheory as ft\n\n"
+        f'ft.check_answers("{assignment.id}", STUDENT, globals(){own})'
+    )
 
 
 def _cells_of(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
