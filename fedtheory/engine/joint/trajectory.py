@@ -74,6 +74,7 @@ class JointTrajectory(Trajectory):
     def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
         self.algorithm = algorithm
+        problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
         self.letters = Letters(problem, algorithm, self._kinds(problem, algorithm))
         self.definition = self.letters.definition
         self.layout = layout_of(self.definition, problem.dimension)

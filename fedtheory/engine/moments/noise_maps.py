@@ -66,7 +66,7 @@ def _step_orders(problem: Problem) -> tuple[Array, Array]:
     """What a step takes off second moments, per eta, and adds to them, per eta^2: (M, s, s) each."""
     units = _units(problem.dimension + 1)[:, None]
     moments = np.repeat(units, problem.clients, axis=1)
-    crossed, squares = in_one_step(problem.oracle, problem.gradient_maps, moments)
+    crossed, squares = in_one_step(problem.oracle.prepare(len(units)), problem.gradient_maps, moments)
     first, second = np.zeros_like(moments), np.zeros_like(moments)
     first[..., 1:, :] += crossed
     first[..., 1:] += crossed.swapaxes(-1, -2)

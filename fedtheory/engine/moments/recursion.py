@@ -89,6 +89,7 @@ class Recursion:
         self.algorithm = algorithm
         self.centred = problem.centred
         self.work = algorithm.work
+        self.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
         self.server_step_size = algorithm.aggregation.server_step_size
         self.participation: WeightMoments = algorithm.aggregation.moments(problem.weights)
         self.is_synchronous = algorithm.clock.is_synchronous
@@ -176,6 +177,9 @@ class Recursion:
             return RoundNoise(weighted_sum(self._squared_weights[clients], moments), float(np.abs(moments).max()))
         if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
             return self._noise_in_row_spaces(bases)
+        return self._noise_in_all_dimensions(clients, bases)
+
+    def _noise_in_all_dimensions(self, clients: Clients, bases: Array) -> RoundNoise:
         squares = self._squared_weights[clients]
         if self.problem.oracle.depends_on_model:
             moments = after_local_steps(self.centred, self.work, bases, clients)
@@ -191,9 +195,17 @@ class Recursion:
     def _row_spaces(self) -> list[RowSpace]:
         return row_spaces(self.centred, self.work)
 
+    @cached_property
+    def _outside_row_spaces(self) -> list[int]:
+        """Clients that none of the row spaces holds."""
+        inside = {client for space in self._row_spaces for client in space.clients}
+        return [client for client in range(self.problem.clients) if client not in inside]
+
     def _noise_in_row_spaces(self, moment: Array) -> RoundNoise:
-        each = [space.noise(moment, self._squared_weights) for space in self._row_spaces]
-        return RoundNoise(np.sum([server for server, _ in each], axis=0), max(largest for _, largest in each))
+        each = [RoundNoise(*space.noise(moment, self._squared_weights)) for space in self._row_spaces]
+        if self._outside_row_spaces:
+            each.append(self._noise_in_all_dimensions(self._outside_row_spaces, moment))
+        return RoundNoise(np.sum([one.server for one in each], axis=0), max(one.largest for one in each))
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
         """Make the server's next model."""

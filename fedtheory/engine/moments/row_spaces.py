@@ -16,7 +16,7 @@ constant columns.  In floats only: orthonormal bases are irrational.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -175,14 +175,18 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     oracle, dimension = problem.oracle, problem.dimension
     if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < _FEWEST or oracle.data.free:
         return []
-    return [RowSpace.of(problem, work, clients, bases) for clients, bases in _bases(oracle.data)]
+    groups = _bases(oracle.data, frozenset(oracle.fourth_moments))
+    return [RowSpace.of(problem, work, clients, bases) for clients, bases in groups]
 
 
 @lru_cache(maxsize=4)
-def _bases(data: ClientData) -> list[tuple[list[int], Array]]:
-    """Clients that share a computation, with bases of what their rows span, (C, r, d): the same for all local work."""
-    found = [_basis(inputs) for inputs in data.inputs]
-    extents = [(rank, len(inputs)) for (_, rank), inputs in zip(found, data.inputs, strict=True)]
+def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Array]]:
+    """Clients that share a computation, with bases of what their rows span, (C, r, d): the same for all local work.
+
+    The `others` are left out: their noise is found without rows.
+    """
+    found = {i: _basis(inputs) for i, inputs in enumerate(data.inputs) if i not in others}
+    extents = {i: (rank, len(data.inputs[i])) for i, (_, rank) in found.items()}
     ranks = [(clients, max(found[i][1] for i in clients)) for clients in _alike(extents)]
     return [(clients, np.stack([found[i][0][:rank] for i in clients])) for clients, rank in ranks]
 
@@ -195,9 +199,9 @@ def _basis(rows: Array) -> tuple[Array, int]:
     return vectors, max(1, int((sizes > rounding).sum()))
 
 
-def _alike(extents: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+def _alike(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]]:
     """Clients with about the same number of dimensions and rows, `extents`, the largest first."""
-    left = sorted(range(len(extents)), key=lambda client: extents[client], reverse=True)
+    left = sorted(extents, key=lambda client: extents[client], reverse=True)
     while left:
         rank, rows = extents[left[0]]
         alike = [i for i in left if extents[i][0] >= _least(rank) and _least(rows) <= extents[i][1] <= rows + _FEW]

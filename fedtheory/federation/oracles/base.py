@@ -77,6 +77,10 @@ class Oracle(ABC):
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         """Bounds on one step for objectives with H_i = `hessians` (M, d, d) and b_i = `linear` (M, d)."""
 
+    def prepare(self, _evaluations: int) -> Oracle:
+        """This oracle, for which is found once what makes so many evaluations of its covariances cheaper."""
+        return self
+
     def as_floats(self) -> Oracle:
         """The same oracle in double precision."""
         return self

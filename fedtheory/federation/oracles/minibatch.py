@@ -11,10 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, Number, arithmetic_of, product
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, product
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
+from fedtheory.federation.oracles.fourth_moments import MOST_NUMBERS, FourthMoments, are_cheaper, numbers_of
 
 _MOST_BATCHES = 1000
 
@@ -48,19 +49,47 @@ class MiniBatch(Oracle):
 
     def covariances(self, moments: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
-        for client, residuals in enumerate(self._residuals):
-            squares = (product(residuals, moments[..., client, :, :]) * residuals).sum(axis=-1)
-            per_sample[..., client, :, :] = _weighted_squares(residuals[:, 1:], squares)
+        for client in range(len(self.data.outputs)):
+            per_sample[..., client, :, :] = self._of_one_sample(client, moments[..., client, :, :])
         return (per_sample - self._of_samples(moments, gradients, self._mean_maps)) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
-        for client, residuals in enumerate(self._residuals):
-            inputs = residuals[:, 1:]
-            lengths = (product(inputs, forms[client]) * inputs).sum(axis=1)
-            per_sample[client] = _weighted_squares(residuals, lengths)
+        for client, form in enumerate(forms):
+            per_sample[client] = self._pulled_back_one(client, form)
         pushes = self._mean_maps.transpose(0, 2, 1)
         return (per_sample - self._of_samples(forms, gradients, pushes)) * self._shrinkages
+
+    def _of_one_sample(self, client: int, moments: Array) -> Array:
+        """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
+        if client in self.fourth_moments:
+            return self.fourth_moments[client].of_gradients(moments)
+        residuals = self._residuals(client)
+        return _weighted_squares(residuals[:, 1:], (product(residuals, moments) * residuals).sum(axis=-1))
+
+    def _pulled_back_one(self, client: int, form: Array) -> Array:
+        """The expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
+        if client in self.fourth_moments:
+            return self.fourth_moments[client].pulled_back(form)
+        residuals = self._residuals(client)
+        inputs = residuals[:, 1:]
+        return _weighted_squares(residuals, (product(inputs, form) * inputs).sum(axis=1))
+
+    def prepare(self, evaluations: int) -> MiniBatch:
+        dimension = self.data.inputs[0].shape[1]
+        is_float = arithmetic_of(self.data.inputs[0]) is FLOAT
+        room = MOST_NUMBERS // numbers_of(dimension) - len(self.fourth_moments) if is_float else 0
+        counts = {client: len(outputs) for client, outputs in enumerate(self.data.outputs)}
+        unknown = sorted(counts.keys() - self.fourth_moments.keys(), key=counts.__getitem__, reverse=True)
+        for client in unknown[:room]:
+            if are_cheaper(counts[client], dimension, evaluations):
+                self.fourth_moments[client] = FourthMoments.of(self.data.inputs[client], self.data.outputs[client])
+        return self
+
+    @cached_property
+    def fourth_moments(self) -> dict[int, FourthMoments]:
+        """Those that are known, by the client."""
+        return {}
 
     def _of_samples(self, moments: Array, gradients: Array, maps: Array) -> Array:
         """What of the squared full gradients belongs to the mean over samples: without a ridge all of it."""
@@ -69,12 +98,22 @@ class MiniBatch(Oracle):
     @cached_property
     def _mean_maps(self) -> Array:
         """Of each client's samples, the mean gradient as a map of (1, x), (M, d, d+1)."""
-        return np.stack([2 * product(residuals[:, 1:].T, residuals) / len(residuals) for residuals in self._residuals])
+        return np.stack([self._mean_map(client) for client in range(len(self.data.outputs))])
+
+    def _mean_map(self, client: int) -> Array:
+        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
+        mean: Array = 2 * product(inputs.T, np.column_stack([-outputs, inputs])) / len(outputs)
+        return mean
+
+    def _residuals(self, client: int) -> Array:
+        """A client's samples as linear forms in (1, x), (n_i, d+1)."""
+        if client not in self._known_residuals:
+            self._known_residuals[client] = np.column_stack([-self.data.outputs[client], self.data.inputs[client]])
+        return self._known_residuals[client]
 
     @cached_property
-    def _residuals(self) -> list[Array]:
-        """Of each client's samples, as linear forms in (1, x), (n_i, d+1)."""
-        return [np.column_stack([-outputs, inputs]) for inputs, outputs in self.data]
+    def _known_residuals(self) -> dict[int, Array]:
+        return {}
 
     @cached_property
     def _shrinkages(self) -> Array:
@@ -133,7 +172,10 @@ class MiniBatch(Oracle):
         return replace(self, data=self.data.translated(origin))
 
     def of(self, clients: Sequence[int]) -> MiniBatch:
-        return replace(self, data=self.data.of(clients))
+        some = replace(self, data=self.data.of(clients))
+        known = enumerate(clients)
+        some.fourth_moments.update({i: self.fourth_moments[c] for i, c in known if c in self.fourth_moments})
+        return some
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j.

@@ -1,0 +1,105 @@
+"""Fourth moments of a client's samples, with which the noise of mini-batches costs the same for any number of rows.
+
+With samples ``z_j = (-y_j, x_j)`` the noise of one sample at a point of second moment S has the second moment
+
+    (4/n) sum_j (z_j'S z_j) x_j x_j',
+
+which is linear in S: a matrix over the s = (d+1)(d+2)/2 pairs of coordinates on and above the diagonal.  The matrix
+holds fourth moments alone, found once from the rows.  In floats, and along the principal axes of the client's inputs:
+there no large numbers cancel, however unlike the columns are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+MOST_NUMBERS = 2**26
+"""Numbers of the fourth moments of all clients, half a gibibyte."""
+_BLOCK = 2**21
+"""Numbers of the pairs of coordinates of some rows, 16 MiB."""
+_GATHERED, _CARRIED = 8, 4
+"""Costs of forming a pair, and of reading a number of the matrix, in units of a multiplication inside a product."""
+
+
+@dataclass(frozen=True, eq=False)
+class FourthMoments:
+    """Those of one client in d dimensions, times four."""
+
+    axes: Array
+    """Principal axes of the inputs, (d, d), a row for each."""
+    matrix: Array
+    """(s, s), symmetric."""
+
+    @classmethod
+    def of(cls, inputs: Array, outputs: Array) -> FourthMoments:
+        """Those of rows (n, d) with outputs (n,), a block of rows at a time."""
+        axes = np.linalg.eigh(inputs.T @ inputs)[1].T
+        rows, columns = np.triu_indices(len(axes) + 1)
+        size = len(rows)
+        matrix, step = np.zeros((size, size)), max(1, _BLOCK // size)
+        for first in range(0, len(outputs), step):
+            some = slice(first, first + step)
+            # A coordinate of all samples lies together: pairs are products of whole lines.
+            samples = np.concatenate([-outputs[None, some], axes @ inputs[some].T])
+            pairs = samples[rows]
+            pairs *= samples[columns]
+            matrix += pairs @ pairs.T
+        matrix *= 4 / len(outputs)
+        return cls(axes, matrix)
+
+    @cached_property
+    def _places(self) -> tuple[Array, Array]:
+        return np.triu_indices(len(self.axes) + 1)
+
+    @cached_property
+    def _multiplicities(self) -> Array:
+        """How often a pair stands in a symmetric matrix, (s,)."""
+        rows, columns = self._places
+        return np.where(rows == columns, 1.0, 2.0)
+
+    @cached_property
+    def _turn(self) -> Array:
+        """From (1, x) to the principal axes, (d+1, d+1)."""
+        turn: Array = np.eye(len(self.axes) + 1)
+        turn[1:, 1:] = self.axes
+        return turn
+
+    def of_gradients(self, moments: Array) -> Array:
+        """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
+        turned = self._turn @ moments @ self._turn.T
+        found: Array = self.axes.T @ self._applied(turned)[..., 1:, 1:] @ self.axes
+        return found
+
+    def pulled_back(self, form: Array) -> Array:
+        """The expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
+        turned = np.zeros_like(self._turn)
+        turned[1:, 1:] = self.axes @ form @ self.axes.T
+        found: Array = self._turn.T @ self._applied(turned) @ self._turn
+        return found
+
+    def _applied(self, symmetric: Array) -> Array:
+        """The matrix applied to symmetric matrices (..., d+1, d+1)."""
+        rows, columns = self._places
+        images = (symmetric[..., rows, columns] * self._multiplicities) @ self.matrix
+        found: Array = np.empty(symmetric.shape)
+        found[..., rows, columns] = found[..., columns, rows] = images
+        return found
+
+
+def numbers_of(dimension: int) -> int:
+    """How many numbers the fourth moments of a client in d dimensions are."""
+    size = (dimension + 1) * (dimension + 2) // 2
+    return size * size
+
+
+def are_cheaper(rows: int, dimension: int, evaluations: int) -> bool:
+    """Whether so many evaluations of a client's noise cost less by fourth moments, set-up included, than by rows."""
+    size = (dimension + 1) * (dimension + 2) // 2
+    # Set-up is a product with itself, of which half is formed.
+    by_moments = rows * size * (size / 2 + _GATHERED) + evaluations * _CARRIED * size * size
+    return by_moments < evaluations * 2 * rows * (dimension + 1) ** 2
