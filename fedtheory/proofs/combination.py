@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import sympy as sp
 
@@ -42,9 +43,9 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
     if claim.place != "run" or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
+    prove = _in_letters_of(claim, prove)
     require_one_notation([prove(name).statement for name in _relied_on(certificate)])
-    own = without_minima(claim.conditions, numbers_of(claim))
-    conditions = [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
+    conditions = conditions_of_run(claim)
     for inequality in certificate.known:
         slack, vanishes = yield from _derived(claim, inequality, conditions, prove)
         if vanishes:
@@ -63,6 +64,17 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
         if relation.operator == "==":
             # Later links may use it: where it is not shown, nothing is.
             known = replace(known, conditions=(*known.conditions, _equation(lettered_relation.slack)))
+
+
+def conditions_of_run(claim: Claim) -> list[Expr]:
+    """What is known of the numbers of a claim about a run: its conditions, and what they stand for."""
+    own = without_minima(claim.conditions, numbers_of(claim))
+    return [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
+
+
+def _in_letters_of(claim: Claim, prove: Prover) -> Prover:
+    """The same, where each statement is in the letters that the claim has for its quantities."""
+    return cache(lambda name: prove(name).in_letters_of(claim))
 
 
 def _relied_on(certificate: Combination) -> list[str]:

@@ -23,7 +23,7 @@ from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, Discounted, examine_contraction, examine_discounted
-from fedtheory.proofs.document import certificate_in, document_of, require_short
+from fedtheory.proofs.document import certificate_in, document_of, require_short, with_quantities
 from fedtheory.proofs.last_rounds import LastModel, LastRound, examine_last_model, examine_last_round
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
@@ -126,7 +126,7 @@ def _counted(prover: Prover, known: dict[str, int]) -> Prover:
 def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
     """The steps of the examination of a document, in letters of which SymPy knows what they stand for."""
     try:
-        plain = in_plain_letters(claim)
+        plain = in_plain_letters(with_quantities(claim, document))
         yield from _examination(plain, closed(certificate_in(plain, document)), prover)
     except _REFUSALS as reason:
         yield Step(str(reason), False)

@@ -7,7 +7,7 @@ claim is judged in other letters of the same names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -42,6 +42,50 @@ def in_plain_letters(claim: Claim) -> Claim:
         where={plain[symbol]: notion for symbol, notion in known.items()},
         for_all={plain[symbol]: values for symbol, values in claim.for_all.items()},
         conditions=tuple(_condition(condition, plain) for condition in claim.conditions),
+    )
+
+
+def letters_for(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
+    """New letters for a premise, with which it says the same: those of a claim for the same quantities.
+
+    Both are in plain letters.  A letter of the premise alone keeps its name unless the claim uses it.  `Rejected` where
+    two letters of the premise would become one.
+    """
+    mine = letters_of(claim)
+    known = {**premise.where, **premise.notation}
+    shared = {symbol: mine.known[notion.name] for symbol, notion in known.items() if mine.has(notion)}
+    taken = mine.known_symbols | {symbol for symbol in known if symbol not in shared} | premise.for_all.keys()
+    names = {symbol.name for symbol in taken} | {symbol.name for symbol in claim.for_all}
+    change = {symbol: letter for symbol, letter in shared.items() if symbol != letter}
+    for symbol, notion in known.items():
+        if symbol not in shared and symbol in mine.known_symbols:
+            change[symbol] = _plain(sp.Symbol(_free(symbol.name, names)), notion)
+            names.add(change[symbol].name)
+    renamed = [change.get(symbol, symbol) for symbol in (*known, *premise.for_all)]
+    if len(set(renamed)) < len(renamed):
+        raise Rejected(f"two letters of {premise.id} would be called the same")
+    return change
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "'"
+    return name
+
+
+def in_letters(claim: Claim, letters: Mapping[sp.Symbol, sp.Symbol]) -> Claim:
+    """A claim in plain letters, with other letters for some: it says the same."""
+    if not letters:
+        return claim
+    change = dict(letters)
+    return replace(
+        claim,
+        lhs=None,
+        rhs=None,
+        chain=(),
+        also=tuple(relation.mapped(lambda side: side.xreplace(change)) for relation in claim.relations),
+        where={change.get(symbol, symbol): notion for symbol, notion in {**claim.where, **claim.notation}.items()},
+        conditions=tuple(_condition(condition, change) for condition in claim.conditions),
     )
 
 

@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.kernel import Rejected, Step, Words, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr, Value
@@ -17,7 +19,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.existence import missing
-from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.told import Document, ProofVerdict, Told
 
@@ -42,6 +44,9 @@ class Proof(Told):
     work: Mapping[str, int] = field(default_factory=dict)
     """Units of work that the check took, and the checks of all claims that it relies on, by their ids."""
 
+    letters: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    """Letters of the statement that are replaced by others, where it is used for a claim in other letters."""
+
     @property
     def verdict(self) -> ProofVerdict:
         """Proved where every step holds."""
@@ -52,7 +57,13 @@ class Proof(Told):
     @cached_property
     def statement(self) -> Claim:
         """What is proved: the claim under the conditions that the certificate needs, in plain letters."""
-        return in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
+        plain = in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
+        return in_letters(plain, self.letters)
+
+    def in_letters_of(self, claim: Claim) -> Proof:
+        """The same proof, of its statement in the letters that a claim in plain letters has for the same quantities."""
+        letters = letters_for(claim, self.statement)
+        return replace(self, letters=letters) if letters else self
 
     @property
     def relaxed(self) -> Sequence[Expr] | None:

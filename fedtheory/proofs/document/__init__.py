@@ -12,7 +12,7 @@ Whatever is judged has been a document: what a document cannot say cannot be sai
 closed pieces before it is judged, so that nothing rests on how certificates are written or read.
 """
 
-from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document, require_short
+from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document, require_short, with_quantities
 from fedtheory.proofs.document.schemas import schema
 from fedtheory.proofs.document.writing import document_of, text_of
 from fedtheory.proofs.told import Document, digest
@@ -27,4 +27,5 @@ __all__ = [
     "require_short",
     "schema",
     "text_of",
+    "with_quantities",
 ]

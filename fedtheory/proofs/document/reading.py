@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import keyword
 import re
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.plain_names import require_plain
+from fedtheory.language.quantities.notion import Quantity
 from fedtheory.proofs import comparators, distances, updates
 from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.definitions import names_of
@@ -26,6 +29,8 @@ from fedtheory.proofs.told import Document
 FORMAT, VERSION = "fedtheory certificate", 1
 LONGEST = 250_000
 """Characters of a document; the papers' longest has 13,000."""
+QUANTITIES = "quantities"
+"""The entry that names quantities which the claim does not, and the certificate does."""
 DEFINITION = "definition"
 """The entry that says what the user's definition says that the certificate is about."""
 
@@ -46,13 +51,54 @@ _OF_TECHNIQUES = {
 
 def certificate_in(claim: Claim, document: object) -> Any:
     """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
-    entries, letters = _require_format(document), letters_of(claim)
+    entries = _require_format(document)
+    claim = with_quantities(claim, document)
+    letters = letters_of(claim)
     _require_definition(claim, entries)
     own = {name: _read_letter(name, declared, letters) for name, declared in entries["letters"].items()}
     found = CERTIFICATE.read(entries["certificate"], Scope(own | letters, frozenset(own)), "certificate")
     if found.claim != claim.id:
         raise InputError("certificate.claim", f"expected {claim.id}, got {found.claim}")
     return found
+
+
+def with_quantities(claim: Claim, document: object) -> Claim:
+    """The claim, with letters for the quantities that a document names besides: it says the same.
+
+    `InputError` where one of them is no quantity of the vocabulary.
+    """
+    names = document.get(QUANTITIES, []) if isinstance(document, dict) else []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) > _MOST_QUANTITIES:
+        raise InputError(QUANTITIES, f"expected a list of at most {_MOST_QUANTITIES} names, got {names!r:.80}")
+    if not names:
+        return claim
+    where = {**claim.where, **claim.notation}
+    for name in names:
+        if any(known.name == name for known in where.values()):
+            continue
+        quantity = _quantities().get(name)
+        if quantity is None:
+            raise InputError(QUANTITIES, f"expected names of quantities, got {name!r:.80}")
+        taken = {letter.name for letter in (*where, *claim.for_all)}
+        where[sp.Symbol(_unused(quantity.latex, taken), real=True)] = quantity
+    return replace(claim, where=where)
+
+
+_MOST_QUANTITIES = 50
+
+
+@cache
+def _quantities() -> dict[str, Quantity]:
+    """The quantities of the vocabulary by their names."""
+    from fedtheory.language.vocabulary import vocabulary
+
+    return {entry.notion.name: entry.notion for entry in vocabulary() if type(entry.notion) is Quantity}
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "'"
+    return name
 
 
 def read_document(file: str | Path) -> Document:
@@ -96,7 +142,7 @@ def claim_named(document: object) -> str:
 
 def _require_format(document: object) -> Document:
     expected = {"format", "version", "letters", "certificate"}
-    if not isinstance(document, dict) or document.keys() - {DEFINITION} != expected:
+    if not isinstance(document, dict) or document.keys() - {DEFINITION, QUANTITIES} != expected:
         raise InputError("", f"expected a table with {', '.join(sorted(expected))}")
     if (document["format"], document["version"]) != (FORMAT, VERSION):
         found = f"{document['format']!r:.40} version {document['version']!r:.10}"

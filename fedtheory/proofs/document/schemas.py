@@ -8,7 +8,7 @@ from inspect import Parameter
 from fedtheory.kernel.reasons import REASONS, subjects
 from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.document.notation import HEADS
-from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION
+from fedtheory.proofs.document.reading import DEFINITION, FORMAT, QUANTITIES, VERSION
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
@@ -38,6 +38,7 @@ from fedtheory.proofs.told import Document
 _Schema = dict[str, Json]
 _EXPRESSION: _Schema = {"$ref": "#/$defs/expression"}
 _TEXT: _Schema = {"type": "string"}
+_OF_QUANTITIES = "Names of quantities that the certificate speaks of, and the claim does not."
 _OF_DEFINITION = "The SHA-256 digest of the definition, for a claim about an algorithm in a user's file."
 
 
@@ -62,6 +63,7 @@ def schema() -> Document:
             "version": {"const": VERSION},
             "letters": {"type": "object", "additionalProperties": letter},
             "certificate": schema_of(CERTIFICATE),
+            QUANTITIES: {"type": "array", "items": {"type": "string"}, "description": _OF_QUANTITIES},
             DEFINITION: {"type": "string", "description": _OF_DEFINITION},
         },
         "required": ["format", "version", "letters", "certificate"],
