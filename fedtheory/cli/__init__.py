@@ -2,7 +2,7 @@
 
 Modules here import nothing heavy at the top, so that ``--help`` is quick.
 
-Uses `api`, `planner`, `proofs`, `kernel`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
+Uses `api`, `planner`, `proofs`, `search`, `kernel`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from fedtheory.cli.output import Json, NoCode, about, print_json, print_lines, p
 from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
+    from fedtheory.cli.proof_search import Searched
     from fedtheory.language.claim import Claim
     from fedtheory.proofs import Proof
     from fedtheory.proofs.document import Document
@@ -34,6 +35,10 @@ ClaimFiles = Annotated[
     typer.Option("--claims", metavar="FILE", help="A file.py of yours whose claims FILE.json may be about; may recur."),
 ]
 SaveFile = Annotated[str | None, typer.Option("--save", metavar="FILE", help="Write the claim's certificate as JSON.")]
+NoSearch = Annotated[bool, typer.Option("--no-search", help="Search for no certificate where none is recorded.")]
+Effort = Annotated[
+    int | None, typer.Option("--effort", metavar="N", min=1, help="Work that a search may take, counted, not timed.")
+]
 
 
 def run(
@@ -42,27 +47,39 @@ def run(
     save: SaveFile = None,
     *,
     claims: ClaimFiles = None,
+    no_search: NoSearch = False,
+    effort: Effort = None,
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> int:
     """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken.
 
+    A claim of your own without a certificate is searched for one, by what is proved of the same quantities.
+
     Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.  A certificate
     is data, and names published claims, or those of files that you name: --claims mine.py.  Nothing else is executed.
     """
+    from fedtheory.cli.proof_search import keys_of, print_search
     from verify.printed import printed_proof
 
     proofs = _proofs(target, certificate, claims or [])
+    searched = [None] * len(proofs) if no_search or certificate is not None else _searched(target, proofs, effort)
+    proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
     if save is not None:
         _save(proofs, save)
     found = [(proof, printed_proof(proof.claim)) for proof in proofs]
     if as_json:
-        documents = [document(*each) for each in found]
+        documents = [
+            document(*each) | ({} if search is None else keys_of(search))
+            for each, search in zip(found, searched, strict=True)
+        ]
         print_json(documents[0] if len(found) == 1 else documents)
-    elif len(found) == 1:
-        for_people(*found[0])
-    else:
+    elif len(found) > 1:
         _print_table(proofs)
+    elif searched[0] is not None:
+        print_search(searched[0])
+    else:
+        for_people(*found[0])
     return int(any(proof.verdict == "broken" for proof in proofs))
 
 
@@ -86,6 +103,17 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
     if certificate is None:
         return [prove(claim) for claim in claims]
     return [_examined(_only(claims, "--certificate"), read_document(certificate), certificate)]
+
+
+def _searched(target: str, proofs: list[Proof], effort: int | None) -> list[Searched | None]:
+    """For each claim of one's own that has no certificate, what a search for one returns."""
+    from fedtheory.cli.proof_search import search
+
+    is_open = [proof.verdict == "no certificate" and not proof.claim.is_published for proof in proofs]
+    return [
+        search(proof.claim, target, effort) if is_searched else None
+        for proof, is_searched in zip(proofs, is_open, strict=True)
+    ]
 
 
 def _claim_of(name: str, files: list[str]) -> Claim:
@@ -177,6 +205,7 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
     from rich.markup import escape
 
+    from fedtheory.cli.proof_search import WHERE_TO_BEGIN
     from fedtheory.language.registry import why_not_proved
     from fedtheory.proofs.missing_assumptions import missing_assumptions
 
@@ -198,18 +227,7 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     if printed:
         _print_printed(printed)
     elif reason is None and proof.verdict == "no certificate":
-        print_lines(*_WHERE_TO_BEGIN)
-
-
-_WHERE_TO_BEGIN = (
-    "  A certificate writes right side minus left side as a sum of terms that are",
-    "  not negative, each for a named reason: convexity, smoothness, a square, a",
-    "  bounded variance. The kernel checks identity, reasons and signs. To begin:",
-    "  a certificate as data:  fedtheory prove renard2022:property-2.5 --save c.json",
-    "  check one of yours:     fedtheory prove mine.py:NAME --certificate c.json",
-    "  a paper with a proof:   fedtheory new-source my_paper",
-)
-"""For who has a claim and no certificate; the second line names a short one."""
+        print_lines(*WHERE_TO_BEGIN)
 
 
 def _named(proof: Proof) -> str:

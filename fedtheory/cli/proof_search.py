@@ -1,0 +1,120 @@
+"""What a search for a proof says, for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import print_lines, styled
+from fedtheory.cli.setting import print_setting
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.proofs import Proof
+    from fedtheory.search import Found, NotFound
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A claim without a recorded certificate, and what a search for one returned."""
+
+    claim: Claim
+    target: str
+    result: Found | NotFound
+
+    @property
+    def proof(self) -> Proof:
+        """The proof that was found, or that there is none."""
+        from fedtheory.proofs import Proof
+        from fedtheory.search import Found
+
+        return self.result.proof if isinstance(self.result, Found) else Proof(self.claim, None, ())
+
+
+def search(claim: Claim, target: str, effort: int | None) -> Searched:
+    """Search for a certificate, with so much work; None for as much as is usual."""
+    from fedtheory.search import EFFORT, find_proof
+
+    return Searched(claim, target, find_proof(claim, EFFORT if effort is None else effort))
+
+
+def keys_of(searched: Searched) -> dict[str, Any]:
+    """The JSON keys that a search adds to those of a proof, or replaces."""
+    from fedtheory.language.setting import setting_line
+    from fedtheory.search import Found
+
+    result = searched.result
+    common = {"found": isinstance(result, Found), "work": result.work}
+    if isinstance(result, Found):
+        claim = result.proof.claim
+        assumed = [one.name for one in (*claim.supposed, *result.supposed)]
+        return {
+            **common,
+            "uses": list(result.uses),
+            "assumed": assumed,
+            "assumed_line": setting_line(claim) if assumed else None,
+            "certificate": result.proof.document,
+        }
+    below = None if result.below is None else {str(letter): str(value) for letter, value in result.below.items()}
+    return {**common, "reason": result.reason, "nearest": result.nearest, "below": below}
+
+
+def print_search(searched: Searched) -> None:
+    """Print what was found, and on what it rests; or how near the search came."""
+    from rich.markup import escape
+
+    from fedtheory.search import Found
+
+    result, claim = searched.result, searched.claim
+    if isinstance(result, Found):
+        digest = (result.proof.digest or "")[:16]
+        named = f"[bold]{claim.id}[/bold]  {escape(claim.title)}"
+        print_lines(
+            f"{named}: {styled('proved')} by certificate {digest}, found by search",
+            *(f"  [green]holds[/green]  {escape(step.text)}" for step in result.proof.steps),
+            f"  it rests on {escape(', '.join(result.uses) or 'no other claim')}",
+        )
+        _print_supposed(result)
+        return
+    named = f"[bold]{claim.id}[/bold]  {escape(claim.title)}"
+    print_lines(f"{named}: {styled('no certificate')} of the tried families: {escape(result.reason)}")
+    if result.is_exhausted:
+        print_lines("  more work may find more: --effort N, in the units that --json reports as work")
+    if result.nearest is not None:
+        print_lines(f"  the nearest known bound is {result.nearest}")
+    if result.below is not None:
+        numbers = ", ".join(f"{letter} = {value}" for letter, value in result.below.items())
+        print_lines(
+            f"  the claim lies below every known bound at {escape(numbers)}",
+            f"  look for a run that violates it: fedtheory falsify {escape(searched.target)}",
+        )
+    print_setting([(claim.id, claim)])
+    if result.below is None:
+        print_lines(*WHERE_TO_BEGIN)
+
+
+WHERE_TO_BEGIN = (
+    "  A certificate writes right side minus left side as a sum of terms that are",
+    "  not negative, each for a named reason: convexity, smoothness, a square, a",
+    "  bounded variance. The kernel checks identity, reasons and signs. To begin:",
+    "  a certificate as data:  fedtheory prove renard2022:property-2.5 --save c.json",
+    "  check one of yours:     fedtheory prove mine.py:NAME --certificate c.json",
+    "  a paper with a proof:   fedtheory new-source my_paper",
+)
+"""For a claim without a certificate; the second line names a short one."""
+
+
+def _print_supposed(found: Found) -> None:
+    from rich.markup import escape
+
+    from fedtheory.language.setting import setting_line
+
+    claim = found.proof.claim
+    if not found.supposed:
+        print_setting([(claim.id, claim)])
+        return
+    names = ", ".join(one.name for one in (*claim.supposed, *found.supposed))
+    print_lines(
+        f"  supposed, for {claim.id} does not say so: {escape(names)}",
+        f"  to state it: {escape(setting_line(claim))}",
+    )

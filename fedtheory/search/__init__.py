@@ -1,0 +1,18 @@
+"""Searches for proofs: certificates from the statement of a claim alone.
+
+Nothing rests on it: what a search returns is a document, which the kernel examines like any other.
+
+    finding     the family for a claim, and its budget
+    known       bounds on runs from proved claims and facts
+    premises    what is proved, as linear forms in the quantities of a claim
+    positivity  numbers that are not negative, as sums of products
+    samples     numbers at which conditions hold
+    outcome     what a search returns
+
+Uses `language`, `proofs`, `kernel`.
+"""
+
+from fedtheory.search.finding import EFFORT, find_proof
+from fedtheory.search.outcome import Found, NotFound
+
+__all__ = ["EFFORT", "Found", "NotFound", "find_proof"]

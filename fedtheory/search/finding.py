@@ -1,0 +1,35 @@
+"""The way from a claim to a search for its proof, and how much work that may take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from fedtheory.errors import InputError
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.language.claim import Claim, Place
+from fedtheory.search.known import search_known
+from fedtheory.search.outcome import Found, NotFound
+
+EFFORT = 2 * 10**8
+"""Units of work that a search may take unless told otherwise: some seconds."""
+_FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {"run": search_known}
+
+
+def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
+    """A certificate for a claim from its statement alone, which the kernel has accepted.
+
+    `effort` counts work, not seconds: the same search ends at the same place on every machine.
+    """
+    family = _FAMILIES.get(claim.place)
+    if family is None:
+        return NotFound(f"no family of proofs is searched for statements about a {claim.place}")
+    with limited(effort) as meter:
+        try:
+            found = family(claim)
+        except (Rejected, InputError) as reason:
+            found = NotFound(str(reason))
+        except Exhausted:
+            found = NotFound("the search took all the work that it may", is_exhausted=True)
+        return replace(found, work=meter.spent)

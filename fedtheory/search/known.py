@@ -1,0 +1,236 @@
+"""Bounds on runs from what is proved: combinations of proved claims and facts, and of a number that is not negative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.kernel import is_ordering, slack
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import Quotient, quotient
+from fedtheory.kernel.work import spend
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import examine
+from fedtheory.proofs.combination import Combination, conditions_of_run
+from fedtheory.proofs.document import document_of, with_quantities
+from fedtheory.proofs.facts import ONE
+from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.numbers import numbers_of
+from fedtheory.proofs.parts import Part
+from fedtheory.proofs.proof import follows
+from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.positivity import Signs, split_into_products, split_quickly, split_with_squares
+from fedtheory.search.premises import (
+    Known,
+    Premise,
+    known_claims,
+    lacking_quantities,
+    premises_from,
+    premises_of_facts,
+    split_linear,
+)
+from fedtheory.search.samples import draw_samples, find_negative
+
+_DEEPEST = 4
+"""Premises in one combination."""
+_POINTS = 600
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """A claim that is being shown, with everything that the search has to know of it."""
+
+    claim: Claim
+    """In plain letters, with letters for the quantities of what is known, and the assumptions that are supposed."""
+    original: Claim
+    """The same as its author wrote it, with these assumptions."""
+    quantities: Sequence[str]
+    supposed: Sequence[Assumption]
+    relaxed: Sequence[Expr] | None
+    signs: Signs
+
+    @property
+    def original_letters(self) -> set[sp.Symbol]:
+        """The letters of the claim as it was written, in plain letters."""
+        return set(in_plain_letters(self.original).notation)
+
+
+@dataclass(frozen=True)
+class _Remainder:
+    """The slack of a claim without multiples of premises: a number, which must not be negative."""
+
+    goal: _Goal
+    parts: Sequence[tuple[Quotient, Premise]]
+    number: Expr
+
+
+def search_known(claim: Claim) -> Found | NotFound:
+    """A certificate for a bound on a run, by what is proved of the same quantities.
+
+    Whatever is seen at once is tried over all that is known before any linear program is.
+    """
+    if claim.place != "run" or claim.rate is not None or len(claim.relations) != 1:
+        return NotFound("it is not one inequality about a run")
+    if claim.relations[0].operator not in ("<=", ">="):
+        return NotFound("it is an equation or strict, which no combination of bounds shows")
+    candidates = known_claims(in_plain_letters(claim))
+    if not candidates:
+        return NotFound("no proved claim is about this quantity under these assumptions")
+    remainders: list[_Remainder] = []
+    for known in candidates:
+        for remainder in _remainders(claim, known):
+            found = _shown(remainder, split_quickly)
+            if found is not None:
+                return found
+            remainders.append(remainder)
+    if not remainders:
+        return NotFound(
+            "the proved claims about this quantity ask for more than its conditions", candidates[0].claim.id
+        )
+    return _search_products(remainders)
+
+
+def _search_products(remainders: Sequence[_Remainder]) -> Found | NotFound:
+    """The second stage: what no sample refutes is written as a sum of products."""
+    counts, plausible = [], []
+    for remainder in remainders:
+        goal = remainder.goal
+        samples = draw_samples(
+            sorted(remainder.number.free_symbols, key=str), goal.signs.numbers, goal.signs.conditions, _POINTS
+        )
+        point = find_negative(remainder.number, samples, goal.signs.numbers, goal.signs.conditions)
+        counts.append(int(np.sum(samples.values(remainder.number) < 0)))
+        if point is None:
+            plausible.append(remainder)
+    for split in (split_with_squares, split_into_products):
+        for remainder in plausible:
+            found = _shown(remainder, split)
+            if found is not None:
+                return found
+    nearest = remainders[int(np.argmin(counts))]
+    name = next((premise.name for _, premise in nearest.parts), None)
+    if plausible:
+        return NotFound("no combination of known bounds and facts shows it", name)
+    return NotFound("no combination of known bounds and facts shows it", name, _below_all(remainders))
+
+
+def _below_all(remainders: Sequence[_Remainder]) -> Mapping[sp.Symbol, Expr] | None:
+    """Numbers at which the claim is below every known bound whose conditions hold; None where samples show none."""
+    goals = [remainder.goal for remainder in remainders]
+    letters = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
+    conditions = list(dict.fromkeys(one for goal in goals for one in goal.signs.conditions))
+    numbers = max((goal.signs.numbers for goal in goals), key=lambda known: len(known.letters))
+    samples = draw_samples(letters, numbers, conditions, _POINTS)
+    values = np.array([samples.values(remainder.number) for remainder in remainders])
+    for place in np.flatnonzero((values < 0).all(axis=0)):
+        point = samples.point(int(place))
+        if all(remainder.number.xreplace(dict(point)).is_negative for remainder in remainders):
+            return {letter: value for letter, value in point.items() if letter in goals[0].original_letters}
+    return None
+
+
+def _remainders(claim: Claim, known: Known) -> Iterator[_Remainder]:
+    """What is left by combinations that begin with a known claim."""
+    goal = _goal(claim, known)
+    first = premises_from(goal.claim, known.claim)
+    if not first:
+        return
+    others = premises_of_facts(goal.claim)
+    relation = goal.claim.relations[0]
+    form = split_linear(relation.slack, goal.claim)
+    for parts, number in _eliminated(form, [*first, *others], goal.signs, frozenset()):
+        if any(premise in first for _, premise in parts):
+            yield _Remainder(goal, parts, number.expression)
+
+
+def _goal(claim: Claim, known: Known) -> _Goal:
+    supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
+    quantities = lacking_quantities(supposing, [known.claim])
+    whole = in_plain_letters(with_quantities(supposing, {"quantities": quantities}))
+    solved = _solved(whole)
+    whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
+    signs = Signs(numbers_of(whole), tuple(conditions_of_run(whole)))
+    return _Goal(whole, supposing, quantities, known.missing, whole.conditions if solved else None, signs)
+
+
+def _solved(claim: Claim) -> list[Expr]:
+    """Conditions that bind a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
+    found = []
+    for condition in claim.conditions:
+        if not is_ordering(condition) or any(side.is_Symbol for side in condition.args):
+            continue
+        used = sorted(
+            condition.free_symbols, key=lambda one: (claim.notation.get(one) is not q.local_step_size, str(one))
+        )
+        for letter in used[:1]:
+            gap = sp.expand(sp.numer(sp.together(slack(condition))))
+            if gap.is_polynomial(letter) and sp.degree(gap, letter) == 1:
+                above, below = gap.coeff(letter, 0), -gap.coeff(letter, 1)
+                bound = sp.Le(letter, above / below, evaluate=False)
+                if follows(bound, claim):
+                    found.append(bound)
+    return found
+
+
+def _eliminated(
+    form: Mapping[Expr, Quotient], premises: Sequence[Premise], signs: Signs, done: frozenset[Expr]
+) -> Iterator[tuple[list[tuple[Quotient, Premise]], Quotient]]:
+    """Multiples of premises after which a form has no quantity left, and the number that remains."""
+    rows = [row for row in sorted(form, key=str) if row != 1]
+    if not rows:
+        yield [], form.get(sp.S.One, quotient(sp.S.Zero))
+        return
+    if len(done) == _DEEPEST:
+        return
+    row = min(rows, key=lambda one: sum(one in premise.form for premise in premises))
+    for premise in premises:
+        if row not in premise.form or premise.form.keys() & done:
+            continue
+        spend(2000)
+        multiple = form[row] * _inverse(premise.form[row])
+        if not signs.is_nonnegative(multiple.expression):
+            continue
+        left = _taken(form, multiple, premise.form)
+        for parts, number in _eliminated(left, premises, signs, done | {row}):
+            yield [(multiple, premise), *parts], number
+
+
+def _inverse(number: Quotient) -> Quotient:
+    return quotient(1 / number.expression)
+
+
+_MINUS = quotient(sp.S.NegativeOne)
+
+
+def _taken(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
+    """A form without a multiple of another."""
+    left = dict(form)
+    for row, number in other.items():
+        less = _MINUS * multiple * number
+        left[row] = left[row] + less if row in left else less
+    return {row: number for row, number in left.items() if number}
+
+
+def _shown(remainder: _Remainder, split: Callable[[Expr, Signs], list[Expr] | None]) -> Found | None:
+    """The proof by premises and summands of what remains, if there are such summands and the kernel accepts it."""
+    goal = remainder.goal
+    summands = split(remainder.number, goal.signs)
+    if summands is None:
+        return None
+    parts = [Part(multiple.expression * premise.sign, premise.part) for multiple, premise in remainder.parts]
+    parts += [Part(summand, ONE) for summand in summands]
+    certificate = Combination(claim=goal.claim.id, links=[parts], relaxed=goal.relaxed)
+    document = document_of(goal.claim, certificate)
+    if goal.quantities:
+        document |= {"quantities": list(goal.quantities)}
+    proof = examine(goal.original, document)
+    spend(sum(proof.work.values()))
+    if proof.verdict != "proved":
+        return None
+    uses = list(dict.fromkeys(premise.name for _, premise in remainder.parts))
+    return Found(proof, uses, goal.supposed, 0)

@@ -1,0 +1,364 @@
+"""Numbers that are not negative, as sums of products each of which the kernel sees to be so.
+
+The numerator of a number is split by its monomials in letters that no condition binds.  What is left of each is a
+polynomial in few letters; a linear program writes it as a combination of monomials times slacks of the conditions,
+in letters counted from their lower bounds, and its basis is solved again in rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import prod
+
+import numpy as np
+import sympy as sp
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+
+from fedtheory.kernel import Numbers, Rejected, is_nonnegative, is_ordering, slack
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import Quotient, quotient
+from fedtheory.kernel.work import spend
+
+Powers = tuple[int, ...]
+Terms = dict[Powers, fmpq]
+MOST_COLUMNS = 3000
+"""Products that one linear program may choose from."""
+_SOLVE = 200
+"""Units of work of one entry of a linear program."""
+_DEGREES = (1, 2, 3)
+"""How many slacks of conditions a product may have, tried in turn."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """How signs are decided: the numbers of a claim, and its conditions."""
+
+    numbers: Numbers
+    conditions: Sequence[Expr]
+
+    def is_nonnegative(self, number: Expr) -> bool:
+        """Whether the kernel sees that a number is not negative."""
+        try:
+            return is_nonnegative(number, self.numbers, self.conditions)
+        except Rejected:
+            return False
+
+
+def split_quickly(number: Expr, signs: Signs) -> list[Expr] | None:
+    """Summands that are seen at once not to be negative: the number itself, or its terms as they stand."""
+    if number == 0:
+        return []
+    if signs.is_nonnegative(number):
+        return [number]
+    for form in (number, sp.factor_terms(number)):
+        summands = [part for part in sp.Add.make_args(form) if part != 0]
+        if len(summands) > 1 and all(map(signs.is_nonnegative, summands)):
+            return summands
+    return None
+
+
+def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
+    """Summands that are products of letters and slacks of conditions, by linear programs; None where none is found."""
+    whole = quotient(number)
+    below = _positive(whole.written(whole.below), signs)
+    if below is None:
+        return None
+    sign, denominator = below
+    found: list[Expr] = []
+    for outside, polynomial in _by_free_letters(whole, signs):
+        coefficient = sign * polynomial
+        entire = outside * coefficient / denominator
+        if signs.is_nonnegative(entire):
+            found.append(entire)
+            continue
+        parts = next(filter(None, (_products(coefficient, signs, degree) for degree in _DEGREES)), None)
+        if parts is None:
+            return None
+        found += [outside * part / denominator for part in parts]
+    return found if all(map(signs.is_nonnegative, found)) else None
+
+
+def split_with_squares(number: Expr, signs: Signs) -> list[Expr] | None:
+    """Summands that are squares times letters, as cross terms suggest, and products for what is left."""
+    whole = quotient(number)
+    below = _positive(whole.written(whole.below), signs)
+    if below is None:
+        return None
+    sign, denominator = below
+    squares, left = _completed({powers: sign * factor for powers, factor in whole.above.terms()}, whole.letters)
+    squares = [square / denominator for square in squares]
+    if not squares or not all(map(signs.is_nonnegative, squares)):
+        return None
+    rest = sp.Add(*(whole.monomial(powers, factor) for powers, factor in left.items())) / denominator
+    others = split_quickly(rest, signs)
+    if others is None:
+        others = split_into_products(rest, signs)
+    return None if others is None else [*squares, *others]
+
+
+def _completed(terms: Terms, letters: Sequence[Expr]) -> tuple[list[Expr], Terms]:
+    """Squares a (x - c y)^2 for cross terms x y of negative sign between two squares, and what is left without them."""
+    left, squares = dict(terms), []
+    for cross in sorted(powers for powers, factor in terms.items() if factor < 0):
+        for one in sorted(left, reverse=True):
+            other = tuple(2 * c - p for c, p in zip(cross, one, strict=True))
+            if one <= other or left.get(cross, 0) >= 0 or any((a - b) % 2 for a, b in zip(one, other, strict=True)):
+                continue
+            if left[one] <= 0 or left.get(other, 0) <= 0:
+                continue
+            # a x^2 - 2 b x y + (b^2/a) y^2 = a (x - (b/a) y)^2
+            weight, half = left[one], -left[cross] / 2
+            if half * half > weight * left[other]:
+                continue
+            common = tuple(map(min, zip(one, other, strict=True)))
+            roots = [
+                _monomial(letters, tuple((p - c) // 2 for p, c in zip(e, common, strict=True))) for e in (one, other)
+            ]
+            squares.append(
+                sp.Mul(
+                    _rational(weight), _monomial(letters, common), (roots[0] - _rational(half / weight) * roots[1]) ** 2
+                )
+            )
+            left[other] -= half * half / weight
+            left[one] = left[cross] = fmpq(0)
+            left = {powers: factor for powers, factor in left.items() if factor != 0}
+    return squares, left
+
+
+def _monomial(letters: Sequence[Expr], powers: Powers) -> Expr:
+    return sp.Mul(*(letter**power for letter, power in zip(letters, powers, strict=True) if power))
+
+
+def _rational(number: fmpq) -> sp.Rational:
+    return sp.Rational(int(number.p), int(number.q))
+
+
+def _positive(denominator: Expr, signs: Signs) -> tuple[int, Expr] | None:
+    """The sign of a denominator, and its absolute value in factors; None where the kernel sees none."""
+    factored = sp.factor(denominator)
+    for sign in (1, -1):
+        if signs.is_nonnegative(sign / factored):
+            return sign, sign * factored
+    return None
+
+
+def _by_free_letters(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Expr]]:
+    """The numerator by its monomials in letters that are not negative and that no condition and no bound binds."""
+    bound = set().union(*(condition.free_symbols for condition in signs.conditions if is_ordering(condition)))
+    bound |= signs.numbers.at_least.keys()
+    free = [
+        place
+        for place, letter in enumerate(number.letters)
+        if letter.is_Symbol and letter.is_nonnegative and letter not in bound
+    ]
+    groups: dict[Powers, list[Expr]] = {}
+    for powers, factor in number.above.terms():
+        outside = tuple(powers[place] for place in free)
+        inside = [0 if place in free else power for place, power in enumerate(powers)]
+        groups.setdefault(outside, []).append(number.monomial(inside, factor))
+    for outside, parts in groups.items():
+        yield (
+            prod((number.letters[place] ** power for place, power in zip(free, outside, strict=True)), start=sp.S.One),
+            sp.Add(*parts),
+        )
+
+
+@dataclass(frozen=True)
+class _Slack:
+    terms: Terms
+    """In letters counted from their lower bounds."""
+    expression: Expr
+
+
+def _products(polynomial: Expr, signs: Signs, degree: int) -> list[Expr] | None:
+    """A polynomial as a sum of products with up to so many slacks."""
+    letters = _letters(polynomial, signs)
+    if letters is None:
+        return None
+    shift = {letter: letter + signs.numbers.at_least.get(letter, 0) for letter in letters}
+    goal = _terms(polynomial.xreplace(shift), letters)
+    slacks = list(_slacks(signs, letters, shift))
+    columns = _columns(goal, slacks, degree)
+    if not columns:
+        return None
+    solution = solve([terms for _, _, terms in columns], goal, [1 + 2 * len(chosen) for _, chosen, _ in columns])
+    if solution is None:
+        return None
+    return [_written(letters, shift, slacks, columns[place], weight) for place, weight in solution.items()]
+
+
+def _letters(polynomial: Expr, signs: Signs) -> list[sp.Symbol] | None:
+    """The letters of a polynomial and of the conditions on them; None where it has roots or symbolic powers."""
+    letters = set(polynomial.free_symbols)
+    for condition in signs.conditions:
+        if is_ordering(condition) and condition.free_symbols & letters:
+            letters |= condition.free_symbols
+    ordered = sorted(letters, key=str)
+    if not polynomial.is_polynomial(*ordered) or not letters <= signs.numbers.letters:
+        return None
+    return ordered if all(letter.is_nonnegative for letter in ordered) else None
+
+
+def _terms(polynomial: Expr, letters: Sequence[sp.Symbol]) -> Terms:
+    number = quotient(polynomial)
+    places = [letters.index(letter) for letter in number.letters]
+    scale = 1 / next(factor for _, factor in number.below.terms())
+    found: Terms = {}
+    for powers, factor in number.above.terms():
+        full = [0] * len(letters)
+        for place, power in zip(places, powers, strict=True):
+            full[place] = power
+        found[tuple(full)] = factor * scale
+    return found
+
+
+def _slacks(signs: Signs, letters: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
+    """The numerators of the slacks of conditions in these letters, where their denominators are positive."""
+    for condition in signs.conditions:
+        if not is_ordering(condition) or not condition.free_symbols <= set(letters):
+            continue
+        gap = slack(condition)
+        try:
+            number = quotient(gap)
+        except Rejected:
+            continue
+        below = _positive(number.written(number.below), signs)
+        if below is None or not all(letter.is_Symbol for letter in number.letters):
+            continue
+        sign, _ = below
+        above = sign * number.written(number.above)
+        yield _Slack(_terms(above.xreplace(shift), letters), above)
+
+
+Column = tuple[Powers, tuple[int, ...], Terms]
+"""Powers of the letters, the slacks that multiply them, and the product."""
+
+
+def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
+    """The products that may add up to a polynomial: none with a grade that it has not, nor of a higher degree."""
+    is_graded = _grading(goal, slacks)
+    top = [max(powers[place] for powers in goal) for place in range(len(next(iter(goal))))]
+    found: list[Column] = []
+    for count in range(degree + 1):
+        for chosen in combinations_with_replacement(range(len(slacks)), count):
+            factor = _multiplied([slacks[one].terms for one in chosen], len(top))
+            room = [most - max(powers[place] for powers in factor) for place, most in enumerate(top)]
+            if min(room, default=0) < 0 or prod(each + 1 for each in room) > 50 * MOST_COLUMNS:
+                continue
+            first = next(iter(factor))
+            for powers in product(*(range(each + 1) for each in room)):
+                if is_graded(tuple(map(sum, zip(powers, first, strict=True)))):
+                    found.append((powers, chosen, _moved(factor, powers)))
+                    if len(found) > MOST_COLUMNS:
+                        return []
+    spend(50 * len(found))
+    return found
+
+
+def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
+    """Whether a monomial has a polynomial's degree under all weights that make it and the slacks homogeneous."""
+    differences = [
+        [a - b for a, b in zip(powers, first, strict=True)]
+        for terms in (goal, *(one.terms for one in slacks))
+        for first in [next(iter(terms))]
+        for powers in terms
+    ]
+    weights = [[int(entry) for entry in vector] for vector in _kernel(differences)]
+    first = next(iter(goal))
+    degrees = [sum(w * p for w, p in zip(weight, first, strict=True)) for weight in weights]
+
+    def is_graded(powers: Powers) -> bool:
+        return all(
+            sum(w * p for w, p in zip(weight, powers, strict=True)) == degree
+            for weight, degree in zip(weights, degrees, strict=True)
+        )
+
+    return is_graded
+
+
+def _kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
+    """Whole vectors that span what is orthogonal to some rows."""
+    reduced, rank = fmpq_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rref()
+    width = len(rows[0])
+    pivots = [next(place for place in range(width) if reduced[row, place] != 0) for row in range(rank)]
+    for free in (place for place in range(width) if place not in pivots):
+        vector = [fmpq(int(place == free)) for place in range(width)]
+        for row, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[row, free]
+        scale = prod(int(entry.q) for entry in vector)
+        yield [entry * scale for entry in vector]
+
+
+def _multiplied(factors: Sequence[Terms], letters: int) -> Terms:
+    found: Terms = {(0,) * letters: fmpq(1)}
+    for factor in factors:
+        terms: Terms = {}
+        for powers, weight in found.items():
+            for others, other in factor.items():
+                key = tuple(map(sum, zip(powers, others, strict=True)))
+                terms[key] = terms.get(key, fmpq(0)) + weight * other
+        found = {key: weight for key, weight in terms.items() if weight != 0}
+    return found
+
+
+def _moved(terms: Terms, by: Powers) -> Terms:
+    return {tuple(map(sum, zip(powers, by, strict=True))): weight for powers, weight in terms.items()}
+
+
+def _written(
+    letters: Sequence[sp.Symbol], shift: Mapping[Expr, Expr], slacks: Sequence[_Slack], column: Column, weight: fmpq
+) -> Expr:
+    powers, chosen, _ = column
+    from_least = (2 * letter - shift[letter] for letter in letters)
+    monomial = (base**power for base, power in zip(from_least, powers, strict=True) if power)
+    return sp.Mul(_rational(weight), *monomial, *(slacks[one].expression for one in chosen))
+
+
+def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict[int, fmpq] | None:
+    """Positive weights with which columns add up to a goal, exact; None where a linear program finds none."""
+    rows = {key: place for place, key in enumerate(sorted({*goal, *(key for column in columns for key in column)}))}
+    entries = [(rows[key], place, weight) for place, column in enumerate(columns) for key, weight in column.items()]
+    spend(_SOLVE * len(entries))
+    chosen = _support(entries, rows, goal, costs)
+    return None if chosen is None else _weights(chosen, columns, goal, rows)
+
+
+def _support(
+    entries: Sequence[tuple[int, int, fmpq]], rows: Mapping[Powers, int], goal: Terms, costs: Sequence[float]
+) -> NDArray[np.int64] | None:
+    """The columns that a vertex of the linear program uses."""
+    from scipy.optimize import linprog
+
+    matrix = np.zeros((len(rows), len(costs)))
+    for row, column, weight in entries:
+        matrix[row, column] = float(weight.p) / float(weight.q)
+    right = np.zeros(len(rows))
+    for key, weight in goal.items():
+        right[rows[key]] = float(weight.p) / float(weight.q)
+    result = linprog(costs, A_eq=matrix, b_eq=right, bounds=(0, None), method="highs-ds")
+    return None if result.status != 0 or result.x is None else np.flatnonzero(result.x > 1e-10)
+
+
+def _weights(
+    chosen: NDArray[np.int64], columns: Sequence[Terms], goal: Terms, rows: Mapping[Powers, int]
+) -> dict[int, fmpq] | None:
+    """The weights of some columns in rationals; None where they do not add up to the goal, or one is negative."""
+    width = len(chosen)
+    matrix = fmpq_mat(len(rows), width + 1)
+    for key, row in rows.items():
+        for place, column in enumerate(chosen):
+            matrix[row, place] = columns[column].get(key, fmpq(0))
+        matrix[row, width] = goal.get(key, fmpq(0))
+    reduced, rank = matrix.rref()
+    found: dict[int, fmpq] = {}
+    for row in range(rank):
+        pivot = next(place for place in range(width + 1) if reduced[row, place] != 0)
+        weight = reduced[row, width]
+        if pivot == width or weight < 0:
+            return None
+        if weight > 0:
+            found[int(chosen[pivot])] = weight
+    return found

@@ -1,0 +1,182 @@
+"""Premises of combinations: proved claims about runs and facts, as linear forms in the quantities of a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import Quotient, linear, quotient
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities.notion import Notion, Quantity
+from fedtheory.language.registry import all_claims, find
+from fedtheory.proofs.closed import FACTS
+from fedtheory.proofs.combination import conditions_of_run
+from fedtheory.proofs.facts import ONE, Fact
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
+from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, letters_of
+from fedtheory.proofs.proof import assumed, follows
+from fedtheory.proofs.recorded import certificate_of
+
+PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq}
+"""Numbers of a run; every other quantity of a claim is a row of its linear form."""
+Form = Mapping[Expr, Quotient]
+"""A linear form: the coefficient of each quantity, and the number without any under one."""
+_OBJECTIVES = (a.smooth, a.convex_and_smooth, a.strongly_convex_clients, a.lipschitz_losses, a.least_squares_loss)
+_SUPPOSABLE: Mapping[Assumption, Quantity] = {
+    a.convex_and_smooth: q.smoothness,
+    a.smooth: q.smoothness,
+    a.strongly_convex_clients: q.strong_convexity,
+}
+"""Assumptions that a claim may mean without saying so, and the constant that it has to name.
+
+None of them lets a quantity vanish, as full gradients do with the noise: a false claim could follow."""
+
+
+@dataclass(frozen=True)
+class Premise:
+    """A linear form that is not negative, or zero."""
+
+    part: Fact | str | Derived
+    """As a part of a combination names it."""
+    name: str
+    form: Form
+    sign: int = 1
+    """Minus one for an equation that is used the other way round."""
+    vanishes: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The same for the same premise."""
+        return str(self.part), self.sign
+
+
+def split_linear(slack: Expr, claim: Claim) -> Form:
+    """A number as a linear form in the quantities of a claim; `Rejected` where it is none."""
+    rows = {symbol for symbol, notion in {**claim.where, **claim.notation}.items() if notion not in PARAMETERS}
+    coefficients, rest = linear(sp.sympify(slack), rows & slack.free_symbols)
+    form: dict[Expr, Quotient] = {row: quotient(number) for row, number in coefficients.items() if number != 0}
+    constant = quotient(rest)
+    return {**form, sp.S.One: constant} if constant else form
+
+
+@dataclass(frozen=True)
+class Known:
+    """A proved claim, as it may be used for another."""
+
+    claim: Claim
+    """In plain letters, under the conditions that its certificate needs."""
+    missing: Sequence[Assumption]
+    """What it assumes and the other claim does not."""
+
+
+def known_claims(claim: Claim) -> list[Known]:
+    """Proved claims about one of the quantities on the smaller side; those that suppose least come first."""
+    smaller, _ = claim.relations[0].ordered
+    wanted = {notion for symbol, notion in claim.notation.items() if smaller.has(symbol) and notion not in PARAMETERS}
+    found = []
+    for name, notions in _bounds().items():
+        if wanted and wanted <= notions:
+            statement = statement_of(name)
+            missing = [one for one in statement.assumptions if not assumed(claim, [one], "").holds]
+            if all(_is_supposable(one, claim) for one in missing):
+                found.append(Known(statement, missing))
+    own = set(claim.notation.values())
+    return sorted(found, key=lambda one: len(one.missing) + 3 * len(set(one.claim.notation.values()) - own))
+
+
+def _is_supposable(assumption: Assumption, claim: Claim) -> bool:
+    if claim.is_published or any(one in _OBJECTIVES for one in claim.assumptions):
+        return False
+    return _SUPPOSABLE.get(assumption) in claim.notation.values()
+
+
+@cache
+def _bounds() -> Mapping[str, frozenset[Notion]]:
+    """The proved claims about runs, and the quantities on the smaller side of each."""
+    return {
+        claim.id: frozenset(
+            claim.notation[symbol]
+            for relation in claim.relations
+            for symbol in relation.ordered[0].free_symbols
+            if symbol in claim.notation
+        )
+        for claim in all_claims().values()
+        if claim.verdict == "proved" and claim.place == "run" and claim.rate is None and certificate_of(claim.id)
+    }
+
+
+@cache
+def statement_of(claim_id: str) -> Claim:
+    """What is recorded as proved: the claim under the conditions that its certificate needs, in plain letters.
+
+    The kernel checks the certificates of those that a found one names.
+    """
+    claim = find(claim_id)
+    relaxed = getattr(certificate_of(claim_id), "relaxed", None)
+    return in_plain_letters(claim if relaxed is None else replace(claim, conditions=tuple(relaxed)))
+
+
+def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
+    """The names of the quantities that others speak of and a claim does not."""
+    own = {notion.name for notion in {**claim.where, **claim.notation}.values()}
+    names = {
+        notion.name: None
+        for other in others
+        for notion in other.notation.values()
+        if type(notion) is Quantity and notion.name not in own
+    }
+    return list(names)
+
+
+def premises_from(claim: Claim, known: Claim) -> list[Premise]:
+    """The relations of a proved claim that may be used for another, whose assumptions and conditions suffice."""
+    if known.for_all or not assumed(claim, known.assumptions, "").holds:
+        return []
+    try:
+        known = in_letters(known, letters_for(claim, known))
+        conditions = conditions_of_run(claim)
+        if not all(follows(condition, claim, conditions) for condition in known.conditions):
+            return []
+    except Rejected:
+        return []
+    single = len(known.relations) == 1
+    found: list[Premise] = []
+    for link, relation in enumerate(known.relations):
+        if relation.operator not in ("<=", "==", ">="):
+            continue
+        part = known.id if single else Derived(known.id, link)
+        found += _premises(part, known.id, relation.slack, claim, relation.operator == "==")
+    return found
+
+
+def premises_of_facts(claim: Claim) -> list[Premise]:
+    """The facts about quantities that a claim has letters for."""
+    letter = letters_of(claim)
+    own = set({**claim.where, **claim.notation}.values())
+    found: list[Premise] = []
+    for fact in FACTS.values():
+        usable = fact is not ONE and fact.where == 0 and fact.notions <= own and assumed(claim, fact.needs, "").holds
+        if usable:
+            found += _premises(fact, fact.name, fact.slack(letter), claim, fact.is_zero)
+    return found
+
+
+def _premises(part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, vanishes: bool) -> Iterator[Premise]:
+    try:
+        form = split_linear(slack, claim)
+    except Rejected:
+        return
+    for sign in (1, -1) if vanishes else (1,):
+        yield Premise(part, name, form if sign == 1 else {row: _MINUS * n for row, n in form.items()}, sign, vanishes)
+
+
+_MINUS = quotient(sp.S.NegativeOne)

@@ -1,0 +1,150 @@
+"""Numbers at which conditions hold, edges included: they show where something cannot be non-negative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from fedtheory.kernel import Numbers, is_ordering, slack
+from fedtheory.kernel.expressions import Expr, ends
+from fedtheory.kernel.work import spend
+
+Point = Mapping[sp.Symbol, sp.Rational]
+_COUNTS = (0, 1, 1, 2, 3, 4, 7, 16, 63, 999)
+"""What counts are above their lower bounds."""
+_WIDTH = 7
+"""Other numbers are powers of two, exact as floats: so many binary orders up and down."""
+_ROUNDS = 24
+_EVALUATION = 20
+"""Units of work of one value of one expression."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Points as arrays of floats, one for each letter; the conditions hold at each but for rounding."""
+
+    letters: Sequence[sp.Symbol]
+    at: NDArray[np.float64]
+    """Of shape (letters, points)."""
+
+    def values(self, expression: Expr) -> NDArray[np.float64]:
+        """An expression at every point; not a number where it has no value."""
+        spend(_EVALUATION * self.at.shape[1])
+        return _values(expression, self.letters, self.at)
+
+    def point(self, number: int) -> Point:
+        """One of the points, in rationals."""
+        return {letter: _exact(value) for letter, value in zip(self.letters, self.at[:, number], strict=True)}
+
+
+def draw_samples(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
+    """Points at which the conditions hold: the same for the same letters and conditions.
+
+    A condition that bounds a letter alone is met by moving that letter, in half of the points to the edge; for others
+    real letters shrink or grow until it holds.  Points at which one fails are left out.
+    """
+    orderings = [condition for condition in conditions if is_ordering(condition)]
+    used = sorted(set(letters).union(*(condition.free_symbols for condition in orderings)), key=str)
+    random = np.random.default_rng(len(used) + 1000 * len(orderings))
+    at = np.array([_drawn(letter, numbers, random, count) for letter in used]).reshape(len(used), count)
+    places = {letter: place for place, letter in enumerate(used)}
+    moves = [_mover(condition, places, numbers, random) for condition in orderings]
+    for _ in range(_ROUNDS):
+        for move in moves:
+            move(at)
+    holds = np.ones(count, dtype=bool)
+    for condition in orderings:
+        spend(_EVALUATION * count)
+        holds &= _values(slack(condition), used, at) >= -1e-12 * np.abs(_values(ends(condition)[1], used, at))
+    return Samples(used, at[:, holds])
+
+
+def _drawn(letter: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    if letter in numbers.at_least or letter in numbers.whole:
+        counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)
+        return counts + numbers.at_least.get(letter, 0)
+    values: NDArray[np.float64] = np.exp2(random.integers(-_WIDTH, _WIDTH + 1, count).astype(float))
+    if letter in numbers.may_vanish and letter not in numbers.divisors:
+        values[random.random(count) < 0.25] = 0.0
+    return values
+
+
+def _mover(
+    condition: Expr, places: Mapping[sp.Symbol, int], numbers: Numbers, random: np.random.Generator
+) -> Callable[[NDArray[np.float64]], None]:
+    """A change of points that lets a condition hold at more of them."""
+    smaller, larger = ends(condition)
+    letters = list(places)
+    strict = isinstance(condition, sp.Lt | sp.Gt)
+
+    def is_free(letter: Expr, other: Expr) -> bool:
+        return letter.is_Symbol and letter not in other.free_symbols and letter not in numbers.whole
+
+    def clip(at: NDArray[np.float64], place: int, bound: NDArray[np.float64], is_above: bool) -> None:
+        violated = (at[place] > bound) if is_above else (at[place] < bound)
+        edge = random.random(at.shape[1]) < (0.0 if strict else 0.5)
+        factor = np.where(edge, 1.0, np.exp2(-random.integers(1, 5, at.shape[1]).astype(float)))
+        moved = bound * factor if is_above else bound / factor
+        at[place] = np.where(violated & np.isfinite(moved), moved, at[place])
+
+    if is_free(smaller, larger):
+        return lambda at: clip(at, places[smaller], _values(larger, letters, at), True)
+    if is_free(larger, smaller):
+        return lambda at: clip(at, places[larger], _values(smaller, letters, at), False)
+    movable = [places[letter] for letter in sorted(condition.free_symbols, key=str) if letter not in numbers.at_least]
+
+    def shrink(at: NDArray[np.float64]) -> None:
+        violated = ~(_values(slack(condition), letters, at) >= 0)
+        if movable:
+            chosen = random.choice(movable, at.shape[1])
+            factor = np.exp2(random.choice([-2.0, -1.0, -1.0, 1.0], at.shape[1]))
+            places_of = np.arange(at.shape[1])
+            at[chosen, places_of] *= np.where(violated, factor, 1.0)
+
+    return shrink
+
+
+def _values(expression: Expr, letters: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    function: Any = sp.lambdify(list(letters), expression, modules="numpy", cse=False)
+    with np.errstate(all="ignore"):
+        found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
+    return np.broadcast_to(found, at.shape[1:])
+
+
+def _exact(value: float) -> sp.Rational:
+    fraction = Fraction(float(value)).limit_denominator(10**9)
+    return sp.Rational(fraction.numerator, fraction.denominator)
+
+
+def find_negative(
+    number: Expr, samples: Samples, numbers: Numbers, conditions: Sequence[Expr], *, most: int = 8
+) -> Point | None:
+    """A point at which a number is negative and every condition holds, decided in rationals; None where none shows."""
+    values = samples.values(number)
+    suspects = np.flatnonzero(values < 0)
+    for suspect in suspects[np.argsort(values[suspects], kind="stable")][:most]:
+        point = samples.point(int(suspect))
+        if _holds_at(point, numbers, conditions) and is_negative_at(number, point):
+            return point
+    return None
+
+
+def is_negative_at(number: Expr, point: Point) -> bool:
+    """Whether a number is negative at a point, in exact arithmetic."""
+    return bool(sp.sympify(number).xreplace(dict(point)).is_negative)
+
+
+def _holds_at(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+    slacks = [(slack(one), one) for one in conditions if is_ordering(one)]
+    for gap, condition in slacks:
+        value = gap.xreplace(dict(point))
+        strict = isinstance(condition, sp.Lt | sp.Gt)
+        if not (value.is_positive or (value.is_zero and not strict)):
+            return False
+    return all(value >= numbers.at_least.get(letter, 0) for letter, value in point.items())

@@ -1,0 +1,99 @@
+"""`fedtheory prove` without a certificate: what is found, what is supposed, and how near a search comes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import Command
+
+MINE = """\
+import sympy as sp
+from fedtheory import Claim, quantities as q
+
+eta, tau, T, M, zeta, sigma, L, D = sp.symbols("eta tau T M zeta sigma L D", positive=True)
+where = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds, M: q.clients, zeta: q.gradient_dissimilarity,
+         sigma: q.noise_deviation, L: q.smoothness, D: q.initial_distance}
+drift = 20 * tau**2 * eta**2 * L * zeta**2 + 5 * tau * eta**2 * L * sigma**2
+small = [eta <= 1 / (4 * L)]
+loose = Claim(id="mine:loose", lhs=q.average_suboptimality, where=where, conditions=small,
+              rhs=D**2 / (2 * eta * tau * T) + eta * sigma**2 + drift)
+fast = Claim(id="mine:fast", lhs=q.average_suboptimality, where=where, conditions=small,
+             rhs=D**2 / (2 * eta * tau * T) + eta * sigma**2 / M**2 + drift)
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    """A file with a true and a false claim."""
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    return str(file)
+
+
+def test_a_found_proof_is_a_document_with_what_it_rests_on(command: Command, mine: str) -> None:
+    """It names the claims it uses, the assumptions that are supposed, and its digest."""
+    outcome = command("prove", f"{mine}:loose", "--json")
+    found = outcome.document
+    assert (outcome.code, found["verdict"], found["found"]) == (0, "proved", True)
+    assert found["uses"]
+    assert all(name.startswith("renard2022:thm-2.1") for name in found["uses"])
+    assert found["assumed"][-1] == "convex and smooth"
+    assert "a.convex_and_smooth" in found["assumed_line"]
+    assert found["digest"]
+    assert found["certificate"]["certificate"]["claim"] == "mine:loose"
+
+
+def test_what_is_supposed_is_printed(command: Command, mine: str) -> None:
+    """A proof under assumptions that the claim does not state names them, and the line that states them."""
+    out = command("prove", f"{mine}:loose").out
+    assert "mine:loose: proved" in out.replace("  : ", ": ")
+    assert "supposed, for mine:loose does not say so" in out
+    assert "a.convex_and_smooth" in out.replace("\n", " ")
+
+
+def test_a_saved_certificate_is_checked_without_a_search(command: Command, mine: str, tmp_path: Path) -> None:
+    """It proves the claim that states what was supposed, and names it for the one that does not."""
+    saved = tmp_path / "found.json"
+    assert command("prove", f"{mine}:loose", "--save", str(saved)).code == 0
+    json.loads(saved.read_text())
+    checked = command("prove", str(saved), "--claims", mine, "--json")
+    assert (checked.code, checked.document["verdict"]) == (1, "broken")
+    assert checked.document["missing_assumptions"] == ["convex_and_smooth"]
+    stated = MINE.replace("where=where,", "where=where, assumptions=SETTING,").replace(
+        "small = ",
+        "from fedtheory import assumptions as a\n"
+        "SETTING = [a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]\n"
+        "SETTING += [a.convex_and_smooth]\n"
+        "small = ",
+    )
+    (tmp_path / "stated.py").write_text(stated)
+    checked = command("prove", str(saved), "--claims", str(tmp_path / "stated.py"), "--json")
+    assert (checked.code, checked.document["verdict"]) == (0, "proved")
+
+
+def test_a_false_claim_is_not_proved(command: Command, mine: str) -> None:
+    """The nearest bound and numbers below all known ones are named, as a place to look for a violation."""
+    outcome = command("prove", f"{mine}:fast", "--json")
+    found = outcome.document
+    assert (outcome.code, found["verdict"], found["found"]) == (0, "no certificate", False)
+    assert found["nearest"].startswith("renard2022:")
+    assert found["below"].keys() <= {"eta", "tau", "T", "M", "zeta", "sigma", "L", "D"}
+    out = command("prove", f"{mine}:fast").out
+    assert "no certificate of the tried families" in out
+    assert "fedtheory falsify" in out
+    assert "proved" not in out
+
+
+def test_no_search(command: Command, mine: str) -> None:
+    """Without a search there is no certificate, nor a word about one that was looked for."""
+    found = command("prove", f"{mine}:loose", "--no-search", "--json").document
+    assert found["verdict"] == "no certificate"
+    assert "found" not in found
+
+
+def test_little_work(command: Command, mine: str) -> None:
+    """Work is counted: with little of it the search ends, and says that more may find more."""
+    assert "--effort" in command("prove", f"{mine}:loose", "--effort", "10000").out
+    assert command("prove", f"{mine}:loose", "--effort", "0").code == 2

@@ -1,0 +1,107 @@
+"""Bounds of one's own from what is proved: the kernel accepts what is found, and nothing false is."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from own_claims import CONVEX, LOOSE, SMALL_STEPS, TOO_FAST, WHERE, D, L, M, T, error_bound, eta, sigma, tau, zeta
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.proofs import examine
+from fedtheory.search import Found, NotFound, find_proof
+
+
+def test_a_loose_bound_is_proved_from_its_statement() -> None:
+    """It follows from a published theorem; what had to be supposed is said, and the kernel accepts the document."""
+    found = find_proof(error_bound(LOOSE))
+    assert isinstance(found, Found)
+    assert found.uses == ["renard2022:thm-2.1.sharp"]
+    assert found.supposed == [a.convex_and_smooth]
+    claim = error_bound(LOOSE, assumptions=[*CONVEX, a.unbiased_bounded_variance, a.bounded_dissimilarity])
+    assert examine(claim, found.proof.document).verdict == "proved"
+
+
+def test_what_is_supposed_is_not_proved_of_the_claim_itself() -> None:
+    """A document that was found under an assumption is broken for the claim without it."""
+    found = find_proof(error_bound(LOOSE))
+    assert isinstance(found, Found)
+    assert examine(error_bound(LOOSE), found.proof.document).verdict == "broken"
+
+
+def test_a_false_bound_has_numbers_below_every_known_one() -> None:
+    """They satisfy the conditions, and are where to look for a violation."""
+    found = find_proof(error_bound(TOO_FAST))
+    assert isinstance(found, NotFound)
+    assert found.nearest is not None
+    assert found.below is not None
+    at = {letter.name: value for letter, value in found.below.items()}
+    assert at.keys() == {letter.name for letter in WHERE}
+    assert 4 * at["eta"] * at["L"] <= 1
+
+
+RENAMED = dict(zip((eta, tau, T, M, zeta, sigma, L, D), sp.symbols("s K R N h v beta r", positive=True), strict=True))
+SWAPPED = {**dict.fromkeys(()), eta: L, L: eta, tau: T, T: tau}
+
+
+@pytest.mark.parametrize("letters", [RENAMED, SWAPPED], ids=["others", "swapped"])
+def test_other_letters_for_the_same_quantities(letters: dict[sp.Symbol, sp.Symbol]) -> None:
+    """A claim in letters of one's own is proved as well, also where a letter means something else in the theorem."""
+    rest, start, condition = (
+        one.subs(letters, simultaneous=True) for one in (LOOSE, D**2 / (2 * eta * tau * T), SMALL_STEPS[0])
+    )
+    where = {letters.get(letter, letter): notion for letter, notion in WHERE.items()}
+    assert isinstance(find_proof(error_bound(0, [condition], rhs=start + rest, where=where)), Found)
+
+
+def test_a_quantity_that_the_claim_does_not_name() -> None:
+    """A bound that forgets how many clients there are is proved; the document names them."""
+    rest, where = LOOSE, {letter: notion for letter, notion in WHERE.items() if letter != M}
+    claim = error_bound(rest, where=where, assumptions=[*CONVEX, a.unbiased_bounded_variance, a.bounded_dissimilarity])
+    found = find_proof(claim)
+    assert isinstance(found, Found)
+    assert found.proof.document is not None
+    assert found.proof.document["quantities"] == ["clients"]
+    assert examine(claim, found.proof.document).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    "condition", [4 * eta * L <= 1, eta * L <= sp.Rational(1, 5), 1 / eta >= 8 * L], ids=["4 L eta", "L eta", "4 L"]
+)
+def test_conditions_on_products(condition: sp.Rel) -> None:
+    """A condition that does not have the step size alone on one side is as good."""
+    assert isinstance(find_proof(error_bound(LOOSE, [condition])), Found)
+
+
+FALSE = {
+    "no condition": (LOOSE, (), CONVEX),
+    "a larger step": (LOOSE, (eta <= 3 / L,), CONVEX),
+    "smooth alone": (LOOSE, SMALL_STEPS, (*CONVEX[:-1], a.smooth)),
+    "no dissimilarity": (eta * sigma**2 + 4 * tau * eta**2 * L * sigma**2, SMALL_STEPS, CONVEX),
+    "half of the noise": (LOOSE - eta * sigma**2 + eta * sigma**2 / (4 * M), SMALL_STEPS, CONVEX),
+    "no noise": (18 * tau**2 * eta**2 * L * zeta**2, SMALL_STEPS, CONVEX),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_nothing_false_is_proved(name: str) -> None:
+    """Neither from too few assumptions nor from too few conditions."""
+    rest, conditions, assumptions = FALSE[name]
+    claim = error_bound(
+        rest, conditions, assumptions=[*assumptions, a.unbiased_bounded_variance, a.bounded_dissimilarity]
+    )
+    assert isinstance(find_proof(claim), NotFound)
+
+
+def test_no_assumption_lets_a_quantity_vanish() -> None:
+    """Full gradients would make the noise zero: a bound without it is not proved by supposing them."""
+    claim = error_bound(L * eta**2 * zeta**2 * (tau - 1) * (2 * tau - 1), lhs=q.average_suboptimality)
+    assert isinstance(find_proof(claim), NotFound)
+
+
+def test_effort_counts_work() -> None:
+    """A search with little work ends, says so, and ends at the same place each time."""
+    one, other = (find_proof(error_bound(LOOSE), effort=10_000) for _ in range(2))
+    assert isinstance(one, NotFound)
+    assert one.is_exhausted
+    assert one == other

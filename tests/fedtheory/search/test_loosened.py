@@ -1,0 +1,64 @@
+"""How much of what follows from proved bounds is proved again from its statement; and that nothing false is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from loosened import proved_bounds, variants
+
+from fedtheory.language.registry import all_claims
+from fedtheory.search import Found, NotFound, find_proof
+
+EVERY = 7
+"""So many claims apart are those of the sample."""
+
+
+def _share_found(sources: tuple[str, ...], every: int) -> float:
+    claims = [claim for claim in proved_bounds() if claim.source in sources][::every]
+    results = [isinstance(find_proof(variant), Found) for claim in claims for _, variant in variants(claim)]
+    return sum(results) / len(results)
+
+
+def test_loosened_bounds_are_proved() -> None:
+    """Of a sample of two papers all of them: doubled, with one more term or square, under half the step size."""
+    assert _share_found(("renard2022", "liu2022"), EVERY) == 1
+
+
+@pytest.mark.slow
+def test_nearly_all_loosened_bounds_are_proved() -> None:
+    """Of all papers."""
+    assert _share_found(tuple({claim.source for claim in proved_bounds()}), 1) >= 0.9
+
+
+def _refuted() -> list[str]:
+    return [
+        claim.id
+        for claim in all_claims().values()
+        if claim.verdict == "refuted" and claim.place == "run" and claim.rate is None and len(claim.relations) == 1
+    ]
+
+
+def _is_refuted_claim_found(claim_id: str) -> bool:
+    """Whether a refuted claim is proved when a user states it."""
+    claim = replace(all_claims()[claim_id], id="mine:copy", is_published=False)
+    return isinstance(find_proof(claim, effort=3 * 10**7), Found)
+
+
+@pytest.mark.long
+def test_no_refuted_claim_of_a_sample_is_proved() -> None:
+    """What the papers state and runs violate has no certificate."""
+    assert not [name for name in _refuted()[::EVERY] if _is_refuted_claim_found(name)]
+
+
+@pytest.mark.slow
+def test_no_refuted_claim_is_proved() -> None:
+    """The same of all of them."""
+    assert not [name for name in _refuted() if _is_refuted_claim_found(name)]
+
+
+def test_a_published_claim_is_not_proved_by_supposing() -> None:
+    """What a paper states is judged as stated: nothing is supposed."""
+    claim = all_claims()["renard2022:thm-2.1"]
+    stripped = replace(claim, assumptions=claim.assumptions[:4])
+    assert isinstance(find_proof(stripped), NotFound)

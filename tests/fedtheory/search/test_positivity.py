@@ -1,0 +1,59 @@
+"""Numbers as sums of products that are not negative: exact sums, and none for what is negative somewhere."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.kernel import Numbers
+from fedtheory.search.positivity import Signs, solve, split_into_products, split_quickly
+
+eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
+sigma = sp.Symbol("sigma", nonnegative=True)
+NUMBERS = Numbers(
+    letters=frozenset({eta, L, sigma, tau, M}),
+    at_least={tau: 1, M: 1},
+    may_vanish=frozenset({sigma}),
+    whole=frozenset({tau, M}),
+)
+SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
+
+NONNEGATIVE = {
+    "a slack times a letter": eta * sigma**2 * (1 - 4 * eta * L),
+    "slacks and counts": eta * L * (tau - 1) + 1 - 4 * eta**2 * L**2 - 2 * eta * L,
+    "the square of a slack": 1 - 8 * eta * L + 16 * eta**2 * L**2,
+    "a quotient": (1 - 4 * eta * L) / M + (M - 1) / (M * tau),
+    "a drift at small steps": 4 * eta**2 * L * tau * sigma**2 - 16 * eta**3 * L**2 * sigma**2 + eta * sigma**2 / M,
+    "slacks of two kinds": 2 - 4 * eta * L - sp.Rational(1, 1) / tau - sp.Rational(1, 2) + (tau - 1) / 2 + 1,
+}
+NEGATIVE = {
+    "too large a step": eta * sigma**2 * (1 - 5 * eta * L),
+    "too few clients": eta * sigma**2 * (1 - 1 / M) - eta**2 * L * sigma**2,
+    "a lost one": tau - 2 + eta * L,
+}
+
+
+@pytest.mark.parametrize("name", NONNEGATIVE)
+def test_a_sum_of_products(name: str) -> None:
+    """The summands add up to the number, and the kernel sees the sign of each."""
+    number = NONNEGATIVE[name]
+    found = split_quickly(number, SIGNS) or split_into_products(sp.expand(number), SIGNS)
+    assert found is not None
+    assert sp.cancel(sp.Add(*found) - number) == 0
+    assert all(map(SIGNS.is_nonnegative, found))
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_no_sum_for_what_is_negative(name: str) -> None:
+    """No family has a sum for a number that is negative somewhere."""
+    assert split_quickly(NEGATIVE[name], SIGNS) is None
+    assert split_into_products(NEGATIVE[name], SIGNS) is None
+
+
+def test_weights_are_exact() -> None:
+    """Thirds are thirds: the basis of the linear program is solved again in rationals."""
+    goal = {(0,): fmpq(1), (1,): fmpq(1, 3)}
+    columns = [{(0,): fmpq(3), (1,): fmpq(1)}, {(1,): fmpq(7)}]
+    assert solve(columns, goal, [1, 1]) == {0: fmpq(1, 3)}
+    assert solve([{(0,): fmpq(-1)}], {(0,): fmpq(1)}, [1]) is None

@@ -1,0 +1,53 @@
+"""Numbers at which conditions hold: exact where they decide, and reaching the edges."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import Numbers
+from fedtheory.search.samples import draw_samples, find_negative
+
+eta, L = sp.symbols("eta L", positive=True)
+sigma = sp.Symbol("sigma", nonnegative=True)
+tau = sp.Symbol("tau", positive=True)
+NUMBERS = Numbers(
+    letters=frozenset({eta, L, sigma, tau}),
+    at_least={tau: 1},
+    may_vanish=frozenset({sigma}),
+    whole=frozenset({tau}),
+)
+STEP = [eta <= 1 / (4 * L)]
+
+
+def test_conditions_hold_and_edges_are_met() -> None:
+    """Points satisfy a bound on the step size, some with equality; counts start at one, deviations at zero."""
+    samples = draw_samples([eta, L, sigma, tau], NUMBERS, STEP, 400)
+    assert samples.at.shape[1] > 300
+    assert (samples.values(4 * eta * L) <= 1).all()
+    assert (samples.values(4 * eta * L) == 1).any()
+    assert (samples.values(tau) == 1).any()
+    assert (samples.values(sigma) == 0).any()
+
+
+def test_conditions_on_products() -> None:
+    """A condition without a letter alone on one side is met as well."""
+    samples = draw_samples([eta, L, tau], NUMBERS, [6 * eta * L * tau <= 1, eta * L <= 1 / (tau + 1)], 400)
+    assert samples.at.shape[1] > 100
+    assert (samples.values(6 * eta * L * tau) <= 1).all()
+
+
+def test_a_negative_value_is_decided_in_rationals() -> None:
+    """What is negative somewhere is found with numbers; what vanishes at the edge is not called negative."""
+    samples = draw_samples([eta, L, sigma, tau], NUMBERS, STEP, 400)
+    point = find_negative(1 - 5 * eta * L, samples, NUMBERS, STEP)
+    assert point is not None
+    assert (1 - 5 * eta * L).xreplace(dict(point)) < 0
+    assert eta.xreplace(dict(point)) <= 1 / (4 * L.xreplace(dict(point)))
+    assert find_negative(1 - 4 * eta * L, samples, NUMBERS, STEP) is None
+    assert find_negative(sp.Rational(1, 3) - sp.Rational(4, 3) * eta * L, samples, NUMBERS, STEP) is None
+
+
+def test_the_same_points_each_time() -> None:
+    """Nothing depends on what was drawn before."""
+    one, other = (draw_samples([eta, L, tau], NUMBERS, STEP, 50) for _ in range(2))
+    assert (one.at == other.at).all()
