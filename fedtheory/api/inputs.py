@@ -20,7 +20,7 @@ def run_of(given: RunLike, arithmetic: str | None) -> Run:
     """The run, in the named arithmetic; without a name in its own, and in floats where it is read."""
     from fedtheory.arithmetic import FLOAT, named
     from fedtheory.engine.run import Run
-    from fedtheory.runfile import parse_run, read_run
+    from fedtheory.runfile import parse_run, read_or_list, read_run
 
     wanted = None if arithmetic is None else named(arithmetic)
     if isinstance(given, Run):
@@ -28,7 +28,7 @@ def run_of(given: RunLike, arithmetic: str | None) -> Run:
             return given
         return given.as_floats() if wanted is FLOAT else exact_run_of(given)
     if isinstance(given, Mapping):
-        return parse_run(dict(given), wanted or FLOAT)
+        return read_or_list(dict(given), lambda tables: parse_run(tables, wanted or FLOAT))
     return read_run(_file_of(given), wanted or FLOAT)
 
 

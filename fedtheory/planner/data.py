@@ -11,6 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.runfile import parse_run
 from fedtheory.runfile.problems import AUTOMATIC, USUAL
+from fedtheory.runfile.synonyms import key_for, say_key
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
 
@@ -28,7 +29,11 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     """
     unknown = settings.keys() - {*_ALGORITHM, *_PROBLEM}
     if unknown:
-        expected = ", ".join([*_ALGORITHM, *_PROBLEM])
+        known = [*_ALGORITHM, *_PROBLEM]
+        key = key_for(min(unknown), known)
+        if key is not None:
+            raise InputError(min(unknown), say_key(min(unknown), key))
+        expected = ", ".join(known)
         raise InputError(min(unknown), f"expected one of {expected} beside a data file")
     path = Path(file)
     problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros", **USUAL}

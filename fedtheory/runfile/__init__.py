@@ -16,26 +16,31 @@ from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.datasets import FILES
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.limits import require_affordable
+from fedtheory.runfile.mistakes import read_or_list
 from fedtheory.runfile.problems import read_problem
 from fedtheory.runfile.table import Table
 from fedtheory.runfile.write import run_table, run_toml
 
-__all__ = ["parse_run", "read_run", "read_toml", "run_table", "run_toml", "run_with"]
+__all__ = ["parse_run", "read_or_list", "read_run", "read_toml", "run_table", "run_toml", "run_with"]
 
 
 def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
     """The run of a TOML file; `InputError` names the file, the key and what was expected."""
     content = read_toml(file)
     try:
-        return parse_run(content, arithmetic, Path(file).parent)
+        return read_or_list(content, lambda tables: parse_run(tables, arithmetic, Path(file).parent))
     except InputError as error:
         raise error.in_file(str(file)) from None
 
 
 def read_toml(file: str | Path) -> dict[str, Any]:
     """The tables of a TOML file; `InputError` names the file and what is wrong with it."""
+    if str(file).endswith(FILES) and Path(file).is_file():
+        way_out = f"`fedtheory data {file} --save run.toml` writes a run file that reads it"
+        raise InputError("", f"expected a run file (TOML), got a file of data: {way_out}", str(file))
     try:
         return tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:

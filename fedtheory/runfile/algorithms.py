@@ -34,7 +34,7 @@ def read_algorithm(table: Table, problem: Problem, folder: Path = Path()) -> Alg
     defined = read_defined(table, name, schedule is not None, folder)
     setting = SETTINGS[name if defined is None else "fedavg"]
     clock = _clock(table, problem)
-    participation = _participation(table.table("participation", {"kind": "full"}))
+    participation = _participation(_participation_table(table))
     # A law that does not fit the problem is found when its moments are asked for.
     participation.moments(problem.weights)
     algorithm = setting(
@@ -80,6 +80,15 @@ def _local_steps(table: Table, problem: Problem) -> int | tuple[int, ...]:
     if len(value) != problem.clients:
         raise InputError(key, f"expected one number or {problem.clients}, got {len(value)}")
     return tuple(whole_number(steps, f"{key}[{n}]", 1) for n, steps in enumerate(value))
+
+
+def _participation_table(table: Table) -> Table:
+    given = table.peek("participation")
+    if given is not None and not isinstance(given, dict):
+        clients = given if isinstance(given, int) and given > 0 else 5
+        way_out = f'write {{ kind = "uniform", clients = {clients} }} for {clients} clients in each round'
+        raise InputError(table.path("participation"), f"expected a table, got {given!r}: {way_out}")
+    return table.table("participation", {"kind": "full"})
 
 
 def _participation(table: Table) -> Participation:

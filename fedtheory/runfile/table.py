@@ -8,6 +8,7 @@ from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.errors import InputError
+from fedtheory.runfile.synonyms import key_for, say_key
 
 _MISSING = object()
 
@@ -41,7 +42,11 @@ class Table:
         return self._left.pop(name)
 
     def _typing_error(self, name: str) -> str:
-        near = get_close_matches(name, self._left.keys() - set(self._known), n=1)
+        strange = self._left.keys() - set(self._known)
+        others = [other for other in self._left if other in strange and key_for(other, (name,)) is not None]
+        if others:
+            return f"; {say_key(others[0], name)}"
+        near = get_close_matches(name, strange, n=1)
         return f"; is {near[0]!r} a typing error for it?" if near else ""
 
     def peek(self, name: str) -> Any:
@@ -97,6 +102,9 @@ class Table:
         """Raise `InputError` if keys are left that nobody asked for."""
         if self._left:
             unknown = sorted(self._left)[0]
+            key = key_for(unknown, self._known)
+            if key is not None:
+                raise InputError(self.path(unknown), f"unknown key; {say_key(unknown, key)}")
             raise InputError(self.path(unknown), f"unknown key; expected one of {', '.join(sorted(set(self._known)))}")
 
 

@@ -142,7 +142,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(folder: Path) -> None:
 def test_inputs_of_zeros_suggest_no_step_size(folder: Path) -> None:
     """1/(4L) is no number where L is zero: the key that is missing is named."""
     (folder / "mine.csv").write_text("x,y,client\n0,1,0\n0,2,1\n")
-    complaint = answer("plan", folder / "mine.csv", "rounds=5").complaint()
+    complaint = answer("plan", folder / "mine.csv", "rounds=5", "intercept=false").complaint()
     assert "local_step_size: expected a number" in complaint
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -87,9 +89,30 @@ class DataSet:
         return replace(self.standardised() if scaled else self, intercept=ones)
 
 
+_KEPT: ContextVar[dict[tuple[str, Choice], DataSet] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def keeping_files() -> Iterator[None]:
+    """Read each file once within the block, with the same columns; then it is forgotten."""
+    token = _KEPT.set({} if _KEPT.get() is None else _KEPT.get())
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
 def load(name: str, choice: Choice | None = None) -> DataSet:
     """The data set of that name, or of that file with the columns of a choice; `InputError` where there is none."""
-    chosen = choice or Choice()
+    chosen, kept = choice or Choice(), _KEPT.get()
+    if kept is None:
+        return _load(name, chosen)
+    if (name, chosen) not in kept:
+        kept[name, chosen] = _load(name, chosen)
+    return kept[name, chosen]
+
+
+def _load(name: str, chosen: Choice) -> DataSet:
     if chosen.is_made and not name.endswith(WITH_NAMES):
         raise InputError(KEY, f"columns have names in files that end in {' or '.join(WITH_NAMES)}, got {name!r}")
     if name.endswith(FILES):

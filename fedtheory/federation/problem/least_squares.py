@@ -58,8 +58,9 @@ def notes_on(problem: Problem) -> list[str]:
     """What a reader of numbers on data should know: which loss it is, what is odd in the data, how clients count."""
     if problem.data is None:
         return []
-    shares = note_on_shares(problem)
-    return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *([] if shares is None else [shares])]
+    others = (note_on_batches(problem), note_on_shares(problem))
+    found = [note for note in others if note is not None]
+    return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *found]
 
 
 def notes_on_columns(problem: Problem) -> list[str]:
@@ -72,6 +73,21 @@ def notes_on_columns(problem: Problem) -> list[str]:
     if not has_constant(data):
         notes.append("no column of ones: intercept = true adds one; without it the model has no constant term")
     return notes
+
+
+def note_on_batches(problem: Problem) -> str | None:
+    """A sentence on clients with fewer rows than a batch; None where there are none."""
+    if problem.data is None or not isinstance(problem.oracle, MiniBatch):
+        return None
+    batch, counts = problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs]
+    small = sum(count < batch for count in counts)
+    if not small:
+        return None
+    who = "a client has" if small == 1 else f"{small} clients have"
+    return (
+        f"{who} fewer rows ({min(counts)}) than a batch of {batch}: rows are drawn with replacement, so that the batch "
+        "repeats some and misses others, and is not the full gradient"
+    )
 
 
 def note_on_shares(problem: Problem) -> str | None:
