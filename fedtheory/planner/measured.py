@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def _between(values: Mapping[float, float]) -> list[float]:
     """Step sizes between the best one and those beside it, at equal ratios."""
     steps = sorted(values)
     best = min(range(len(steps)), key=lambda place: values[steps[place]])
-    sides = zip(steps[max(best - 1, 0) : best + 1], steps[best : best + 2], strict=False)
+    sides = pairwise(steps[max(best - 1, 0) : best + 2])
     return [low ** (1 - part) * high**part for low, high in sides if low < high for part in _WITHIN]
 
 

@@ -241,8 +241,9 @@ def _as_measured(found: ClaimPlan, edge: Edge) -> ClaimPlan:
 def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:
     """Conditions on each client, at the client where they are closest to failing."""
     found = []
+    known = {with_means(claim, condition) for condition in bound.conditions}
     for condition in claim.conditions:
-        if condition.free_symbols <= bound.names.keys():
+        if condition in known:
             continue
         sides = [compile_expression(side, claim.notation)(whole_run(run)) for side in (condition.lhs, condition.rhs)]
         gaps = plain_floats(sides[1] - sides[0]) * (-1 if condition.rel_op in (">", ">=") else 1)

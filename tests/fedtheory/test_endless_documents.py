@@ -206,3 +206,15 @@ def test_quotients_of_sums_of_powers() -> None:
     below = sp.Mul(*(letter - 1 for letter in letters.values()))
     with pytest.raises(Rejected, match="terms"):
         quotient(above / below + 1)
+
+
+def test_degrees_of_a_common_factor() -> None:
+    """Of (x + 1)(y + 2) and (x + 1)(y + 3) one in x and none in y, though each has a degree in both."""
+    found = polynomials._degrees_of_common_factor((x + 1) * (y + 2), (x + 1) * (y + 3), {0: 1, 1: 1})
+    assert found == {0: 1}
+
+
+def test_zero_in_the_place_of_a_letter() -> None:
+    """Zero has no terms, and powers of it none either."""
+    zero = ONE - ONE
+    assert polynomials.composed(x**2 * y + z**2 + y + 3, [zero, y, zero, *others]) == y + 3

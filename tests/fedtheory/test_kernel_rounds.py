@@ -301,3 +301,10 @@ def test_indicators_of_participants(left: Any, right: Any, expected: str) -> Non
         assumptions=SAMPLED,
     )
     assert examine(claim, Certificate(claim=claim.id, links=[[]])).verdict == expected
+
+
+def test_nothing_is_known_of_draws_where_nobody_is_drawn() -> None:
+    """In a theory without participants their mean is a vector like any other, and not the mean of all."""
+    without = replace(THEORY, participants=None)
+    assert same(inner(Selected(x_i), w), inner(Average(x_i), w), THEORY)
+    assert not same(inner(Selected(x_i), w), inner(Average(x_i), w), without)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 from planned_runs import LIU, THEOREM, a_run
 
 from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.language import quantities as q
-from fedtheory.planner import Bound, ExactErrors, StepSizes, largest
-from fedtheory.planner.admissible import largest_count
+from fedtheory.language.registry import find
+from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, plan
+from fedtheory.planner.admissible import Edge, largest_count
+from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.answer import _widest
 from fedtheory.planner.bound import STEP, STEPS, bound_of_run
+from fedtheory.planner.closed_rounds import Rounds
 from fedtheory.planner.exact import GRID, lowest
+from fedtheory.planner.measured import _between
+from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
 ETA, TAU, A, B = sp.symbols("eta tau A B", positive=True)
@@ -98,3 +105,68 @@ def test_a_bound_along_a_number_is_the_bound(name: str) -> None:
         along = bound.along(name)
         for number in (0.25, 1.0, 3.0):
             assert along(number) == bound.value({name: number})
+
+
+def test_a_power_that_falls_faster_has_no_formula() -> None:
+    """1/eta^2 + 1/eta + eta is smallest at the root of eta^3 = eta + 2, which no formula here knows."""
+    assert root({-2: 1.0, -1: 1.0, 1: 1.0}) is None
+    bound = _bound(ETA**-2 + 1 / ETA + ETA)
+    found = StepSizes(bound).best(bound)
+    assert found is not None
+    assert found[0] ** 3 == pytest.approx(found[0] + 2, rel=1e-6)
+
+
+def test_the_claim_of_the_largest_step_sizes_covers_most() -> None:
+    """One without a limit says nothing of step sizes, nor does one that covers none."""
+    plans = [ClaimPlan(LIU, q.final_distance_sq, True, None, step=Edge(value)) for value in (0.0, 0.1, 0.3, math.inf)]
+    assert _widest(plans) is plans[2]
+    assert _widest([plans[0], plans[3]]) is None
+
+
+def test_step_sizes_are_tried_on_both_sides_of_the_best_one() -> None:
+    """At a third and two thirds of the way to its neighbours, on the scale of powers; at an end on one side."""
+    values = {1.0: 4.0, 2.0: 3.0, 4.0: 1.0, 8.0: 2.0, 16.0: 5.0}
+    assert _between(values) == pytest.approx([2 ** (4 / 3), 2 ** (5 / 3), 2 ** (7 / 3), 2 ** (8 / 3)])
+    assert _between({1.0: 1.0, 8.0: 2.0}) == pytest.approx([2.0, 4.0])
+
+
+def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:
+    """A direction that no client moves keeps the eigenvalue one, which floats find as a little more."""
+    none, one = np.zeros(1), np.ones(1)
+    for radius, is_stable in ((1.0, True), (1 + 1e-12, True), (1 + 1e-6, False)):
+        rounds = Rounds(radius * one, none, none, one[:, None], none[:, None])
+        assert rounds.is_stable is is_stable
+        assert rounds.limit == (0.0 if is_stable else math.inf)
+
+
+def test_a_search_beside_the_edge_of_divergence() -> None:
+    """Scores are infinite above the edge: the lowest one below is found as near as elsewhere."""
+    found = lowest(lambda exponent: (exponent - 0.4) ** 2 + 1 if exponent < 0.7 else math.inf, GRID)
+    assert found is not None
+    assert found[0] == pytest.approx(0.4, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "expected"),
+    [("comparator:curvatures.average-error", 0.9), ("fraboni2022:thm-3.gradient.given-weights", 0.5)],
+)
+def test_a_plan_has_each_condition_of_its_claim_once(claim_id: str, expected: float) -> None:
+    """Those on clients as well: eta times the average of L_i = 2 is 1/10, and may be one; each weight is a half."""
+    (found,) = plan(a_run(), claims=[find(claim_id)]).claims
+    assert len(found.conditions) == len(found.claim.conditions)
+    assert any(slack.slack == pytest.approx(expected) for slack in found.conditions)
+
+
+def test_the_fewest_rounds_where_all_step_sizes_need_more_than_planned() -> None:
+    """On (x^2 + y^2/2)/2 from (1, 1) the errors after n rounds are sums of two powers, one for each direction."""
+    setting = quadratic(FLOAT.array([[[1.0, 0.0], [0.0, 0.5]]]), FLOAT.array([[0.0, 0.0]]), FLOAT.array([1.0, 1.0]))
+    errors = ExactErrors(Run(setting, fedavg(setting, rounds=2, local_step_size=0.5)))
+    accuracy = 1e-6
+
+    def needed(step: float) -> int:
+        rates = (1 - step) ** 2, (1 - step / 2) ** 2
+        return next(n for n in range(1, 200) if (rates[0] ** n + rates[1] ** n / 2) / 2 <= accuracy)
+
+    found = RoundsNeeded(errors, q.final_suboptimality, accuracy).best()
+    assert found.reached
+    assert found.rounds == min(needed(step / 1000) for step in range(300, 1900)) == needed(found.step_size)

@@ -23,6 +23,7 @@ from verify.falsify.tables import clients
 from verify.grade import grade_bound
 from verify.grade.battery import _detailed_kind, battery
 from verify.grade.bound import _proved_bounds
+from verify.grade.counterexample import _is_clear
 from verify.grade.dimensions import units_of
 from verify.grade.looseness import measure_looseness
 from verify.grade.rule import share
@@ -355,3 +356,33 @@ def test_a_square_in_place_of_a_length_has_other_units() -> None:
     reference = claim.relations[0].right
     assert has_units_of(reference * 3, reference, claim) is True
     assert has_units_of(eta * tau * L * zeta**2 / mu, reference, claim) is False
+
+
+def test_a_bound_that_gets_loose_where_steps_shrink_as_fast_as_two_counts_grow() -> None:
+    """At eta = 1/(tau M) the reference stays near 2, and the answer grows like the smaller one of tau and M."""
+    product = eta * tau * M
+    reference = product + 1 / product
+    where = {eta: q.local_step_size, tau: q.local_steps, M: q.clients}
+    claim = Claim(id="t:loose", lhs=q.max_drift, rhs=reference, where=where)
+    measured = measure_looseness(claim, reference + tau * M / (tau + M) / reference**2)
+    assert measured is not None
+    assert measured.excess == math.inf
+
+
+def test_a_violation_is_clear_where_floats_see_one() -> None:
+    """Neither an equation that holds is one, which has no ratio, nor a claim that says nothing of the run."""
+    rounds = q.rounds.symbol
+    run = {
+        "problem": {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]},
+        "algorithm": {"local_step_size": "1/2", "rounds": 3},
+    }
+    for rhs, conditions, is_clear in ((3, (), False), (4, (), True), (4, (rounds <= 2,), False)):
+        claim = Claim(
+            id="t:clear",
+            lhs=rounds,
+            rhs=sp.Integer(rhs),
+            relation="==",
+            where={rounds: q.rounds},
+            conditions=conditions,
+        )
+        assert _is_clear(claim, run) is is_clear

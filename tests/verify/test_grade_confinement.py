@@ -299,3 +299,14 @@ def test_every_other_submission_is_graded_as_alone(launch: Launch, victims: Vict
         points = {row["student"]: row["points"] for row in csv.DictReader(file)}
     assert points == {"ana": "15"} | {name: "0" for name in points if name != "ana"}
     assert len(points) == 1 + 2 * len(HOSTILE)
+
+
+def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing can be laid over a file that is missing in a read-only folder: the sandbox would not start."""
+    there = tmp_path / "there"
+    there.mkdir()
+    monkeypatch.setattr(confinement, "_shown", lambda: [str(tmp_path)])
+    monkeypatch.setattr(confinement, "_solutions", lambda: iter([there, tmp_path / "missing.py"]))
+    view = list(confinement._view(USUAL))
+    assert str(there) in view
+    assert str(tmp_path / "missing.py") not in view

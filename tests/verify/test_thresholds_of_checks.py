@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,18 +10,24 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from fedtheory import RATIONAL, Claim, Rate
+from fedtheory import FLOAT, RATIONAL, Claim, Rate
 from fedtheory.engine.limiting_runs import with_infinitesimal_steps
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.federation.problem import quadratic
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.oracles import MiniBatch
+from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify import verdict as verdicts
 from verify.check import check
+from verify.check.asked import in_conditions
+from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
 from verify.check.links import links_of
+from verify.check.nearby import nearby_runs
 from verify.check.orders import order_of
+from verify.check.settle import settle
 from verify.check.sides import Values
 from verify.decided import Decision
 from verify.instances import FAMILIES
@@ -151,3 +158,84 @@ def test_few_instances_are_thin_and_leave_only_claims_of_no_paper_undecided() ->
     assert replace(found, instances=found.enough - 1).is_thin
     assert not replace(found, instances=found.enough).is_thin
     assert not replace(found, verdict="proved").is_thin
+
+
+def test_of_several_choices_the_largest_value_has_an_order() -> None:
+    """From the minimiser the distance is zero, and then eta^2 sigma^2 / N: it counts beside the other choice, 1/N^2."""
+    distance, chosen = sp.Symbol("d", positive=True), sp.Symbol("c")
+    where, measured = {N: q.clients, distance: q.server_distance_sq}, chosen * distance + (1 - chosen) / N**2
+    for power, holds in ((1, True), (2, None)):
+        rate = Rate(measured, N**-power, N)
+        claim = Claim(id="t:choices", rate=rate, where=where, for_all={chosen: [0, 1]})
+        assert check(claim, _noisy_line(rounds=2)).holds is holds
+
+
+def _rounded_gap(lhs: Fraction, rhs: Fraction) -> float:
+    return float(rhs - lhs) / (float(lhs) + float(rhs))
+
+
+def test_exact_numbers_decide_between_places_that_rounding_takes_for_each_other() -> None:
+    """Beside the midpoint of two floats, one relative gap is rounded up, and the larger one down."""
+    low, high = 1 / 3, math.nextafter(1 / 3, 1)
+    middle, little = (Fraction(low) + Fraction(high)) / 2, Fraction(1, 2**80)
+    places = [(Fraction(1, 7), middle - little), (Fraction(3, 7), middle + little)]
+    sides = [(size * (1 - gap) / 2, size * (1 + gap) / 2) for size, gap in places]
+    assert [float(gap) for _, gap in places] == [low, high]
+    assert [_rounded_gap(*pair) for pair in sides] == [high, low]
+    link = _values("<=", [1.0], [1.0]).link
+    for order, tightest in ((sides, 0), (sides[::-1], 1)):
+        lhs, rhs = (RATIONAL.array([str(pair[side]) for pair in order]) for side in (0, 1))
+        assert int(tightest_places(Values(link, lhs, rhs), np.array([HOLDS, HOLDS]))) == tightest
+
+
+def test_equations_have_no_ratio() -> None:
+    """Neither have bounds by what is not positive."""
+    assert [ratio_of(_values(operator, [1.0], [1.0]).link, 1.0, 2.0) for operator in ("==", "<=")] == [None, 0.5]
+    assert [ratio_of(_values("<=", [1.0], [1.0]).link, -1.0, rhs) for rhs in (0.0, -0.5)] == [None, None]
+
+
+def test_a_number_of_a_run_has_a_value_for_one_client() -> None:
+    """A quantity without places is as wide as one, whatever the number of clients is."""
+    variance = q.noise_deviation.symbol
+    claim = Claim(id="t:wide", lhs=variance, rhs=5, where={variance: q.noise_deviation}, conditions=[variance <= 9])
+    assert in_conditions(claim).kind(_noisy_line()) == ((1,), None)
+
+
+def test_a_rate_without_evidence_against_it_needs_no_words() -> None:
+    """A rate that is supported has no reason, and one that rises has one."""
+    rates = [Rate(q.limiting_distance_sq, N**-power, N) for power in (1, sp.Rational(5, 4))]
+    found = [check(Claim(id="t:words", rate=rate, where={N: q.clients}), _noisy_line()) for rate in rates]
+    assert [one.holds for one in found] == [True, None]
+    steady, rising = (one.rate for one in found)
+    assert steady is not None
+    assert rising is not None
+    assert replace(steady, growth=None).reason(str) is None
+    assert "evidence against" in (replace(rising, growth=None).reason(str) or "")
+
+
+def test_an_unsteady_rate_is_not_looked_at_in_rationals() -> None:
+    """What the assumptions say of it, rationals do not change; nor is there anything without ladders."""
+    claim = Claim(id="t:rate", rate=Rate(q.limiting_distance_sq, N ** -sp.Rational(5, 4), N), where={N: q.clients})
+    found = check(claim, _noisy_line().as_floats())
+    assert found.rate is not None
+
+    def exactly() -> Run:
+        raise AssertionError("expected no run in rationals")
+
+    for left in (replace(found, is_steady=False), replace(found, rate=None)):
+        assert settle(left, exactly) is left
+
+
+def test_the_batches_of_a_nearby_run_are_of_its_own_data() -> None:
+    """Their gradients are those of the moved objectives: x'x for the curvature, x'y for the linear term."""
+    inputs = tuple(FLOAT.array(rows) for rows in ([[1.0], [2.0]], [[3.0], [1.0]]))
+    outputs = tuple(FLOAT.array(entries) for entries in ([1.0, 0.0], [2.0, 1.0]))
+    problem = least_squares(ClientData(inputs, outputs, 0.0), FLOAT.array([1.0]), batch=1)
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=0.125))
+    for near in nearby_runs(run):
+        oracle = near.problem.oracle
+        assert isinstance(oracle, MiniBatch)
+        assert near.problem.hessians[0, 0, 0] != problem.hessians[0, 0, 0]
+        for client, (x, y) in enumerate(zip(oracle.data.inputs, oracle.data.outputs, strict=True)):
+            assert float((x.T @ x)[0, 0]) == pytest.approx(float(near.problem.hessians[client, 0, 0]), rel=1e-14, abs=0)
+            assert float((x.T @ y)[0]) == pytest.approx(float(near.problem.linear[client, 0]), rel=1e-14, abs=0)
