@@ -33,6 +33,8 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     shown = shown_place(found)
     sides = "" if shown is None else f": left side {_exact(shown.lhs)}, right side {_exact(shown.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
+    if counterexample is not None and _is_lower_bound(found):
+        print_lines(_LOWER_BOUND)
     points = points_in_words(found.claim, shown) if shown is not None else ""
     of_run = [_ANY_RUN] if is_about_vectors_alone(found.claim) else in_words(table)
     # Not through Rich: who copies a line wants it whole.
@@ -57,6 +59,17 @@ def save_witness(text: str | None, found: Check | None, file: str | None) -> Non
         Path(file).write_text(text if found is None else points_as_comment(found) + text, encoding="utf-8")
     except OSError as error:
         raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
+
+
+_LOWER_BOUND = (
+    "a claim holds on all runs; where a paper says that some problem is as bad as its right side, turn the relation"
+    " round: `fedtheory falsify` of the claim with <= looks for such a problem"
+)
+
+
+def _is_lower_bound(found: Check) -> bool:
+    """Whether a claim bounds a quantity from below by something else than zero."""
+    return any(relation.operator in (">=", ">") and relation.right != 0 for relation in found.claim.relations)
 
 
 _ANY_RUN = "for statements about free vectors the run does not matter"

@@ -131,3 +131,13 @@ def test_mistakes_are_one_line(command, mine: Path, arguments: list[str], compla
     """A target or an option that makes no sense is answered with exit code 2 and one line."""
     target = arguments[0].replace("mine.py", str(mine))
     assert complaint in command("falsify", target, *arguments[1:], "--json").complaint()
+
+
+def test_a_lower_bound_is_about_some_problem(command, tmp_path: Path) -> None:
+    """A refuted claim with >= says what the paper means, and how to look for it."""
+    (tmp_path / "mine.py").write_text(
+        "from fedtheory import Claim, quantities as q\n"
+        "lower = Claim(id='mine:lower', lhs=q.clients, relation='>=', rhs=2)\n"
+    )
+    out = " ".join(command("falsify", f"{tmp_path / 'mine.py'}:lower", "--budget", "1").out.split())
+    assert "turn the relation round" in out

@@ -22,6 +22,7 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find
 from verify.cache import VARIABLE
@@ -93,6 +94,17 @@ def test_one_client_is_gradient_descent(local_steps: int) -> None:
 
 
 @pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("assumption", [a.one_client, a.one_type], ids=["client", "type"])
+def test_one_client_may_be_assumed(assumption: Assumption) -> None:
+    """With one client the assumption holds, and with more it is named."""
+    claim = find("renard2022:lemma-2.3")
+    own = replace(claim, id="own", assumptions=(*claim.assumptions, assumption), is_published=False)
+    alone = [statement.bound for statement in statements(own, 1, 2)]
+    assert alone == [statement.bound for statement in statements(claim, 1, 2)]
+    with pytest.raises(NotApplicable, match="with --clients 1 alone"):
+        list(statements(own, 2, 2))
+
+
 def test_strongly_convex_clients_contract() -> None:
     """One client is gradient descent: with eta = 2/(L + mu) the worst case is (1 - eta mu)^(2 tau), attained."""
     mu = sp.Symbol("mu", positive=True)

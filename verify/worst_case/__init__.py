@@ -27,11 +27,11 @@ from verify.content import of_code
 from verify.worst_case.one_round import Round, Scalar
 from verify.worst_case.solvers import SOLVERS, Answer
 from verify.worst_case.statement import Statement, is_convex, is_strongly_convex, scales_of, statements
-from verify.worst_case.vocabulary import MEASURED, MODELLED, SCALES
+from verify.worst_case.vocabulary import MEASURED, MODELLED, OF_ONE_CLIENT, SCALES
 
 Status = Literal["solved", "inaccurate", "unbounded", "failed"]
 
-KNOWN_ASSUMPTIONS: tuple[str, ...] = tuple(assumption.name for assumption in MODELLED)
+KNOWN_ASSUMPTIONS: tuple[str, ...] = tuple(assumption.name for assumption in (*MODELLED, *OF_ONE_CLIENT))
 """Names of the assumptions that a claim may make."""
 OF_THE_VALUE, OF_THE_BOUND = 1e-4, 1e-5
 """How far what solvers found from below and from above may lie apart, relative to the worst case and to the bound."""

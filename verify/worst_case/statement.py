@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from verify.worst_case.vocabulary import COUNTS, CURVATURES, MEASURED, MODELLED, SCALES
+from verify.worst_case.vocabulary import COUNTS, CURVATURES, MEASURED, MODELLED, OF_ONE_CLIENT, SCALES
 
 Values = Mapping[Quantity, Expr]
 
@@ -80,7 +80,7 @@ def scales_of(claim: Claim) -> list[Quantity]:
 def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[Statement]:
     """What a claim says, for each choice of its scales among 1 and 0; `NotApplicable` for what is not modelled."""
     left, right = _sides(claim)
-    _require_modelled(claim)
+    _require_modelled(claim, clients)
     counts = {notion: sp.Integer(count(clients, local_steps)) for notion, count in COUNTS.items()}
     for chosen in _choices(claim, clients):
         constants = {**counts, **chosen}
@@ -98,9 +98,13 @@ def _sides(claim: Claim) -> tuple[Expr, Expr]:
     return claim.relations[0].ordered
 
 
-def _require_modelled(claim: Claim) -> None:
+def _require_modelled(claim: Claim, clients: int) -> None:
     for assumption in claim.assumptions:
-        if assumption not in MODELLED:
+        if assumption in OF_ONE_CLIENT:
+            # One client has one type: with more the class of functions would be another one.
+            if clients > 1:
+                raise NotApplicable(f"the assumption {assumption.name!r} is modelled with --clients 1 alone")
+        elif assumption not in MODELLED:
             raise NotApplicable(f"the assumption {assumption.name!r} goes beyond one synchronous, noiseless round")
     known = {*MEASURED, *SCALES, *COUNTS, *CURVATURES, q.local_step_size}
     unknown = [notion.name for notion in claim.notation.values() if notion not in known]

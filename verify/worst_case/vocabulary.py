@@ -106,6 +106,9 @@ COUNTS: dict[Quantity, Callable[[int, int], int]] = {
 }
 """The other constants, from the numbers of clients and of local steps."""
 
+OF_ONE_CLIENT: tuple[Assumption, ...] = (a.one_client, a.one_type)
+"""Assumptions that a round of one client satisfies."""
+
 MODELLED: tuple[Assumption, ...] = (
     a.convex_and_smooth,
     a.smooth,
