@@ -205,7 +205,7 @@ def _undecided(verdict: ClaimVerdict) -> str:
 def _definition(verdict: ClaimVerdict) -> str:
     checked = f" Its identity holds on {_tried(verdict)}." if verdict.instances else ""
     article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
-    return f"{article} {verdict.claim.kind}: it says what something is.{checked}"
+    return f"{article} {verdict.claim.kind}: it defines something.{checked}"
 
 
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {

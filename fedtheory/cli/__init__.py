@@ -41,7 +41,7 @@ from fedtheory.errors import FedtheoryError, Interrupted
 
 app = typer.Typer(
     name="fedtheory",
-    help="Proof desk and test bench for the theory of federated optimisation.",
+    help="Check theorems of federated optimisation: exact simulation, counterexamples, certificates.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -62,7 +62,7 @@ Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_
 
 @app.callback()
 def front_door(version: Version = False) -> None:
-    """Proof desk and test bench for the theory of federated optimisation."""
+    """Check theorems of federated optimisation: exact simulation, counterexamples, certificates."""
 
 
 for command in (

@@ -217,7 +217,7 @@ def for_people(found: Check) -> None:
     if found.rate is not None:
         _print_ladder(found, found.rate)
     print_lines(
-        *(escape(f"condition {found.claim.in_words(c.expression)}: slack {short(c.slack)}") for c in found.conditions),
+        *(escape(f"condition {found.claim.in_words(c.expression)}: margin {short(c.slack)}") for c in found.conditions),
         *(f"{name}: on {escape(region)}" for name, region in found.regions.items()),
     )
     if found.applicable:
@@ -244,11 +244,11 @@ def _answer(found: Check) -> list[str]:
     sides = "" if worst is None else f": {_compared(worst)}"
     lines = [_outcome(found) + sides]
     if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):
-        words = f"{found.claim.in_words(closest.expression)}, slack {short(closest.slack)}"
-        how = "does not hold:" if closest.holds is False else "closest to failing is"
-        lines.append(f"[bold]conditions:[/bold] {how} {escape(words)}")
+        words = f"{found.claim.in_words(closest.expression)}, margin {short(closest.slack)}"
+        label = "failing condition" if closest.holds is False else "tightest condition"
+        lines.append(f"[bold]{label}:[/bold] {escape(words)}")
     if worst is not None and (limit := _limit(found, worst)):
-        lines.append(f"[bold]limits:[/bold] {escape(limit)}")
+        lines.append(f"[bold]dominant term:[/bold] {escape(limit)}")
     return lines
 
 
@@ -266,7 +266,7 @@ def _limit(found: Check, worst: Comparison) -> str:
         return ""
     largest = max(range(len(values)), key=values.__getitem__)
     words = found.claim.in_words(worst.terms[largest].expression)
-    return f"the right side is mostly its term {words}, {values[largest] / sum(values):.0%} of it"
+    return f"{words} ({values[largest] / sum(values):.0%} of the right side)"
 
 
 def _print_ladder(found: Check, rate: RateCheck) -> None:

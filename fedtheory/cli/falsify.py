@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 NAME = "falsify"
 
-Budget = Annotated[float, typer.Option("--budget", min=0, help="Seconds of the processor; a counterexample ends it.")]
+Budget = Annotated[
+    float, typer.Option("--budget", min=0, help="CPU-time budget in seconds; stops at the first counterexample.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches in another order.")]
 
 

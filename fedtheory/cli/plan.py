@@ -58,7 +58,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Say what to run, by exact errors, and what the theory promises there.
+    """Recommend step size and rounds from exact errors, and show the guarantees there.
 
     First the step size and the rounds to use, what the best bound promises, and what limits both; then the bounds that
     cover the run. With a run file every true bound is asked; with constants (`--set L=1 M=10 tau=5 ...`) every bound

@@ -52,8 +52,8 @@ def _objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) 
         return f"{kind}, {written}" if rows <= _MOST_GROUPS else f"{kind} of {rows} rows or terms"
     hessian, linear = own["hessians"], own["linear"]
     if len(linear) == 1:
-        return f"curvature {_number(hessian[0][0])}, pull {_number(linear[0])}"
-    return f"Hessian {_matrix(hessian)}, pull {_listed(linear)}"
+        return f"curvature {_number(hessian[0][0])}, linear term {_number(linear[0])}"
+    return f"Hessian {_matrix(hessian)}, linear term {_listed(linear)}"
 
 
 def _who(clients: Sequence[int]) -> str:

@@ -35,7 +35,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Check claims on a grid or a random family of runs; interrupt it at will, the same command goes on."""
+    """Check claims on a grid or a random family of runs; it can be interrupted, and the same command resumes it."""
     from pathlib import Path
     from time import perf_counter
 

@@ -164,10 +164,12 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     if searched:
         runs = sum(verdict.searched for verdict in searched)
         found = sum(verdict.verdict == "refuted" for verdict in searched)
-        print_lines(f"searched beyond the instances: {runs} runs, {found} of {len(searched)} claims refuted by that")
+        print_lines(f"counterexample search: {runs} further runs; it refuted {found} of {len(searched)} claims")
     differing = sum(not verdict.agrees for verdict in verdicts)
     count = "1 claim" if len(verdicts) == 1 else f"{len(verdicts)} claims"
-    print_lines(f"{count} in {seconds:.1f} s, {differing} with another verdict than recorded")
+    is_recorded = any(verdict.claim.verdict is not None for verdict in verdicts)
+    compared = f", {differing} with another verdict than recorded" if is_recorded else ""
+    print_lines(f"{count} in {seconds:.1f} s{compared}")
 
 
 def _print_regimes(verdict: ClaimVerdict) -> None:
@@ -192,6 +194,15 @@ def _row(varied: str, regimes: list[Regime]) -> list[str]:
     return [varied, str(sum(one.runs for one in regimes)), ratios]
 
 
+_CALLED = {
+    "one client": "a single client",
+    "clients that are alike": "homogeneous clients",
+    "pulls that differ": "heterogeneous linear terms",
+    "curvatures that differ": "heterogeneous Hessians",
+}
+"""Kinds of runs in the words of the field."""
+
+
 def _print_what_is_missing(verdict: ClaimVerdict) -> None:
     """Of which runs there are few or none, what excludes them, and that few instances show little."""
     from rich.markup import escape
@@ -202,8 +213,8 @@ def _print_what_is_missing(verdict: ClaimVerdict) -> None:
     if reason is not None:
         print_lines(f"{target} is not applicable: {escape(reason)}")
         return
-    none = ", ".join(kind for kind, count in verdict.lacking.items() if count == 0)
-    few = ", ".join(f"{kind} ({count})" for kind, count in verdict.lacking.items() if count > 0)
+    none = ", ".join(_CALLED.get(kind, kind) for kind, count in verdict.lacking.items() if count == 0)
+    few = ", ".join(f"{_CALLED.get(kind, kind)} ({count})" for kind, count in verdict.lacking.items() if count > 0)
     if verdict.is_thin:
         what = "runs" if verdict.claim.rate is None else "ladders"
         print_lines(
@@ -213,9 +224,9 @@ def _print_what_is_missing(verdict: ClaimVerdict) -> None:
         if verdict.excluded:
             print_lines(f"what excludes runs: {escape(reason_for(verdict.claim, verdict.excluded))}")
     if none:
-        print_lines(f"{target}: no instance with {none}; its assumptions and conditions exclude these")
+        print_lines(f"{target}: no coverage: {none}; its assumptions and conditions exclude these")
     if few:
-        print_lines(f"{target}: few instances with {few}")
+        print_lines(f"{target}: thin coverage: {few}")
 
 
 def _verdict(verdict: ClaimVerdict) -> str:

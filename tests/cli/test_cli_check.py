@@ -310,14 +310,14 @@ def test_run_file_is_named(command, mine: Path, tmp_path: Path) -> None:
 def test_the_answer_comes_first(command, write_run) -> None:
     """The outcome, what decided it, with both sides, the condition nearest to failing, the largest term; one table."""
     lines = command("check", "renard2022:thm-2.1", write_run()).out.splitlines()
-    assert [line.split(":")[0] for line in lines[1:4]] == ["holds (in floats)", "conditions", "limits"]
+    assert [line.split(":")[0] for line in lines[1:4]] == ["holds (in floats)", "tightest condition", "dominant term"]
     exact = command("check", "renard2022:thm-2.1", write_run(), "--arithmetic", "rational").out.splitlines()
     assert exact[1].startswith("holds (in rationals): left side")
     document = command("check", "renard2022:thm-2.1", write_run(), "--json").document
     assert f"ratio {document['ratio']:.6g}" in lines[1]
     largest = max(document["terms"], key=lambda term: term["value"])["value"]
-    assert f"{largest / document['rhs']:.0%} of it" in lines[3]
+    assert f"{largest / document['rhs']:.0%} of the right side" in lines[3]
     assert next(n for n, line in enumerate(lines) if "worst place" in line) == 5
     fails = command("check", "renard2022:thm-2.1", write_run({"algorithm.local_step_size": "1"})).out
     assert "not applicable" in fails.splitlines()[1]
-    assert "conditions: does not hold:" in fails.splitlines()[2]
+    assert "failing condition: eta <= 1/(4*L), margin -" in fails.splitlines()[2]

@@ -76,6 +76,19 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
     assert "points.csv" in "".join(printed.split())
 
 
+def test_the_documented_draw(command, tmp_path: Path) -> None:
+    """Each student has other numbers, and the same ones again."""
+    page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
+    block = next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def draw" in b)
+    exercise = tmp_path / "powers.py"
+    exercise.write_text(f"import sympy as sp\nfrom fedtheory import exercises as ex\n\n{block}", encoding="utf-8")
+    texts = []
+    for student in ("ana", "bob", "ana"):
+        assert command("course", "new", exercise, "-o", tmp_path, "--student", student).code == 0
+        texts.append((tmp_path / "powers" / student / f"{student}.py").read_text(encoding="utf-8").partition("\n")[2])
+    assert texts[0] == texts[2] != texts[1]
+
+
 def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The documented exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
     # Its bound is true: however long it is searched, nothing is found.

@@ -84,7 +84,7 @@ BAD = {
     "a client's number at the server's rest": ({"at_optimum": {x: eta * optimum}}, "in `at_optimum`"),
     "a coin at the rest": (
         {"coins": {z: sp.S.Half}, "at_optimum": {x: z * optimum}},
-        "unknown letter z_i in `at_optimum`",
+        "undeclared symbol z_i in `at_optimum`",
     ),
     "a rest of some vectors": (
         {"client": {c: 0}, "at_optimum": {x: optimum}},

@@ -124,7 +124,7 @@ MISTAKES = {
     "run: expected a string": "run = 3",
     "claims: expected a list of claims' ids": "claims = 3",
     "claims[0]: no claim is called 'renard2022:thm-2.2'": 'claims = ["renard2022:thm-2.2"]',
-    "claims[0]: renard2022:assumption-1 says what something is": 'claims = ["renard2022:assumption-1"]',
+    "claims[0]: renard2022:assumption-1 is a definition": 'claims = ["renard2022:assumption-1"]',
     "arithmetic: expected one of float, rational": 'arithmetic = "double"',
 }
 

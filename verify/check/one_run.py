@@ -94,7 +94,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if claim.rate is not None:
         return replace(found, rate=_rate(claim, run, nearby))
     if not claim.relations:
-        return replace(found, reason="there is no relation to check: the claim says what something is")
+        return replace(found, reason="there is no relation to check: the claim is a definition")
     for each in (run, *nearby):
         measure_together(in_relations(claim).quantities, each)
     return replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))

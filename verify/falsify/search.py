@@ -83,7 +83,7 @@ def _hunted(way: Callable[[Hunt, Iterator[Instance], np.random.Generator], None]
 def require_testable(claim: Claim) -> None:
     """Raise `InputError` where a claim says nothing that could be false, or what cannot be read."""
     if not claim.is_testable:
-        raise InputError(claim.id, "there is no relation to violate: the claim says what something is")
+        raise InputError(claim.id, "there is no relation to violate: the claim is a definition")
     links_of(claim), condition_links(claim)
 
 

@@ -148,7 +148,7 @@ def _beside(name: str, folder: Path) -> str:
 def _require_evaluable(claim: Claim) -> None:
     """Raise `InputError` for a claim that has nothing to check, or whose sides are outside the language."""
     if not claim.is_testable:
-        raise InputError("claims", f"{claim.id} says what something is: nothing to check")
+        raise InputError("claims", f"{claim.id} is a definition: nothing to check")
     links_of(claim), condition_links(claim)
 
 

@@ -37,5 +37,5 @@ algorithm = FederatedAlgorithm(
     server_update={x: x + eta_g * Weighted(y - x), c: c + Participants(new_control - c_i)},
     model=x,
     at_optimum={x: optimum, c: 0, c_i: Gradient(optimum)},
-    description="Local steps corrected by what the client's gradient differs from that of the others.",
+    description="Local steps corrected by control variates: the average gradient minus the client's.",
 )

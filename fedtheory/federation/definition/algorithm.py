@@ -229,7 +229,7 @@ class FederatedAlgorithm:
                 if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
                     raise InputError(self._key(vector), f"{part} is not known in `at_optimum`")
                 for letter in sorted(scale.free_symbols - letters, key=str):
-                    raise InputError(self._key(vector), f"unknown letter {letter} in `at_optimum`")
+                    raise InputError(self._key(vector), f"undeclared symbol {letter} in `at_optimum`")
 
     def _check_model(self) -> None:
         """Raise `InputError` where the model's own numbers differ between clients or between rounds."""

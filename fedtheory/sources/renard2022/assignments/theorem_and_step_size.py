@@ -63,7 +63,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
                 ("it tends to zero like $1/T$", r"it tends to zero like $1/\sqrt T$", stays, "it grows without bound"),
             ),
             solution=stays,
-            why="only the first term depends on T; the others are a floor",
+            why="only the first term depends on T; the others are a noise floor independent of T",
         ),
     )
     return introduction, worked, questions
