@@ -30,6 +30,7 @@ from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
 from verify.processes import as_finished, in_order, rarely_collected
+from verify.proof_search import is_provable
 from verify.ratios import is_nearly, largest_ratio, not_below
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
@@ -278,7 +279,11 @@ def _concluded(
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
         return verdict
     verdict = _weighed(verdict, outcomes)
-    return _after(verdict, seen or glance(verdict.claim, search)) if search > 0 else verdict
+    if search <= 0:
+        return verdict
+    verdict = _after(verdict, seen or glance(verdict.claim, search))
+    is_open = verdict.verdict in ("supported", "undecided")
+    return replace(verdict, verdict="proved") if is_open and is_provable(verdict.claim) else verdict
 
 
 def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> ClaimVerdict:

@@ -12,7 +12,7 @@ from fedtheory.language.claim import Claim, Place
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
 
-EFFORT = 2 * 10**8
+EFFORT = 6 * 10**7
 """Units of work that a search may take unless told otherwise: some seconds."""
 _FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {"run": search_known}
 
