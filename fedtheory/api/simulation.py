@@ -92,7 +92,9 @@ def _exact(run: Run) -> Simulation:
     reason = None if trajectory.divergence is None else trajectory.divergence.reason
     suboptimality, distance_sq = _from_optimum(trajectory)
     clock = run.arithmetic.array([zero, *times][:known])
-    return Simulation(run, clock, trajectory.server_mean, suboptimality, distance_sq, gradient_sq, reason)
+    return Simulation(
+        run, clock, run.problem.lifted(trajectory.server_mean), suboptimality, distance_sq, gradient_sq, reason
+    )
 
 
 def _from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, None]:
@@ -106,4 +108,11 @@ def _from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, N
 def _drawn(run: Run, schedules: int, seed: int) -> Simulation:
     found = drawn_runs(run, schedules, seed)
     times = np.concatenate([[0.0], found.times.mean])
-    return Simulation(run, times, found.mean, found.suboptimality.mean, found.distance_sq.mean, found.gradient_sq.mean)
+    return Simulation(
+        run,
+        times,
+        run.problem.lifted(found.mean),
+        found.suboptimality.mean,
+        found.distance_sq.mean,
+        found.gradient_sq.mean,
+    )

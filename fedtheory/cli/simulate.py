@@ -90,7 +90,7 @@ def _facts(simulated: Run) -> dict[str, Any]:
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
-        "optimum": _texts(simulated, where_known(lambda: simulated.problem.optimum)),
+        "optimum": _texts(simulated, where_known(lambda: simulated.problem.lifted(simulated.problem.optimum))),
         "optimal_value": _texts(simulated, where_known(lambda: simulated.problem.optimal_value)),
         "notes": notes(simulated),
     }
@@ -100,7 +100,7 @@ def drawn_document(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any
     """The JSON document of a run whose schedule is sampled: means, and intervals beside them."""
     estimates = {name: getattr(found, name) for name in MEASURED}
     return _facts(simulated) | {
-        "server": {"mean": _texts(simulated, found.mean)}
+        "server": {"mean": _texts(simulated, simulated.problem.lifted(found.mean))}
         | {name: _texts(simulated, estimate.mean) for name, estimate in estimates.items()},
         "local": None,
         "times": _texts(simulated, found.times.mean),
@@ -125,7 +125,7 @@ def document(simulated: Run) -> dict[str, Any]:
         )
     return facts | {
         "server": {
-            "mean": _texts(simulated, trajectory.server_mean),
+            "mean": _texts(simulated, simulated.problem.lifted(trajectory.server_mean)),
             **{
                 name: _texts(simulated, where_known(partial(getattr, trajectory, f"server_{name}")))
                 for name in MEASURED
@@ -158,7 +158,7 @@ def constants(simulated: Run) -> dict[str, Any]:
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
     found: dict[str, Any] = {
         "clients": _count(simulated, simulated.problem.clients),
-        "dimension": _count(simulated, simulated.problem.dimension),
+        "dimension": _count(simulated, simulated.problem.features),
         "smoothness": text(simulated.smoothness),
         "strong_convexity": _text_or_none(text, lambda: simulated.strong_convexity),
         "initial_gap": _text_or_none(text, lambda: simulated.initial_gap),

@@ -17,6 +17,7 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.datasets import FILES
+from fedtheory.federation.problem.least_squares import in_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.mistakes import read_or_list
@@ -66,5 +67,7 @@ def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
 
 
 def _affordable(problem: Problem, algorithm: Algorithm) -> Run:
+    if algorithm.defined is not None and algorithm.defined.tells_coordinates_apart:
+        problem = in_all_dimensions(problem)
     require_affordable(problem, algorithm)
     return LossRun(problem, algorithm) if isinstance(problem, LossProblem) else Run(problem, algorithm)

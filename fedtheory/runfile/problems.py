@@ -16,6 +16,7 @@ from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.federation.problem.columns import Choice
 from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import shares_of_rows
+from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
@@ -109,7 +110,7 @@ def _shares(table: Table, data: ClientData) -> Array | None:
 
 def _require_fitting(data: ClientData) -> None:
     """Raise `InputError` where the clients' Hessians would not fit into memory."""
-    columns = data.inputs[0].shape[1]
+    columns = coordinates_of(data)
     if len(data.inputs) * columns * columns > MOST_ENTRIES:
         expected = f"expected at most {MOST_ENTRIES} entries in all Hessians (clients x columns x columns)"
         raise InputError("problem.data", f"{expected}, got {len(data.inputs)} x {columns} x {columns}: use fewer")

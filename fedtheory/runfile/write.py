@@ -45,16 +45,17 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _least_squares(problem: Problem) -> dict[str, Any]:
-    assert problem.data is not None
+    given = problem if problem.span is None else problem.span
+    assert given.data is not None
     table: dict[str, Any] = {
         "kind": "least-squares",
-        "inputs": [_numbers(rows, problem) for rows in problem.data.inputs],
-        "outputs": [_numbers(rows, problem) for rows in problem.data.outputs],
-        "start": _numbers(problem.start, problem),
+        "inputs": [_numbers(rows, problem) for rows in given.data.inputs],
+        "outputs": [_numbers(rows, problem) for rows in given.data.outputs],
+        "start": _numbers(given.start, problem),
     }
-    if problem.data.ridge != 0:
-        table["ridge"] = problem.arithmetic.text(problem.data.ridge)
-        table |= {"penalize_intercept": False} if problem.data.free else {}
+    if given.data.ridge != 0:
+        table["ridge"] = problem.arithmetic.text(given.data.ridge)
+        table |= {"penalize_intercept": False} if given.data.free else {}
     if isinstance(problem.oracle, MiniBatch):
         table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
     return table | _weights(problem)

@@ -14,7 +14,7 @@ from fedtheory.errors import InputError, Unresolved
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares
-from fedtheory.federation.problem.quadratic import quadratic
+from fedtheory.federation.problem.matrices import quadratic
 from fedtheory.federation.problem.rows import WeightedRows
 from fedtheory.runfile import parse_run
 

@@ -14,7 +14,7 @@ from fedtheory.federation import Full, Uniform, fedavg
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics, random_vector
-from fedtheory.federation.problem.quadratic import quadratic
+from fedtheory.federation.problem.matrices import quadratic
 from fedtheory.language import assumptions as a
 from verify.instances.asynchronous import admissible_step
 from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick

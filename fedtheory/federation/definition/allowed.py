@@ -89,6 +89,9 @@ def require_problem(
         got = " x ".join(map(str, mixing.shape))
         raise InputError("algorithm.mixing", f"expected {clients} x {clients} numbers, got {got}")
     for node in found.nodes(Compressed):
+        if problem.span is not None:
+            expected = "expected a problem with a coordinate for each feature, as in_all_dimensions makes it"
+            raise InputError("algorithm.name", f"{found.name} keeps some coordinates: {expected}")
         letter = node.args[1]
         kept = number_of(letter, values, problem.arithmetic, f"algorithm {found.name}")
         if not (kept == int(kept) and 1 <= kept <= problem.dimension):

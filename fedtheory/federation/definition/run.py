@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fedtheory.arithmetic import FLOAT, Array, Number
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
 from fedtheory.federation.definition.allowed import require_numbers
+from fedtheory.federation.definition.language import Compressed
 from fedtheory.kernel.expressions import Expr
 
 
@@ -23,6 +24,11 @@ class Defined:
 
     def __post_init__(self) -> None:
         require_numbers(self.algorithm, self.values, self.mixing)
+
+    @property
+    def tells_coordinates_apart(self) -> bool:
+        """Whether it depends on the axes of the models, and not on their geometry alone."""
+        return self.algorithm.uses(Compressed)
 
     def as_floats(self) -> Defined:
         """The same in double precision."""

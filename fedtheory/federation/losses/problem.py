@@ -15,7 +15,7 @@ from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.losses.terms import Terms
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import uniform_weights
+from fedtheory.federation.problem.checks import uniform_weights
 
 
 class LossProblem(Problem):

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.errors import InputError
 
 _SEMIDEFINITE: WeakValueDictionary[int, Array] = WeakValueDictionary()
@@ -51,6 +51,12 @@ def require_weights(weights: Array) -> None:
     total = weights.sum()
     if total != 1 and (weights.dtype == object or abs(total - 1) > 1e-9):
         raise InputError("problem.weights", f"expected numbers that sum to 1, got a sum of {total}")
+
+
+def uniform_weights(arithmetic: Arithmetic, clients: int) -> Array:
+    """p_i = 1/M, (M,)."""
+    weights: Array = arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
+    return weights
 
 
 def require_variances(variances: Array, clients: int) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.federation.problem.quadratic import Problem, quadratic
+from fedtheory.federation.problem.matrices import quadratic
+from fedtheory.federation.problem.quadratic import Problem
 
 _GRID = 4
 """Random coordinates are multiples of 1/_GRID: small numbers that a reader can check by hand."""

@@ -5,14 +5,17 @@ A ridge adds ``ridge/2 |w|^2`` to the objective of every client.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of, product
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
-from fedtheory.federation.oracles import ExactOracle, MiniBatch
-from fedtheory.federation.problem.checks import semidefinite
-from fedtheory.federation.problem.quadratic import Problem, require_well_conditioned, uniform_weights
+from fedtheory.federation.oracles import ExactOracle, MiniBatch, Oracle
+from fedtheory.federation.problem.checks import semidefinite, uniform_weights
+from fedtheory.federation.problem.quadratic import Problem, require_well_conditioned
+from fedtheory.federation.problem.row_span import span_of
 from fedtheory.federation.problem.scales import are_uneven, has_constant, sizes_of_data
 
 
@@ -28,16 +31,36 @@ def least_squares(
     """The problem of M clients with their data, from a start (d,).
 
     Without `batch` clients see full gradients; with it, mini-batches of that
-    size drawn with or without replacement.  Raises `InputError`.
+    size drawn with or without replacement.  In floats, with fewer rows than
+    features, the problem is in the coordinates of `row_span`.  Raises `InputError`.
     """
     _check_data(data, batch, replacement)
+    oracle = ExactOracle() if batch is None else MiniBatch(data, batch, replacement)
+    weights = uniform_weights(arithmetic_of(start), len(data.inputs)) if weights is None else weights
+    span = span_of(data, start)
+    if span is None:
+        return _problem_on(data, start, oracle, weights, description)
+    data, start = span.inside
+    inside = oracle if batch is None else MiniBatch(data, batch, replacement)
+    return replace(_problem_on(data, start, inside, weights, description), span=span)
+
+
+def in_all_dimensions(problem: Problem) -> Problem:
+    """The same problem with a coordinate for each feature, for algorithms that tell coordinates apart."""
+    if problem.span is None:
+        return problem
+    data, oracle = problem.span.data, problem.oracle
+    oracle = replace(oracle, data=data) if isinstance(oracle, MiniBatch) else oracle
+    return _problem_on(data, problem.span.start, oracle, problem.weights, problem.description)
+
+
+def _problem_on(data: ClientData, start: Array, oracle: Oracle, weights: Array, description: str) -> Problem:
+    """The problem in the coordinates of its data."""
     hessians = np.stack([2 * product(x.T, x) / len(x) for x, _ in data])
     hessians = (hessians + hessians.transpose(0, 2, 1)) / 2
     hessians = hessians + data.penalties * arithmetic_of(start).identity(len(start))
     linear = np.stack([2 * product(y, x) / len(x) for x, y in data])
     constants = arithmetic_of(start).array([(y @ y) / len(y) for _, y in data])
-    weights = uniform_weights(arithmetic_of(start), len(hessians)) if weights is None else weights
-    oracle = ExactOracle() if batch is None else MiniBatch(data, batch, replacement)
     problem = Problem(semidefinite(hessians), linear, constants, weights, start, oracle, data, description)
     require_well_conditioned(problem, "problem.data")
     return problem
@@ -67,7 +90,7 @@ def notes_on_columns(problem: Problem) -> list[str]:
     """Sentences on columns whose scales are far apart, and on a model without a constant term."""
     if problem.data is None:
         return []
-    data, notes = problem.data.as_floats(), []
+    data, notes = (problem.data if problem.span is None else problem.span.data).as_floats(), []
     if are_uneven(sizes_of_data(data)):
         notes.append("the columns' scales are far apart: standardize = true brings them together")
     if not has_constant(data):

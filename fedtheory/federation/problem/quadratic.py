@@ -34,6 +34,7 @@ from fedtheory.federation.problem.checks import (
     require_weights,
     semidefinite,
 )
+from fedtheory.federation.problem.row_span import RowSpan
 from fedtheory.federation.problem.rows import (
     WeightedRows,
     client_descents,
@@ -67,6 +68,8 @@ class Problem(Shown):
     data: ClientData | None = None
     """The data of a least-squares problem."""
     description: str = "quadratics"
+    span: RowSpan | None = None
+    """What rows in more dimensions span, where these are its coordinates."""
 
     def __post_init__(self) -> None:
         clients, dimension = len(self.hessians), self.start.shape[0]
@@ -80,13 +83,13 @@ class Problem(Shown):
     def summary(self) -> str:
         """What it is, and its size."""
         clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
-        return f"{self.description}: {clients} in {self.dimension} dimension{'' if self.dimension == 1 else 's'}"
+        return f"{self.description}: {clients} in {self.features} dimension{'' if self.features == 1 else 's'}"
 
     def card(self) -> Card:
         """Its size, what clients see of their gradients, and the value at start and optimum."""
         facts = {
             "clients": str(self.clients),
-            "dimension": str(self.dimension),
+            "dimension": str(self.features),
             "arithmetic": self.arithmetic.kind,
             "gradients": type(self.oracle).__name__,
             "weights": f"{number(min(self.weights))} to {number(max(self.weights))}",
@@ -102,8 +105,17 @@ class Problem(Shown):
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """d, the number of coordinates."""
         return len(self.start)
+
+    @property
+    def features(self) -> int:
+        """Numbers of a model: more than coordinates where these are those of a span."""
+        return self.dimension if self.span is None else len(self.span.start)
+
+    def lifted(self, points: Array) -> Array:
+        """Points (..., d) as models, (..., features)."""
+        return points if self.span is None else self.span.lifted(points)
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
@@ -332,6 +344,7 @@ class Problem(Shown):
             weights=self.weights[clients] / copies,
             data=None if self.data is None else self.data.of(clients),
             oracle=self.oracle.of(clients),
+            span=None if self.span is None else self.span.of(clients),
         )
 
     def with_full_gradients(self) -> Problem:
@@ -358,42 +371,9 @@ def weighted_sum(weights: Array, values: Array) -> Array:
     return total[()] if total.ndim == 0 else total
 
 
-def quadratic(
-    hessians: Array,
-    linear: Array,
-    start: Array,
-    *,
-    constants: Array | None = None,
-    weights: Array | None = None,
-    noise: Array | None = None,
-) -> Problem:
-    """A checked problem with exact gradients or isotropic noise.
-
-    Shapes as in `Problem`; `noise` holds the variances, (M,).  Missing
-    constants are zero, missing weights uniform.  Raises `InputError` where all
-    clients are convex and F has no minimiser.
-    """
-    arithmetic = arithmetic_of(hessians)
-    clients = len(hessians)
-    constants = arithmetic.zeros(clients) if constants is None else constants
-    weights = uniform_weights(arithmetic, clients) if weights is None else weights
-    oracle = ExactOracle() if noise is None or not any(value != 0 for value in noise) else AdditiveNoise(noise)
-    problem = Problem(hessians, linear, constants, weights, start, oracle)
-    require_well_conditioned(problem, "problem.hessians")
-    if problem.has_convex_clients:
-        _ = problem.optimum
-    return problem
-
-
 def require_well_conditioned(problem: Problem, key: str) -> None:
     """Raise `InputError`, naming the key, where floats lose the digits of x*."""
     try:
         _ = problem.stationary_point
     except Unresolved as reason:
         raise InputError(key, str(reason)) from None
-
-
-def uniform_weights(arithmetic: Arithmetic, clients: int) -> Array:
-    """p_i = 1/M, (M,)."""
-    weights: Array = arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
-    return weights

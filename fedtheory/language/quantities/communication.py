@@ -20,7 +20,7 @@ model_size = constant(
     "model_size",
     "b",
     "numbers in a model, d",
-    lambda run: run.arithmetic.number(run.problem.dimension, "d"),
+    lambda run: run.arithmetic.number(run.problem.features, "d"),
 )
 
 
@@ -30,7 +30,7 @@ def _messages(
     """A count over all messages of one aggregation of a run, whose models are d numbers."""
 
     def measure(run: Run) -> Any:
-        counted = count(listed(run.problem.clients, Fraction(run.problem.dimension)))
+        counted = count(listed(run.problem.clients, Fraction(run.problem.features)))
         return run.arithmetic.number(str(counted), "messages")
 
     return measure

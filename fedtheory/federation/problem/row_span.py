@@ -1,0 +1,88 @@
+"""Least squares with more features than rows: nothing happens outside what all rows and the start span.
+
+With the columns of Q (d, r) orthonormal and spanning the rows, the start and an intercept that no ridge penalises, a
+model ``w = Q z`` stays of this form: gradients are sums of rows and of multiples of the model.  In the coordinates z
+the rows are ``Q'x_ij``, and values, lengths of gradients and distances are the same.  One of the coordinates is for
+everything outside, which no row sees and where the curvature is that of the ridge: constants are the same, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, arithmetic_of, product
+from fedtheory.federation.client_data import ClientData
+
+FEWEST = 64
+"""Features below which nothing is gained."""
+MORE = 3
+"""Coordinates beside one for each row: the start, an intercept, and everything outside."""
+_FLAT, _FAINT = 64 * float(np.finfo(float).eps), 1e-6
+"""Parts of the largest singular value below which others are zero, per dimension, and below which they lose digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpan:
+    """Data and a start in d dimensions, and orthonormal coordinates of what they span."""
+
+    basis: Array
+    """Q, (d, r); a column is zero for everything outside."""
+    data: ClientData
+    start: Array
+    """x^0, (d,)."""
+
+    @property
+    def inside(self) -> tuple[ClientData, Array]:
+        """The data and the start in the coordinates of the span."""
+        inputs = tuple(product(rows, self.basis) for rows in self.data.inputs)
+        return replace(self.data, inputs=inputs), product(self.start, self.basis)
+
+    def lifted(self, points: Array) -> Array:
+        """Points (..., r) of the span in all dimensions, (..., d)."""
+        return product(points, self.basis.T)
+
+    def of(self, clients: list[int]) -> RowSpan:
+        """The span with the data of some of the clients."""
+        return replace(self, data=self.data.of(clients))
+
+
+def coordinates_of(data: ClientData) -> int:
+    """The most coordinates that a problem on the data takes in floats; all features in rationals."""
+    rows, dimension = sum(map(len, data.outputs)), int(data.inputs[0].shape[1])
+    is_narrower = arithmetic_of(data.inputs[0]) is FLOAT and dimension >= FEWEST
+    return min(dimension, rows + MORE) if is_narrower else dimension
+
+
+def span_of(data: ClientData, start: Array) -> RowSpan | None:
+    """The span of the data and a start (d,), in floats; None where that is no gain, or would lose digits."""
+    dimension = len(start)
+    if coordinates_of(data) == dimension:
+        return None
+    # An intercept without penalty keeps its own coordinate, the last one.
+    penalised = slice(0, dimension - 1 if data.free else dimension)
+    basis = _basis(np.concatenate(data.inputs)[:, penalised])
+    if basis is None:
+        return None
+    left = start[penalised] - basis @ (basis.T @ start[penalised])
+    left = left - basis @ (basis.T @ left)
+    length = np.linalg.norm(left)
+    more = [left / length] if length > _FLAT * dimension * np.linalg.norm(start) else []
+    whole = np.zeros((dimension, basis.shape[1] + len(more) + 1 + int(data.free)))
+    whole[penalised, : basis.shape[1] + len(more)] = np.column_stack([basis, *more])
+    if data.free:
+        whole[-1, -1] = 1.0
+    return RowSpan(whole, data, start)
+
+
+def _basis(rows: Array) -> Array | None:
+    """An orthonormal basis (d, r) of what rows (n, d) span; None where it is not sure how many dimensions these are."""
+    orthonormal, triangle = np.linalg.qr(rows.T)
+    left, sizes, _ = np.linalg.svd(triangle)
+    largest = sizes.max(initial=0.0)
+    spanned = sizes > _FLAT * len(sizes) * largest
+    if (sizes[spanned] < _FAINT * largest).any():
+        return None
+    basis: Array = orthonormal @ left[:, spanned]
+    return basis
