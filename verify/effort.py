@@ -21,6 +21,8 @@ _IN_FLOATS, _EXACT = 2e-8, 4e-7
 """Seconds of a multiplication in floats, and of one of short rationals."""
 _PER_ROUND = 1e-4
 """Seconds of a round that is simulated by itself in floats."""
+_PER_STEP, _PER_CLIENT = 1e-5, 1e-5
+"""Seconds of a local step of all clients in floats, and of reading a client."""
 _ENCLOSED = 30
 """Times as much that enclosures take as floats."""
 _LONGER = 32
@@ -49,7 +51,7 @@ def spend_a_try() -> None:
 
 def spend(run: Run) -> None:
     """Count a check of a run."""
-    _WORK.total += _CHECK + simulation(run)
+    _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulation(run)
 
 
 def simulation(run: Run) -> float:
@@ -59,9 +61,8 @@ def simulation(run: Run) -> float:
     if run.arithmetic is RATIONAL:
         return _EXACT * steps * rounds * (1 + steps * rounds / _LONGER) * of_a_step
     slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
-    if are_doubled(run):
-        return slower * _IN_FLOATS * steps * of_a_step
-    return slower * rounds * (_PER_ROUND + _IN_FLOATS * steps * of_a_step)
+    of_a_round = steps * (_PER_STEP + _IN_FLOATS * of_a_step)
+    return slower * (of_a_round if are_doubled(run) else rounds * (_PER_ROUND + of_a_round))
 
 
 def _multiplications(run: Run) -> int:

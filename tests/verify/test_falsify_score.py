@@ -11,7 +11,7 @@ from letters import WHERE, T, eta, sigma, tau, zeta
 from fedtheory import Claim
 from fedtheory.language import quantities as q
 from verify.check import check
-from verify.falsify.score import NOTHING, score
+from verify.falsify.score import NOTHING, balanced_score, score
 from verify.instances import FAMILIES, Instance
 
 BOUND = tau**2 * eta**2 * zeta**2 + eta**2 * sigma**2 / 2
@@ -61,3 +61,17 @@ def test_large_ratios_are_capped_below_changes_of_sign() -> None:
     assert huge.worst is not None
     assert huge.worst.ratio == fmpq(10) ** 50
     assert 0 < score(huge) < score(negative) < math.inf
+
+
+def test_the_balanced_score_adds_what_is_subtracted() -> None:
+    """Its sign is the verdict too; without differences it is the score."""
+    seen = 0
+    for claim in CLAIMS[:3]:
+        for number in range(FAMILIES["by hand"].size):
+            found = check(claim, Instance("by hand", number).run())
+            balanced = balanced_score(found)
+            if balanced > -90:
+                assert (balanced > 0) == (found.holds is False)
+                assert claim is CLAIMS[2] or balanced == pytest.approx(score(found))
+                seen += 1
+    assert seen > 0

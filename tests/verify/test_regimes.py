@@ -24,6 +24,7 @@ from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.evaluation import Evaluation, worth
 from verify.falsify.regimes.factors import BASE, STANDARD, count, normal
+from verify.falsify.tables import all_steps
 
 eta, tau, T, M, L, mu = sp.symbols("eta tau T M L mu", positive=True)
 D, sigma, zeta = sp.symbols("D sigma zeta", nonnegative=True)
@@ -160,6 +161,37 @@ def test_a_tied_step_size_is_rational(step: Assumption) -> None:
     false = search_regimes(resolve(replace(claim, rhs=1 / sp.Integer(100))), 200).counterexample
     assert false is not None
     assert false[1].holds is False
+
+
+def test_decreasing_steps_are_those_of_the_assumption() -> None:
+    """Steps 2/(mu tau (n + c)) in round n, for curvatures along the axes."""
+    bound = Claim(
+        id="mine:decreasing",
+        lhs=q.final_distance_sq,
+        rhs=D**2,
+        where=WHERE,
+        assumptions=[a.decreasing_steps, a.strongly_convex_clients, a.full_participation],
+    )
+    evaluation = Evaluation(bound)
+    for levels in ({}, {"curvatures": "crossed", "unit of values": 12, "clients": 3.32}):
+        seen = evaluation.at({**BASE, "horizon": ("T", 2), **levels})
+        assert seen.table is not None
+        work = parse_run(seen.table, RATIONAL).algorithm.work
+        first, second = (work.sizes_at(n, 0)[0] for n in range(2))
+        assert 0 < second < first
+
+
+def test_no_run_is_long_where_each_step_is_looked_at() -> None:
+    """Whoever takes part, and however long the others are."""
+    asked = resolve(Claim(id="mine:drift", lhs=q.max_drift, rhs=zeta, where=WHERE, assumptions=[a.same_local_work]))
+    free = resolve(Claim(id="mine:end", lhs=q.final_distance_sq, rhs=D, where=WHERE, assumptions=[a.same_local_work]))
+    levels = {"participation": "one", "clients": 3.32, "local steps": 9, "horizon": ("L", 5), "step size": -10}
+    steps = []
+    for one in (asked, free):
+        table = Evaluation(one).table(normal({**BASE, **levels}))
+        assert table is not None
+        steps.append(all_steps(table))
+    assert steps[0] <= 4096 < steps[1]
 
 
 def test_half_of_the_clients_are_few() -> None:

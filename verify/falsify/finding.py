@@ -118,7 +118,7 @@ def falsify(
         if violation is None:
             hunt = search(claim, _SEARCHING * budget - (worked() - begin), seed, lambda _done, _whole: on_tick())
             looked, applicable = looked + hunt.looked, applicable + hunt.applicable
-            violation = _violation_of(hunt)
+            violation, left_open = _violation_of(hunt), left_open + hunt.left_open
         deadline = _deadline(begin + budget)
         best = (
             _refutation(claim, violation, deadline, seed, on_tick) or known or _largest(claim, hunt, deadline, on_tick)
@@ -198,13 +198,15 @@ def glance(claim: Claim, budget: float) -> Glance:
     claim = resolve(claim)
     regimes = _by_regimes(claim, budget, 0, lambda: None)
     looked, applicable, violation = regimes.evaluations, regimes.applicable, regimes.counterexample
+    left_open = regimes.left_open
     if not applicable:
         hunt = short_search(claim, _HALF * budget)
         looked, applicable, violation = looked + hunt.looked, hunt.applicable, _violation_of(hunt)
+        left_open += hunt.left_open
     deadline = _deadline(worked() + budget)
     refutation = _refutation(claim, violation, deadline, 0, lambda: None)
     table = None if refutation is None else refutation[0]
-    return Glance(looked, applicable, table, regimes.regimes, regimes.left_open, regimes.pairs)
+    return Glance(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
 
 
 def _deadline(end: float) -> float:

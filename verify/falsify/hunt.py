@@ -110,6 +110,8 @@ class Hunt:
         """A violation that exact arithmetic confirms; its table is as a run file has it."""
         self.best: Candidate | None = None
         """The largest score of a run on which the claim holds."""
+        self.left_open = 0
+        """Runs that look like violations in floats and that nothing decides: too long for exact arithmetic."""
         self.fresh: list[Place] = []
         """The best runs of families from which no local search has started, the best one first."""
         self.reached: list[Place] = []
@@ -227,17 +229,20 @@ class Hunt:
     def _confirm(self, table: Table) -> None:
         """A violation counts once the run file that is printed violates the claim in exact arithmetic."""
         if self.claim.rate is None and not _is_confirmable(table):
+            self.left_open += 1
             return
         try:
             printed = written(table)
         except InputError:
             # Floats take what exact arithmetic refuses, such as very long runs.
+            self.left_open += 1
             return
         begin = worked()
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
             self.violation = Candidate(printed, score(found), found, worked() - begin)
             raise Over
+        self.left_open += found.holds is None
 
 
 def is_lively(table: Table) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from fedtheory.arithmetic import Number, plain_float
 from verify.check import Check
 from verify.check.comparison import Comparison
+from verify.check.sides import Term
 
 NOTHING = -math.inf
 """The score of a run that says nothing of the claim."""
@@ -28,6 +30,31 @@ def score(found: Check, moved: int | None = None) -> float:
     if found.rate is not None:
         return _logarithm(found.rate.constant or 0.0, 1.0)
     return max((_of(comparison, moved) for comparison in found.comparisons), default=NOTHING)
+
+
+def balanced_score(found: Check) -> float:
+    """The score with what is subtracted on one side added to the other.
+
+    Where large quantities cancel, such as values before and after a step, the difference of the sides says little of
+    how near the other terms come to a violation.
+    """
+    inequalities = (one for one in found.comparisons if one.relation.operator != "==")
+    return max((_balanced(one) for one in inequalities), default=NOTHING)
+
+
+def _balanced(comparison: Comparison) -> float:
+    smaller, larger = comparison.relation.in_order(comparison.left_terms, comparison.terms)
+    top = _positive(smaller) + _negative(larger)
+    below = _positive(larger) + _negative(smaller)
+    return _logarithm(top, below) if top > 0 and below > 0 else -_FAR
+
+
+def _positive(terms: Sequence[Term]) -> Number:
+    return sum((term.value for term in terms if term.value > 0), start=0)
+
+
+def _negative(terms: Sequence[Term]) -> Number:
+    return sum((-term.value for term in terms if term.value < 0), start=0)
 
 
 def _of(comparison: Comparison, moved: int | None) -> float:

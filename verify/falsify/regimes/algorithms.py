@@ -13,13 +13,13 @@ from flint import fmpq
 
 from fedtheory.federation.algorithms import names as defined_names
 from fedtheory.federation.definition import Compressed, FederatedAlgorithm, Mixed, Parameter
-from fedtheory.language.assumptions import OfAlgorithm
+from fedtheory.language.assumptions import OfAlgorithm, decreasing_steps
 from fedtheory.language.claim import Claim
 from fedtheory.runfile.definitions import definition_named, is_own
 from verify.falsify.regimes.factors import Factor, Level, Point
 from verify.falsify.regimes.numbers import power
 from verify.falsify.regimes.problems import number_of_clients, number_of_steps, unit_of_values
-from verify.falsify.tables import Table
+from verify.falsify.tables import Table, most_steps
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
 """Numbers that a parameter is given of whose range nothing better is known."""
@@ -38,12 +38,16 @@ class Subject:
     name: str
     fixed: tuple[tuple[str, Any], ...] = ()
     """Parameters to which the claim gives one value."""
+    is_decreasing: bool = False
+    """Whether the claim is about steps 2/(mu tau (n + c)) in round n."""
 
     @classmethod
     def of(cls, claim: Claim) -> Subject:
         """FedAvg where the claim names no algorithm."""
         named = [one for one in claim.assumptions if isinstance(one, OfAlgorithm) and one.names]
-        return cls(named[0].names[0], named[0].numbers) if named else cls("fedavg")
+        if not named:
+            return cls("fedavg")
+        return cls(named[0].names[0], named[0].numbers, decreasing_steps in claim.assumptions)
 
     @cached_property
     def definition(self) -> FederatedAlgorithm | None:
@@ -97,6 +101,25 @@ class Subject:
         if "mixing" in point:
             found["mixing"] = _mixing(number_of_clients(point), power(-point["mixing"]))
         return found
+
+
+def decreasing(problem: Table, algorithm: Table) -> Table:
+    """Step sizes 2/(mu tau (n + c)) in round n that begin with the given one; nothing where mu takes more than a look.
+
+    The smallest curvature mu is read off Hessians that are diagonal.
+    """
+    hessians, first = problem.get("hessians"), algorithm["local_step_size"]
+    if hessians is None or isinstance(first, list) or not all(map(_is_diagonal, hessians)):
+        return {}
+    smallest = min(hessian[place][place] for hessian in hessians for place in range(len(hessian)))
+    slower = smallest * most_steps({"algorithm": algorithm}) / 2
+    return {"local_step_size": f"1/({1 / first} + ({slower})*n)"}
+
+
+def _is_diagonal(matrix: list[list[fmpq]]) -> bool:
+    return all(
+        entry == 0 for row, entries in enumerate(matrix) for column, entry in enumerate(entries) if row != column
+    )
 
 
 def _mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:

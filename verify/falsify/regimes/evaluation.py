@@ -15,14 +15,15 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
+from verify.effort import spend
 from verify.falsify.hunt import movement
-from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.algorithms import Subject, decreasing
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.factors import Factor, Level, Point, factors_for, is_tied, normal
 from verify.falsify.regimes.horizon import rounds_at
 from verify.falsify.regimes.numbers import just_below
 from verify.falsify.regimes.problems import problem
-from verify.falsify.score import NOTHING, score
+from verify.falsify.score import NOTHING, balanced_score, score
 from verify.falsify.tables import NO_RUN, Table
 from verify.instances import is_smooth_alone
 
@@ -39,6 +40,8 @@ _STILL: Point = {"horizon": ("T", 0), "step size": -40}
 _FAR, _MOVING = 100.0, 16
 _MOST_AT_EVERY_STEP = 7
 """Exponent of the clients of whom a claim asks for something at each step."""
+_MOST_STEPS_LOOKED_AT = 9
+"""Exponent of the local steps where a claim asks for something at each of them."""
 _TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
 """Factors that do not move the edge, but for whether there is noise."""
 
@@ -54,6 +57,8 @@ class Seen:
     """In floats."""
     sides: tuple[float, float] | None = None
     """The side that is claimed to be smaller and the other, where they are closest to a violation."""
+    balanced: float = NOTHING
+    """The score with what is subtracted on one side added to the other."""
 
     @property
     def applies(self) -> bool:
@@ -83,6 +88,7 @@ class Evaluation:
         if self._speaks_of_steps:
             # Ascents go further: a thousand clients take a second where they are looked at one by one.
             found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=found["clients"].high)
+            found["local steps"] = found["local steps"].up_to(_MOST_STEPS_LOOKED_AT)
         if self.subject.definition is not None:
             # Clients keep vectors of their own, and with a graph each is a kind of its own.
             found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)
@@ -104,7 +110,7 @@ class Evaluation:
             table = self.table(point)
             found = None if table is None else check(self.claim, parse_run(table, FLOAT))
             if found is not None and found.applicable and found.comparisons:
-                return Seen(point, score(found), table, found.holds, _sides(found))
+                return Seen(point, score(found), table, found.holds, _sides(found), balanced_score(found))
         return Seen(point, NOTHING)
 
     def progress(self, seen: Seen) -> float:
@@ -134,7 +140,10 @@ class Evaluation:
         return self._table(point, step_size, rounds)
 
     def _table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
-        return {"problem": problem(point, rounds), "algorithm": self.subject.table(point, step_size, rounds)}
+        of_problem, algorithm = problem(point, rounds), self.subject.table(point, step_size, rounds)
+        if self.subject.is_decreasing:
+            algorithm |= decreasing(of_problem, algorithm)
+        return {"problem": of_problem, "algorithm": algorithm}
 
     def _edge_at(self, point: Point, rounds: int) -> float | None:
         """The largest step size, for a largest curvature of 1."""
@@ -142,7 +151,9 @@ class Evaluation:
         kept = {name: level for name, level in point.items() if name not in _TO_THE_EDGE or point.get("loss")}
         key = (asked, "n" in point["sources"], tuple(sorted((name, str(level)) for name, level in kept.items())))
         if key not in self._edges:
-            factor = self._edge.largest_factor(parse_run(self._table(point, _SMALL, asked), FLOAT))
+            run = parse_run(self._table(point, _SMALL, asked), FLOAT)
+            spend(run)
+            factor = self._edge.largest_factor(run)
             small = float(int(_SMALL.p) / int(_SMALL.q))
             self._edges[key] = factor if factor is None or factor == UNBOUNDED else factor * small
         return self._edges[key]

@@ -20,7 +20,7 @@ Point = Mapping[str, Level]
 
 _MOST_STEPS = 14
 """Exponent of the local steps of all clients in a round."""
-_MOST_WITH_CLOCKS = 6
+_MOST_WITH_CLOCKS = 7
 """Exponent of the clients whose models are of several ages."""
 _MOST_HALVES = 3.32
 """Exponent of the clients of whom half take part: a claim may ask for an enumeration of all such sets."""
@@ -102,7 +102,7 @@ SHAPE = Factor(
 )
 CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, high=0, in_words=_power)
 ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_power)
-LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=13, in_words=_counted)
+LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_counted)
 HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_horizon)
 STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_of_the_edge)
 

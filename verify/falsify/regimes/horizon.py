@@ -25,7 +25,9 @@ def rounds_at(point: Point, step_size: fmpq, subject: Subject, speaks_of_steps: 
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
     if point["horizon"][0] == "cycle":
         return _whole_cycles(point)
-    most = _most_steps(point, subject, speaks_of_steps, steps)
+    most = _most_steps(point, subject, steps)
+    if speaks_of_steps:
+        most = min(most, _AT_EVERY_STEP // number_of_clients(point))
     return max(1, min(round(_wished(point, step_size, steps)), most // steps, _MOST))
 
 
@@ -55,17 +57,17 @@ def _curvature(point: Point, unit: str) -> float:
     return float(2.0 ** point["conditioning"])
 
 
-def _most_steps(point: Point, subject: Subject, speaks_of_steps: bool, steps: int) -> int:
+def _most_steps(point: Point, subject: Subject, steps: int) -> int:
     """Local steps of a run, by what its simulation takes."""
     if point.get("loss") is not None:
         return _DATA if point["loss"] == "data" and not point.get("clock") else _LOSSES
     if point.get("clock"):
         return _CLOCK
-    if point.get("participation"):
+    if point.get("participation") or subject.is_decreasing:
         return _SAMPLED * steps
     if subject.definition is not None:
         return _most_of_definition(point, subject, steps)
-    return _AT_EVERY_STEP // number_of_clients(point) if speaks_of_steps else _MOST * steps
+    return _MOST * steps
 
 
 def _most_of_definition(point: Point, subject: Subject, steps: int) -> int:

@@ -11,7 +11,7 @@ from verify.falsify.regimes.factors import Point, count
 from verify.falsify.regimes.numbers import power
 from verify.falsify.tables import Table
 
-_ONE, _ZERO = fmpq(1), fmpq(0)
+_ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)
 """Curvature across a nearly rank-one client, as part of the flat one, unless that is extreme itself."""
 _MOST_DRAWS = 6
@@ -69,10 +69,11 @@ def _gradients(point: Point) -> list[fmpq]:
     if point["unlike gradients"] == "one":
         apart = [_ONE] + [_ZERO] * (clients - 1)
     else:
-        apart = [_ONE if client % 2 == 0 else -_ONE for client in range(clients)]
+        apart = [_ONE if client % 2 == 0 else _MINUS_ONE for client in range(clients)]
     mean = sum((share * gradient for share, gradient in zip(shares, apart, strict=True)), _ZERO)
     largest = max(abs(gradient - mean) for gradient in apart)
-    return [(gradient - mean) / largest * power(point["gradients"]) for gradient in apart]
+    unit = power(point["gradients"]) / largest
+    return _once_each(apart, lambda gradient: (gradient - mean) * unit)
 
 
 def _noise(point: Point) -> list[fmpq] | None:
@@ -90,15 +91,26 @@ def _quadratics(point: Point, _rounds: int) -> Table:
     dimension = len(hessians[0])
     along = [1, 0] if point["curvatures"] == "rank one" or point["unlike gradients"] == "signs" else [1, 1]
     along += [0] * (dimension - len(along))
-    gradients = [[gradient * part for part in along[:dimension]] for gradient in _gradients(point)]
+    gradients = _once_each(_gradients(point), lambda gradient: [gradient * part for part in along[:dimension]])
     found: Table = {
         "kind": "quadratic",
-        "hessians": [[[entry * values for entry in row] for row in hessian] for hessian in hessians],
-        "linear": [[entry * values * length for entry in gradient] for gradient in gradients],
+        "hessians": _once_each(hessians, lambda hessian: [[entry * values for entry in row] for row in hessian]),
+        "linear": _once_each(gradients, lambda gradient: [entry * values * length for entry in gradient]),
         "start": [entry * length for entry in _start(point, dimension)],
     }
     noise = _noise(point)
-    return found if noise is None else found | {"noise": [entry * (values * length) ** 2 for entry in noise]}
+    if noise is None:
+        return found
+    return found | {"noise": _once_each(noise, lambda variance: variance * (values * length) ** 2)}
+
+
+def _once_each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
+    """What becomes of each value; clients that share one share the result, which then is read once as well."""
+    changed: dict[int, Any] = {}
+    for value in values:
+        if id(value) not in changed:
+            changed[id(value)] = change(value)
+    return [changed[id(value)] for value in values]
 
 
 def _start(point: Point, dimension: int) -> list[fmpq]:
@@ -154,7 +166,7 @@ def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[
     if kind is None:
         return hessians
     if kind == "all":
-        return [_turned(hessian) for hessian in hessians]
+        return _once_each(hessians, _turned)
     half = [[[-entry / 2 for entry in row] for row in hessian] for hessian in hessians[:1]]
     return half + hessians[1:] if len(hessians) > 1 else [_turned(hessian) for hessian in hessians]
 

@@ -10,6 +10,7 @@ from random import Random
 
 from fedtheory.language.claim import Claim
 from verify.check import Check
+from verify.effort import worked
 from verify.falsify.regimes.climb import Climb
 from verify.falsify.regimes.coverage import Pairs, Regime, covered
 from verify.falsify.regimes.design import Design
@@ -25,6 +26,8 @@ _CLIMBS = 15
 """Starting points among which the evaluations of climbs are shared, about."""
 _SHORTEST = 160
 """Evaluations of a climb that are worth beginning."""
+_WORK = 1 / 75
+"""Seconds of work for each evaluation, twice what most take: where they take longer there are fewer."""
 _DECIDING = 1 / 300
 """Seconds of work for deciding what floats see as violations, for each evaluation: half of what evaluations take."""
 _BEFORE_CLIMBS = 0.6
@@ -49,6 +52,8 @@ _OBJECTIVES = ("loss", "negative curvature")
 """Those in which a distant start alone decides."""
 _FITTED = ("horizon", "step size")
 """Factors whose levels an assumption of the claim may narrow."""
+_APART = 0.01
+"""Difference from which two scores of a run are not the same."""
 _RANKED = 12
 """Runs whose progress is looked at, of each set of sources."""
 
@@ -73,6 +78,11 @@ class Search:
     def largest_ratio(self) -> float | None:
         """Largest ratio of the two sides, in floats, over all runs on which the claim holds."""
         return max((one.largest_ratio for one in self.regimes if one.largest_ratio is not None), default=None)
+
+
+def _balance(seen: Seen) -> float:
+    """The balanced score; less than all others where nothing leads to a violation."""
+    return seen.balanced if seen.score > SETTLED else seen.score
 
 
 class _Over(Exception):
@@ -100,6 +110,7 @@ class _Searching:
         self._claim, self._most, self._on_progress = claim, evaluations, on_progress
         self._seed, self._random = seed, Random(seed)
         self._evaluation = Evaluation(claim)
+        self._end = worked() + _WORK * evaluations
         self._violations = Violations(claim, _DECIDING * evaluations, self._look)
         self._pairs: Callable[[], Pairs] = Pairs
 
@@ -134,7 +145,8 @@ class _Searching:
 
     def _look(self, point: Point) -> Seen:
         """A point that is tried, and decided where floats see a violation; raises `_Over` when the search is over."""
-        if self._evaluation.count >= self._most and not self._violations.is_deciding:
+        is_over = self._evaluation.count >= self._most or worked() > self._end
+        if is_over and not self._violations.is_deciding:
             raise _Over
         seen = self._evaluation.at(point)
         self._on_progress(min(self._evaluation.count, self._most), self._most)
@@ -187,8 +199,10 @@ class _Searching:
     def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
         by_ratio = Climb(self._evaluation, levels, self._random, self._look, worth)
         by_progress = Climb(self._evaluation, levels, self._random, self._look, self._evaluation.progress)
+        by_balance = Climb(self._evaluation, levels, self._random, self._look, _balance)
         without_start, with_start, special = self._starts(levels)
-        ascents = [(by_ratio, start) for start in without_start]
+        ascents = [(by_balance, start) for start in self._subtracting()]
+        ascents += [(by_ratio, start) for start in without_start]
         ascents += [(by_progress, start) for start in self._promising()]
         ascents += [(by_ratio, start) for start in _alternating(special, with_start)]
         left = self._most - self._evaluation.count
@@ -207,6 +221,15 @@ class _Searching:
             ranked = sorted(of_kind, key=lambda seen: -worth(seen))[:_RANKED]
             best = max(ranked, key=self._evaluation.progress, default=None)
             if best is not None and self._evaluation.progress(best) > SETTLED:
+                yield best
+
+    def _subtracting(self) -> Iterator[Seen]:
+        """The best runs without a start by the balanced score, where it is another one than the score."""
+        pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.point["loss"] is None]
+        for sources in ("n", "p", "np"):
+            of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
+            best = max(of_kind, key=_balance, default=None)
+            if best is not None and best.balanced > best.score + _APART:
                 yield best
 
     def _starts(self, levels: Mapping[str, Sequence[Level]]) -> tuple[list[Seen], list[Seen], list[Seen]]:
