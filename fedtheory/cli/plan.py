@@ -14,7 +14,7 @@ from fedtheory.cli.plan_tables import print_plan
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
     from fedtheory.language.claim import Claim
-    from fedtheory.planner import Plan
+    from fedtheory.planner import Costs, Plan
     from report.figures.style import Figure
 
 NAME = "plan"
@@ -34,6 +34,12 @@ Error = Annotated[
     str, typer.Option("--error", help="What is to be small: final (the last model), or average (over the path).")
 ]
 Margin = Annotated[float, typer.Option("--margin", help="Part of the edge of divergence that step sizes keep away.")]
+Vary = Annotated[
+    str | None,
+    typer.Option("--vary", metavar="WHAT", help="A table of other settings: some of steps,batch,algorithm."),
+]
+LocalCost = Annotated[str, typer.Option("--local-cost", help="Cost of a local step, for --vary: a number or 1/2.")]
+RoundCost = Annotated[str, typer.Option("--aggregation-cost", help="Cost of a round's messages, for --vary.")]
 All = Annotated[bool, typer.Option("--all", help="Also the bounds that do not apply, why, and all details.")]
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="Only this claim; may be repeated.")]
 Map = Annotated[str | None, typer.Option("--map", metavar="X,Y", help="Map the dominating term over two symbols.")]
@@ -50,6 +56,9 @@ def run(
     target: Accuracy = None,
     error: Error = "final",
     margin: Margin = 0.1,
+    vary: Vary = None,
+    local_cost: LocalCost = "0",
+    aggregation_cost: RoundCost = "1",
     source: SourceKey = None,
     claim: Claims = None,
     map_over: Map = None,
@@ -71,7 +80,9 @@ def run(
     chosen = _chosen(source, claim or [])
     if map_over is not None:
         _require_known(_symbols(map_over), chosen)
-    found, planned = _planned(files, given, accuracy, chosen, error=error, margin=margin)
+    kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
+    asked = _Asked(accuracy, error, margin, kinds, _costs(local_cost, aggregation_cost))
+    found, planned = _planned(files, given, chosen, asked)
     written = _written(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**document(found), "files": written})
@@ -116,6 +127,31 @@ class _Accuracy:
         return self.number * lowest
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be small, how far from the edge of divergence, what is varied, and what it costs."""
+
+    accuracy: _Accuracy | None
+    error: str
+    margin: float
+    vary: tuple[str, ...]
+    costs: Costs
+
+
+def _costs(local: str, aggregation: str) -> Costs:
+    """What a local step and a round's messages cost."""
+    from fedtheory.arithmetic import FLOAT
+    from fedtheory.errors import InputError
+    from fedtheory.planner import Costs
+
+    each, messages = FLOAT.number(local, "local-cost"), FLOAT.number(aggregation, "aggregation-cost")
+    if min(each, messages) < 0 or each + messages == 0:
+        raise InputError(
+            "local-cost", f"expected costs that are not negative, and not both 0, got {local}, {aggregation}"
+        )
+    return Costs(each, messages)
+
+
 def _accuracy(text: str) -> _Accuracy:
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
@@ -148,11 +184,8 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim] | None:
 def _planned(
     files: list[str],
     given: dict[str, str],
-    accuracy: _Accuracy | None,
     claims: list[Claim] | None,
-    *,
-    error: str,
-    margin: float,
+    asked: _Asked,
 ) -> tuple[Plan, Run | None]:
     """The plan, and the run that is planned; None where only constants are given."""
     from fedtheory import planner
@@ -162,6 +195,7 @@ def _planned(
     from fedtheory.planner.data import run_of_data
     from fedtheory.runfile import read_run
 
+    accuracy = asked.accuracy
     if len(files) > 1:
         raise InputError(files[1], "expected one file only")
     if not files:
@@ -179,7 +213,18 @@ def _planned(
         run = read_run(files[0], FLOAT)
     with about(files[0]), progress("planning") as tell:
         number = None if accuracy is None else accuracy.of(run)
-        return planner.plan(run, number, claims, error=error, margin=margin, jobs=-1, on_progress=tell), run
+        found = planner.plan(
+            run,
+            number,
+            claims,
+            error=asked.error,
+            margin=asked.margin,
+            vary=asked.vary,
+            costs=asked.costs,
+            jobs=-1,
+            on_progress=tell,
+        )
+    return found, run
 
 
 _PAGE, _MAP = ".html", "regimes.svg"

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory.planner import Answer, ClaimPlan, Comparison, Edge, Outcome, Plan, Promise, RoundCost, Target
+    from fedtheory.planner import (
+        Alternative,
+        Answer,
+        ClaimPlan,
+        Comparison,
+        Edge,
+        Outcome,
+        Plan,
+        Promise,
+        RoundCost,
+        Target,
+    )
     from fedtheory.planner.bound import Slack
 
 
@@ -29,6 +40,7 @@ def document(found: Plan) -> dict[str, Any]:
         "recommended": None if best is None else best.claim.id,
         "exact": None if best is None else _exact(best.exact),
         "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
+        "varied": [_alternative(one) for one in found.varied],
         "round": None if found.cost is None else {"time": found.cost.time, "messages": found.cost.messages},
     }
 
@@ -44,6 +56,38 @@ def _use(answer: Answer) -> dict[str, Any]:
         "limit": _number(best.limit),
         "diverges_from": _number(answer.reached.diverges_from),
         "margin": answer.reached.margin,
+        "time": _number(answer.time),
+    }
+
+
+def _others(answer: Answer) -> dict[str, Any]:
+    """More or fewer local steps, SCAFFOLD, and why the planned run diverges."""
+    others, cause = answer.others, answer.cause
+    better, scaffold = (None, None) if others is None else (others.better_steps, others.scaffold)
+    return {
+        "better_local_steps": None if better is None else _alternative(better),
+        "scaffold": None if scaffold is None else _alternative(scaffold),
+        "cause_of_divergence": None
+        if cause is None
+        else {
+            "client": cause.client,
+            "rows": cause.rows,
+            "curvature": _number(cause.curvature),
+            "diverges_alone_from": _number(cause.alone),
+            "diverges_from": _number(cause.diverges_from),
+        },
+    }
+
+
+def _alternative(one: Alternative) -> dict[str, Any]:
+    """Another setting at its best step size."""
+    return {
+        "algorithm": one.name,
+        "local_steps": one.local_steps,
+        "batch": one.batch,
+        "cost": _number(one.cost),
+        "planned": one.is_planned,
+        **_outcome(one.outcome),
     }
 
 
@@ -60,6 +104,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "beside": None
         if answer.beside is None
         else {"error": answer.beside[0].name, "exact_error": _number(answer.beside[1])},
+        **_others(answer),
         "covered": answer.is_covered,
         "bound": None if answer.promise is None else _promise(answer.promise),
         "elsewhere": None if answer.elsewhere is None else _promise(answer.elsewhere),

@@ -27,6 +27,7 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     lines = constants_alone(found) if planned is None else answer_lines(found)
     print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines))
     print_lines(*map(escape, [] if planned is None else notes_of(planned)), "")
+    _print_varied(found)
     _print_bounds(found, every=details)
     if reasons:
         print_lines(*(f"[bold]{ids}[/bold]: {escape(reason)}" for ids, reason in others(found)))
@@ -36,6 +37,14 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     for plan in shown:
         if plan is not None:
             _print_details(plan, found.cost, recommended=plan is found.recommended)
+
+
+def _print_varied(found: Plan) -> None:
+    from fedtheory.planner.other_settings import table_of_settings
+
+    if found.varied and found.answer is not None:
+        columns, rows = table_of_settings(found.varied, found.answer.accuracy)
+        print_table("other settings, each at its best step size", columns, rows, whole=tuple(columns))
 
 
 def _print_bounds(found: Plan, every: bool) -> None:

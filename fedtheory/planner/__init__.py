@@ -12,6 +12,7 @@ Uses `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`.
 
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import ClaimPlan, Comparison
+from fedtheory.planner.alternatives import KINDS, Alternative, Costs
 from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import Bound, Slack, bound_of_numbers, bound_of_run
 from fedtheory.planner.coverage import covering_claims, refuted_bounds, repair_of
@@ -24,10 +25,13 @@ from fedtheory.planner.rounds_needed import Outcome
 from fedtheory.planner.target import RoundCost, Target
 
 __all__ = [
+    "KINDS",
+    "Alternative",
     "Answer",
     "Bound",
     "ClaimPlan",
     "Comparison",
+    "Costs",
     "Edge",
     "ExactErrors",
     "ExactOptimum",

@@ -17,6 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.alternatives import Alternative, Beside
 from fedtheory.planner.bound import Bound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, cause_of_divergence
@@ -81,6 +82,8 @@ class Answer:
     """Why the planned run diverges; None where it does not."""
     time: float | None = None
     """Clock time of the rounds to run; None where it is random."""
+    others: Beside | None = None
+    """Other local steps and SCAFFOLD; None where the run has no such settings."""
 
     @property
     def error(self) -> Quantity:
@@ -128,6 +131,8 @@ class Plan(Shown):
     """What a round costs; None for constants alone."""
     answer: Answer | None = None
     """What to run, by exact errors; None for constants alone, and where no exact error is known."""
+    varied: tuple[Alternative, ...] = ()
+    """Other settings that were asked for, each at its own best step size."""
 
     @property
     def step_size(self) -> float | None:

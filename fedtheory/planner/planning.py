@@ -19,6 +19,7 @@ from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
 from fedtheory.planner.ahead import Ahead, ahead
+from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, Question
 from fedtheory.planner.answer import Plan, answered
 from fedtheory.planner.bound import (
     NOT_GIVEN,
@@ -51,6 +52,8 @@ def plan(
     *,
     error: str = FINAL,
     margin: float = MARGIN,
+    vary: Sequence[str] = (),
+    costs: Costs | None = None,
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Plan:
@@ -61,6 +64,8 @@ def plan(
     Step sizes keep the `margin` from the edge of divergence, a part of it.
     Numbers of bounds are those of the run as planned; where a claim's
     assumptions hold at smaller step sizes only, those of the run at a smaller one.
+    `vary` asks for a table of other settings, each at its best step size: "steps"
+    (local steps), "batch", "algorithm" (SCAFFOLD beside FedAvg), by what rounds cost.
     With more than one process (`jobs`, -1 for all cores) two share the work where
     runs are long; a script then needs a guarded main part.
     """
@@ -68,6 +73,9 @@ def plan(
         raise InputError("margin", f"expected a part of the edge of divergence, from 0 to below 1, got {margin:g}")
     if error not in EXACT_ERRORS:
         raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
+    for kind in vary:
+        if kind not in KINDS:
+            raise InputError("vary", f"expected some of {', '.join(KINDS)}, got {kind!r}")
     errors = ExactErrors(run.as_floats())
     planned = []
     with ahead(errors, jobs) as work:
@@ -85,8 +93,12 @@ def plan(
         recommended = _recommended(planned, work)
         reached = outcomes()
     on_progress(len(chosen) + 1, len(chosen) + 1)
-    answer = None if reached is None else answered(errors, reached, accuracy, planned)
-    return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run), answer)
+    if reached is None:
+        return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run))
+    others = Alternatives(errors.run, Question(error, accuracy, margin, costs or Costs()), reached.best)
+    answer = replace(answered(errors, reached, accuracy, planned), others=others.beside())
+    varied = tuple(others.table(vary)) if vary else ()
+    return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run), answer, varied)
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:

@@ -17,6 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.closed_rounds import ClosedRounds, Rounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.mean_rounds import errors_of_path, is_one_path, numbers_of_path
 from fedtheory.planner.settling import limit_of
 from fedtheory.planner.stability import diverges_from, has_one_map
 
@@ -90,6 +91,8 @@ def errors_over_rounds(run: Run, error: Quantity) -> Array:
     """
     with np.errstate(all="ignore"):
         try:
+            if error is q.final_suboptimality and is_one_path(run):
+                return errors_of_path(run, run.algorithm.rounds)
             if error is q.final_suboptimality:
                 return plain_floats(run.trajectory.server_suboptimality[1:])
             per_round = plain_floats(np.asarray(q.round_suboptimality.on(run))).reshape(-1)
@@ -261,7 +264,7 @@ class RoundsNeeded:
 
     def _is_affordable(self, rounds: int) -> bool:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
-        return operations(run, rounds) <= _PATIENCE and rounds * size**2 <= _MOST_LISTED
+        return operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
     def _rank(self, outcome: Outcome) -> tuple[bool, int, float]:
         """The smaller the better: the rounds of those that stay below the target, the errors of others."""
@@ -297,6 +300,8 @@ def _spaced(least: float, largest: float, count: int) -> list[float]:
 
 def operations(run: Run, rounds: int) -> float:
     """About how many operations the errors of a run take after so many rounds."""
+    if is_one_path(run):
+        return rounds * (_OVERHEAD / 100 + numbers_of_path(run) ** 2)
     steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
     repeats = not isinstance(run.problem, LossProblem) and rounds_repeat(run.problem, run.algorithm)
     return rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)

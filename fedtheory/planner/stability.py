@@ -13,6 +13,7 @@ from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import ClosedRounds
 from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
 
 _NARROW, _WIDE = 1.05, 1.3
 """Factors between step sizes that are tried, where one costs a decomposition and where it costs rounds."""
@@ -23,6 +24,8 @@ _EXACTLY, _ROUGHLY = 1e-6, 0.02
 _SLACK = 1e-9
 _ITERATIONS = 24
 """Rounds of a power iteration on second moments."""
+_PATH = 200
+"""Rounds that are followed at least where nothing is random."""
 _GROWN = 1e6
 """Growth of an error over its start that counts as divergence where no map says it."""
 
@@ -96,6 +99,9 @@ def _is_stable(run: Run) -> bool:
 
 
 def _settles(run: Run) -> bool:
+    if is_one_path(run):
+        path = errors_of_path(run, max(run.algorithm.rounds, _PATH))
+        return bool(np.isfinite(path[-1]) and path[-1] <= _GROWN * max(path[0], 1e-300))
     trajectory = run.attempted_trajectory
     if trajectory.divergence is not None:
         return False

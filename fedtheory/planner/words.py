@@ -11,6 +11,7 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import STEP, with_means
 from fedtheory.planner.coverage import LIMITS
+from fedtheory.planner.other_settings import other_settings
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.rounds_needed import AVERAGE, FINAL, Outcome
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
@@ -43,7 +44,9 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
         return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
     promised = _promised(answer, write) if answer.promise is not None else _unpromised(found)
     lines = [("use:", _use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
-    return lines if answer.cause is None else [*lines, ("diverges:", f"as planned: {answer.cause.sentence()}")]
+    if answer.cause is not None:
+        lines.append(("diverges:", f"as planned: {answer.cause.sentence()}"))
+    return [*lines, *other_settings(answer)]
 
 
 def _use(answer: Answer) -> str:

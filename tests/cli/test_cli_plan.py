@@ -356,3 +356,21 @@ def test_a_limit_promises_nothing_of_a_run(command, write_run) -> None:
     assert settled
     promised = document["answer"]["bound"]
     assert promised is None or promised["id"] not in settled
+
+
+def test_other_settings_by_their_costs(command, write_run) -> None:
+    """A table for people, and the same rows for programs; costs that cannot be are refused."""
+    path = write_run()
+    asked = ("plan", path, "--vary", "steps", "--local-cost", "1/10", "--claim", THEOREM)
+    document = command(*asked, "--json").document
+    rows = document["varied"]
+    (planned,) = (row for row in rows if row["planned"])
+    assert planned["step_size"] == document["use"]["step_size"]
+    assert len({row["local_steps"] for row in rows}) == len(rows) > 3
+    words = " ".join(command(*asked).out.split())
+    assert "other settings, each at its best step size" in words
+    for cost in ("-1", "0"):
+        refused = command(*asked, "--aggregation-cost", "0", "--local-cost", cost)
+        assert refused.code == 2
+        assert "local-cost: expected costs that are not negative" in refused.err
+    assert "steps, batch, algorithm" in command("plan", path, "--vary", "speed").err

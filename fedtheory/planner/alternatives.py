@@ -1,0 +1,239 @@
+"""Other settings beside the planned one, each at its own best step size: local steps, batches, SCAFFOLD."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging, FedtheoryError, InputError
+from fedtheory.federation.algorithms import definition
+from fedtheory.federation.definition.run import Defined
+from fedtheory.federation.oracles import MiniBatch
+from fedtheory.federation.problem import Problem
+from fedtheory.planner.closed_rounds import has_closed_rounds
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.mean_rounds import is_one_path
+from fedtheory.planner.rounds_needed import Outcome, operations, planned_and_best
+from fedtheory.planner.target import vectors_of_a_client
+
+KINDS = ("steps", "batch", "algorithm")
+"""What may be varied."""
+_DOUBLINGS = 6
+"""Times that local steps are doubled at most."""
+_PAYS = 0.95
+"""Part of the error or of the cost below which more local steps are worth it."""
+_MISSES = 2
+"""Numbers of local steps in a row that are no better, and end the search in one direction."""
+_RUNS, _PATIENCE = 25, 1e11
+"""Runs that a search for the best step size takes, and operations of all of them that a plan spends unasked."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a round costs, in any unit, as in `fedtheory budget`."""
+
+    local: float = 0.0
+    """Of a local step of the planned batch; others in proportion to their rows."""
+    aggregation: float = 1.0
+    """Of a round's messages as federated averaging sends them; others in proportion to their vectors."""
+
+    def of_round(self, run: Run, planned: Run) -> float:
+        """The cost of a round of a run, beside the planned one."""
+        rows, before = _rows(run), _rows(planned)
+        ratio = rows / before if rows and before else 1.0
+        messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
+        return max(run.algorithm.work.steps) * self.local * ratio + self.aggregation * messages
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which error is to be small, and at which cost."""
+
+    error: str
+    accuracy: float | None
+    margin: float
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A setting at its best step size."""
+
+    name: str
+    """Of the algorithm."""
+    local_steps: int
+    batch: int | None
+    """None for full gradients."""
+    outcome: Outcome
+    cost: float
+    """Of all rounds together."""
+    is_planned: bool
+
+    def rank(self, accuracy: float | None) -> tuple[bool, float]:
+        """The smaller the better: the cost of those that reach the target, the errors of others."""
+        if accuracy is None:
+            return False, self.outcome.error
+        return not self.outcome.reached, self.cost if self.outcome.reached else self.outcome.error
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Settings beside the answer that cost little to know."""
+
+    planned: Alternative | None
+    better_steps: Alternative | None
+    """Another number of local steps that is clearly better; None where there is none."""
+    has_tried_steps: bool
+    """Whether other numbers of local steps were tried."""
+    scaffold: Alternative | None
+
+
+class Alternatives:
+    """Settings of one run, for one error and one target; without a target each may cost what the planned one does."""
+
+    def __init__(self, run: Run, asked: Question, best: Outcome | None = None) -> None:
+        self.run, self.asked, self.accuracy = run, asked, asked.accuracy
+        self.steps = run.algorithm.work.common_steps
+        self._known: dict[tuple[str, int, int | None], Alternative | None] = {}
+        if best is not None and self.steps is not None:
+            key = run.algorithm.name, self.steps, _batch(run)
+            cost = best.rounds * asked.costs.of_round(run, run)
+            self._known[key] = Alternative(*key, best, cost, is_planned=True)
+
+    @property
+    def planned(self) -> Alternative | None:
+        """The planned setting at its best step size."""
+        return None if self.steps is None else self.at(self.steps, _batch(self.run))
+
+    def at(self, steps: int, batch: int | None, name: str | None = None) -> Alternative | None:
+        """A setting at its best step size; None where it has no exact error."""
+        called = name or self.run.algorithm.name
+        key = called, steps, batch
+        if key not in self._known:
+            self._known[key] = self._found(steps, batch, name)
+        return self._known[key]
+
+    def _found(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
+        try:
+            run = self._setting(steps, batch, name)
+            each = self.asked.costs.of_round(run, self.run)
+            if self.accuracy is None:
+                total = self.run.algorithm.rounds * self.asked.costs.of_round(self.run, self.run)
+                run = run.with_rounds(max(1, math.floor(total / each * (1 + 1e-12))))
+            reached = planned_and_best(ExactErrors(run), self.asked.error, self.accuracy, self.asked.margin)
+        except (Diverging, FedtheoryError):
+            return None
+        if reached is None or not math.isfinite(reached.best.error):
+            return None
+        best = reached.best
+        is_planned = name is None and steps == self.steps and batch == _batch(self.run)
+        return Alternative(run.algorithm.name, steps, batch, best, best.rounds * each, is_planned)
+
+    def _setting(self, steps: int, batch: int | None, name: str | None) -> Run:
+        run = self.run
+        if batch != _batch(run):
+            run = Run(_with_batch(run.problem, batch), run.algorithm)
+        if steps != self.steps:
+            work = replace(run.algorithm.work, steps=(steps,) * run.problem.clients)
+            run = Run(run.problem, replace(run.algorithm, work=work))
+        if name is None:
+            return run
+        defined = Defined(definition(name), {}, None)
+        return Run(run.problem, replace(run.algorithm, name=name, defined=defined.as_floats()))
+
+    def is_cheap(self, steps: int, name: str | None = None) -> bool:
+        """Whether a plan may look at a setting unasked."""
+        try:
+            run = self._setting(steps, _batch(self.run), name)
+        except FedtheoryError:
+            return False
+        if has_closed_rounds(run) and self.asked.error == "final":
+            return True
+        return _RUNS * operations(run, run.algorithm.rounds) <= _PATIENCE and (name is None or is_one_path(run))
+
+    def better_local_steps(self) -> Alternative | None:
+        """The number of local steps, by doubling and halving, that is clearly better than the planned one."""
+        best = self.planned
+        if best is None or self.steps is None:
+            return None
+        before = best
+        for counts in (_doubled(self.steps), _halved(self.steps)):
+            misses = 0
+            for count in counts:
+                found = self.at(count, _batch(self.run)) if self.is_cheap(count) else None
+                if found is not None and self._is_better(found, best):
+                    best, misses = found, 0
+                elif (misses := misses + 1) == _MISSES:
+                    break
+        return None if best is before else best
+
+    def _is_better(self, one: Alternative, other: Alternative) -> bool:
+        (missed, value), (missed_before, value_before) = one.rank(self.accuracy), other.rank(self.accuracy)
+        return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
+
+    def beside(self) -> Beside:
+        """What stands beside the answer."""
+        tried = self.steps is not None and self.is_cheap(2 * self.steps)
+        return Beside(self.planned, self.better_local_steps() if tried else None, tried, self.scaffold())
+
+    def scaffold(self) -> Alternative | None:
+        """SCAFFOLD with the planned local steps, beside plain FedAvg; None where it costs much to know."""
+        if self.run.algorithm.defined is not None or self.steps is None or not self.is_cheap(self.steps, "scaffold"):
+            return None
+        return self.at(self.steps, _batch(self.run), "scaffold")
+
+    def table(self, kinds: Sequence[str]) -> list[Alternative]:
+        """All settings of some kinds, whatever they cost, the planned one among them."""
+        if self.steps is None:
+            raise InputError("vary", "expected the same number of local steps for all clients")
+        steps = [*reversed(list(_halved(self.steps))), self.steps, *_doubled(self.steps)] if "steps" in kinds else []
+        batches = list(_batches(self.run)) if "batch" in kinds else [_batch(self.run)]
+        names = [None, "scaffold"] if "algorithm" in kinds and self.run.algorithm.defined is None else [None]
+        tried = [self.at(k, b, name) for name in names for b in batches for k in steps or [self.steps]]
+        return [one for one in tried if one is not None]
+
+
+def _doubled(steps: int) -> Iterator[int]:
+    return (steps * 2**power for power in range(1, _DOUBLINGS + 1))
+
+
+def _halved(steps: int) -> Iterator[int]:
+    while steps > 1:
+        steps //= 2
+        yield steps
+
+
+def _batches(run: Run) -> Iterator[int | None]:
+    """The planned batch, a quarter, and four and sixteen times it, up to the smallest client; and full gradients."""
+    planned, data = _batch(run), run.problem.data if isinstance(run.problem, Problem) else None
+    if data is not None:
+        most = min(len(outputs) for outputs in data.outputs)
+        first = planned or max(1, most // 16)
+        sizes = {max(1, first // 4), first, 4 * first, 16 * first} | ({planned} if planned else set())
+        yield from sorted(size for size in sizes if size <= most or size == planned)
+    yield None
+
+
+def _batch(run: Run) -> int | None:
+    oracle = run.problem.oracle
+    return oracle.batch if isinstance(oracle, MiniBatch) else None
+
+
+def _rows(run: Run) -> float:
+    """Rows of a client's gradient, of the average client for full ones; zero without data."""
+    if isinstance(run.problem, Problem) and run.problem.data is not None:
+        counts = [len(outputs) for outputs in run.problem.data.outputs]
+        return float(_batch(run) or sum(counts) / len(counts))
+    return 0.0
+
+
+def _with_batch(problem: Problem, batch: int | None) -> Problem:
+    if batch is None:
+        return problem.with_full_gradients()
+    if problem.data is None:
+        raise InputError("vary", "expected data: batches are drawn from rows")
+    oracle = problem.oracle
+    replacement = oracle.replacement if isinstance(oracle, MiniBatch) else True
+    return replace(problem, oracle=MiniBatch(problem.data, batch, replacement))

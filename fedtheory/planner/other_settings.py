@@ -1,0 +1,73 @@
+"""Other settings beside the answer, in sentences and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fedtheory.planner.alternatives import Alternative
+from fedtheory.shown import short, short_below
+
+if TYPE_CHECKING:
+    from fedtheory.planner.answer import Answer
+
+
+def other_settings(answer: Answer) -> list[tuple[str, str]]:
+    """Lines with their heads: more or fewer local steps, and SCAFFOLD."""
+    others = answer.others
+    if others is None or others.planned is None:
+        return []
+    planned, accuracy = others.planned, answer.accuracy
+    lines = [("local steps:", _steps(planned, others.better_steps, accuracy, tried=others.has_tried_steps))]
+    if others.scaffold is not None:
+        lines.append(("scaffold:", _scaffold(planned, others.scaffold, accuracy)))
+    return lines
+
+
+def _steps(planned: Alternative, better: Alternative | None, accuracy: float | None, *, tried: bool) -> str:
+    if not tried:
+        return f"others than {planned.local_steps} take long to try; --vary steps does, by what rounds and steps cost"
+    if better is None:
+        return f"none tried is clearly better than {planned.local_steps} by rounds; --vary steps,batch shows others"
+    way = "more" if better.local_steps > planned.local_steps else "fewer"
+    return (
+        f"{way} help: {better.local_steps} at step size {short_below(better.outcome.step_size)} "
+        f"{_gets(better, accuracy)} ({planned.local_steps}: {_gets(planned, accuracy)}); "
+        "--vary steps,batch shows others"
+    )
+
+
+def _gets(one: Alternative, accuracy: float | None) -> str:
+    """How far a setting gets."""
+    if accuracy is not None and one.outcome.reached:
+        return f"needs {one.outcome.rounds} rounds"
+    never = "" if accuracy is None else f"misses {short(accuracy)}: "
+    return f"{never}reaches {short(one.outcome.error)} in {one.outcome.rounds} rounds"
+
+
+def _scaffold(planned: Alternative, other: Alternative, accuracy: float | None) -> str:
+    before, after = planned.rank(accuracy), other.rank(accuracy)
+    rounds_alone = accuracy is not None and planned.outcome.reached and other.outcome.reached
+    if rounds_alone and other.outcome.rounds < planned.outcome.rounds:
+        verdict = "worth it by rounds and vectors" if after < before else "fewer rounds, and more vectors"
+    else:
+        verdict = "worth it" if after < before else "not worth it"
+    return (
+        f"{verdict}: SCAFFOLD at step size {short_below(other.outcome.step_size)} {_gets(other, accuracy)}, "
+        f"{planned.name} {_gets(planned, accuracy)}; SCAFFOLD sends twice the vectors a round"
+    )
+
+
+def table_of_settings(varied: Sequence[Alternative], accuracy: float | None) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows, the best setting marked with a star, the planned one with a p."""
+    columns = ["algorithm", "local steps", "batch", "step size", "rounds", "error", "cost"]
+    best = min(varied, key=lambda one: one.rank(accuracy))
+    rows = []
+    for one in varied:
+        mark = " *" if one is best else " p" if one.is_planned else ""
+        outcome = one.outcome
+        rounds = str(outcome.rounds) if accuracy is None or outcome.reached else "never"
+        batch = "all rows" if one.batch is None else str(one.batch)
+        step, error = short_below(outcome.step_size), short(outcome.error)
+        rows.append([one.name + mark, str(one.local_steps), batch, step, rounds, error, short(one.cost)])
+    return columns, rows
