@@ -20,7 +20,7 @@ class CertifiedRun(Run):
     """One algorithm on one rational problem: its constants are rational, its expectations enclosed."""
 
     on_progress: Callable[[int, int], None] = lambda _done, _all: None
-    """Told how many of all rounds are enclosed."""
+    """ProofReport how many of all rounds are enclosed."""
 
     @property
     def arithmetic(self) -> Arithmetic:

@@ -30,11 +30,11 @@ from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import Proof, Prover, named, relaxation
+from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
 from fedtheory.proofs.rest import AtRest, examine_rest
 from fedtheory.proofs.restarts import LoopMean, examine_loop_mean
-from fedtheory.proofs.told import Document
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Certificate: examine_links,

@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
-from fedtheory.proofs import worded
+from fedtheory.proofs import rule_labels
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.closed import AnyCertificate
@@ -206,7 +206,7 @@ def _part(claim: Claim, part: Part) -> Entry:
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
     premise = in_plain_letters(find(derived.claim))
     derived_slack = derived.of(letters_of(premise), premise.relations)
-    return Entry(coefficient, worded.DERIVED[type(derived)], derived_slack, derived.claim)
+    return Entry(coefficient, rule_labels.DERIVED[type(derived)], derived_slack, derived.claim)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:

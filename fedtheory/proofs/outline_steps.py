@@ -11,7 +11,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
-from fedtheory.proofs import worded
+from fedtheory.proofs import rule_labels
 from fedtheory.proofs.contraction import Contracting, Contraction, Discounted
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.last_rounds import LastModel, LastRound
@@ -101,7 +101,7 @@ def _about_later_ones(claim: Claim, certificate: LastRound | LastModel, errors: 
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     """One local step, and the first one where it is shown by itself."""
     measure, at = certificate.measure, Setting(claim, certificate)
-    before, after = worded.in_latex(measure)
+    before, after = rule_labels.in_latex(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
     yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.theory))
     if certificate.first is not None:
@@ -118,7 +118,7 @@ def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
     return (
         f"{_WHERE_TOGETHER[measure.observes_together]}  One local step takes $x_i$ to $x_i'$, and the inequality "
         "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
-        f"steps {worded.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which satisfies the "
+        f"steps {rule_labels.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which satisfies the "
         f"recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
     )
 

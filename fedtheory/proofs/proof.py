@@ -21,7 +21,7 @@ from fedtheory.language.quantities import Notion
 from fedtheory.proofs.existence import missing
 from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
 from fedtheory.proofs.numbers import letters_of, numbers_of
-from fedtheory.proofs.told import Document, ProofVerdict, Told
+from fedtheory.proofs.proof_report import Document, ProofReport, ProofVerdict
 
 IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.fair_types: ((a.one_type, a.somebody_reports), (a.unbiased_updates,)),
@@ -32,7 +32,7 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Proof(Told):
+class Proof(ProofReport):
     """What the kernel says of a certificate."""
 
     claim: Claim

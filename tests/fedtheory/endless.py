@@ -10,7 +10,7 @@ from typing import Any
 
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, prove
-from fedtheory.proofs.told import Document
+from fedtheory.proofs.proof_report import Document
 
 LETTERS = ("local_step_size", "smoothness", "local_steps", "rounds", "noise_deviation", "gradient_dissimilarity")
 eta, L, tau, T, sigma, zeta = LETTERS

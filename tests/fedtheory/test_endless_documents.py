@@ -22,7 +22,7 @@ from fedtheory.proofs import missing_assumptions as missing
 from fedtheory.proofs.document import read_document
 from fedtheory.proofs.document.reading import LONGEST
 from fedtheory.proofs.examination import MOST_WORK
-from fedtheory.proofs.told import Document
+from fedtheory.proofs.proof_report import Document
 
 RING = fmpq_mpoly_ctx.get([f"x{place}" for place in range(6)], Ordering.lex)
 x, y, z, *others = RING.gens()

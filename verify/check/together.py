@@ -28,7 +28,7 @@ from verify.check.outcome import is_everywhere
 from verify.check.sides import Values
 from verify.check.whole_runs import WholeRuns
 
-Told = dict[int, "Answer | None"]
+ProofReport = dict[int, "Answer | None"]
 """Answers for runs by their numbers; None for those that are to be checked alone."""
 
 
@@ -65,7 +65,7 @@ class RunsTogether:
                 self._compare(place, {c: found for c, found in told.items() if c.place == place})
         return {c: {row: each for row, each in found.items() if each is not None} for c, found in told.items()}
 
-    def _compare(self, place: str, told: Mapping[Claim, Told]) -> None:
+    def _compare(self, place: str, told: Mapping[Claim, ProofReport]) -> None:
         """What the relations come to on runs to which claims apply; what was told before stays."""
         at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
         for claim, groups in self._alike(dict(self._rest(told)), at.kind):
@@ -78,10 +78,10 @@ class RunsTogether:
     def _are_comparable(self) -> bool:
         return len(self.runs) > 1 and all(run.arithmetic is not ENCLOSED for run in self.runs)
 
-    def _rest(self, told: Mapping[Claim, Told]) -> Iterator[tuple[Claim, Rows]]:
+    def _rest(self, told: Mapping[Claim, ProofReport]) -> Iterator[tuple[Claim, Rows]]:
         return ((claim, self._rest_of(found)) for claim, found in told.items())
 
-    def _rest_of(self, told: Told) -> Rows:
+    def _rest_of(self, told: ProofReport) -> Rows:
         return tuple(row for row in range(len(self.runs)) if row not in told)
 
     def _excluded(self, claim: Claim) -> Iterator[tuple[int, Answer | None]]:
@@ -111,9 +111,9 @@ class RunsTogether:
                     groups[claim].setdefault(kind(claim, row), []).append(row)
         return [(claim, [tuple(group) for group in found.values()]) for claim, found in groups.items()]
 
-    def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> Told:
+    def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> ProofReport:
         """Runs on which a condition fails, is left open, or has no value."""
-        told: Told = dict.fromkeys(rows)
+        told: ProofReport = dict.fromkeys(rows)
         for alike in groups:
             decided = self._whole.conditions(claim, alike)
             worst, names = decided.min(axis=0), [claim.in_words(claim.conditions[n]) for n in decided.argmin(axis=0)]
@@ -123,7 +123,7 @@ class RunsTogether:
                 del told[row]
         return told
 
-    def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> Told:
+    def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> ProofReport:
         """What the relations come to on runs to which the claim applies."""
         found = zip(*(_worst(*each) for each in at.decided(claim, rows)), strict=True)
         return {row: _answer(claim, self.runs[row], worst) for row, worst in zip(rows, found, strict=True)}

@@ -15,7 +15,7 @@ closed pieces before it is judged, so that nothing rests on how certificates are
 from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document, require_short, with_quantities
 from fedtheory.proofs.document.schemas import schema
 from fedtheory.proofs.document.writing import document_of, text_of
-from fedtheory.proofs.told import Document, digest
+from fedtheory.proofs.proof_report import Document, digest
 
 __all__ = [
     "Document",

@@ -23,8 +23,8 @@ from fedtheory.proofs.document import algorithms
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE
 from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recursion import k
-from fedtheory.proofs.told import Document
 
 FORMAT, VERSION = "fedtheory certificate", 1
 LONGEST = 250_000

@@ -33,7 +33,7 @@ from fedtheory.proofs.document.shapes import (
     Shape,
     Table,
 )
-from fedtheory.proofs.told import Document
+from fedtheory.proofs.proof_report import Document
 
 _Schema = dict[str, Json]
 _EXPRESSION: _Schema = {"$ref": "#/$defs/expression"}

@@ -44,7 +44,7 @@ from fedtheory.proofs.document.shapes import (
     Text,
 )
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.told import Document
+from fedtheory.proofs.proof_report import Document
 
 _NAMES = {head: name for name, head in HEADS.items()}
 _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}

@@ -25,7 +25,7 @@ def digest(document: Document) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class Told(Shown):
+class ProofReport(Shown):
     """A proof as people see it."""
 
     claim: Claim
