@@ -23,8 +23,8 @@ closed         what certificates are made of: whatever is judged is made anew of
 examination    the way from a claim and its certificate to the kernel's word
 
 What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
-for the point to which runs tend.  What people are shown: outline with its entries and outline_steps, rule_labels, proof_report,
-and printed for the proofs of the sources.
+for the point to which runs tend.  What people are shown: outline with its entries and outline_steps, rule_labels,
+proof_report, and printed for the proofs of the sources.
 
 Uses `language`, `runfile`, `federation`, `kernel`.
 """

@@ -17,7 +17,7 @@ from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.measured import in_vectors, theory_of_update
 from fedtheory.proofs.numbers import known_conditions, letters_of
-from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
+from fedtheory.proofs.prefix_sum import PrefixSum, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, named, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_letters
@@ -40,7 +40,7 @@ class BothWays:
 
 InTheory = Sequence[Term] | BothWays | Induction | Squared | Products | Positive
 """Why a relation holds in a theory."""
-Link = InTheory | PastTotal
+Link = InTheory | PrefixSum
 """Why a relation holds."""
 
 
@@ -73,7 +73,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
         _require_meaning(claim, relation)
-        if isinstance(why, PastTotal):
+        if isinstance(why, PrefixSum):
             found = total_of_past(claim, relation)
         else:
             theory = theory_of_link(claim, relation, certificate.roots, [lemma.statement for lemma in lemmas])

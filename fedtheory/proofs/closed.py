@@ -29,16 +29,16 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
@@ -54,7 +54,7 @@ AnyCertificate = (
     | LastModel
     | Recursion
     | LoopMean
-    | AtRest
+    | FixedPoint
     | Lyapunov
     | Cases
 )
@@ -64,7 +64,7 @@ DERIVED = (
 )
 """What may follow from a proved claim."""
 _RECORDS = {
-    *(*get_args(AnyCertificate), *DERIVED, BothWays, Induction, Squared, Products, Positive, PastTotal),
+    *(*get_args(AnyCertificate), *DERIVED, BothWays, Induction, Squared, Products, Positive, PrefixSum),
     *(Term, Part, Root, Shown, CauchySchwarz, Product, Case),
 }
 FACTS = {

@@ -24,6 +24,7 @@ from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, Discounted, examine_contraction, examine_discounted
 from fedtheory.proofs.document import certificate_in, document_of, require_short, with_quantities
+from fedtheory.proofs.fixed_point import FixedPoint, examine_fixed_point
 from fedtheory.proofs.last_rounds import LastModel, LastRound, examine_last_model, examine_last_round
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
@@ -33,7 +34,6 @@ from fedtheory.proofs.proof import Proof, Prover, named, relaxation
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
-from fedtheory.proofs.rest import AtRest, examine_rest
 from fedtheory.proofs.restarts import LoopMean, examine_loop_mean
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
@@ -46,7 +46,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Discounted: examine_discounted,
     LastRound: examine_last_round,
     LastModel: examine_last_model,
-    AtRest: examine_rest,
+    FixedPoint: examine_fixed_point,
     Lyapunov: examine_lyapunov,
 }
 

@@ -25,6 +25,7 @@ from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.last_rounds import LastModel, LastRound
@@ -45,11 +46,10 @@ from fedtheory.proofs.outline_steps import (
     show_steps,
 )
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
@@ -113,7 +113,7 @@ def _with_shares(claim: Claim, group: Group) -> Group:
 
 
 def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
-    if isinstance(why, PastTotal):
+    if isinstance(why, PrefixSum):
         return Group(relation.latex, ())
     if isinstance(why, Positive):
         return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its letters", relation.slack),))
@@ -185,7 +185,7 @@ _ABOUT_KINDS: dict[type, str] = {
         "  A relation between quotients is multiplied by its denominators first; its slack is then a sum of products "
         "of the facts that are named."
     ),
-    PastTotal: (
+    PrefixSum: (
         "  Sums of numbers over past local steps are zero where there are none, and each step adds what the other side "
         "grows by."
     ),
@@ -216,13 +216,13 @@ def _about_sums(_claim: Claim, _certificate: Combination) -> str:
     )
 
 
-def _rest(claim: Claim, _certificate: AtRest) -> Iterator[Group]:
+def _rest(claim: Claim, _certificate: FixedPoint) -> Iterator[Group]:
     """Where the vectors rest."""
     for vector, where in definition_of(claim).at_optimum.items():
         yield Group(rf"{latex(vector)}={latex(where)}", ())
 
 
-def _about_rest(claim: Claim, certificate: AtRest) -> str:
+def _about_fixed_point(claim: Claim, certificate: FixedPoint) -> str:
     local = (
         "a local step leaves the local vectors where they are, and so do all of them"
         if certificate.local_step == "idle"
@@ -273,7 +273,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Discounted: (introduce_discounted, show_steps),
     LastRound: (introduce_last_round, show_steps),
     LastModel: (introduce_last_model, show_steps),
-    AtRest: (_about_rest, _rest),
+    FixedPoint: (_about_fixed_point, _rest),
     Lyapunov: (_about_lyapunov, _lyapunov),
     Cases: (_about_cases, _cases),
 }

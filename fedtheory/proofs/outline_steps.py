@@ -118,8 +118,8 @@ def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
     return (
         f"{_WHERE_TOGETHER[measure.observes_together]}  One local step takes $x_i$ to $x_i'$, and the inequality "
         "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
-        f"steps {rule_labels.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which satisfies the "
-        f"recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
+        f"steps {rule_labels.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which "
+        f"satisfies the recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
     )
 
 

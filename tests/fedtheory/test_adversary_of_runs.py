@@ -18,7 +18,7 @@ from fedtheory.proofs import updates as u
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Telescoped
 from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import Products
 
 eta, L, tau, omega = sp.symbols("eta L tau omega", positive=True)
@@ -115,7 +115,7 @@ CASES: dict[str, Attempt] = {
         Average(norm_sq(PastSum(later))), (k + 1) ** 2 * Average(norm_sq(later)), **PAST
     ),
     "powers that begin with a zero": terms(
-        {"links": [PastTotal()]},
+        {"links": [PrefixSum()]},
         lhs=PastSum((k + 1) ** sigma - k**sigma),
         rhs=(k + 1) ** sigma,
         **{**PAST, "where": {k: q.local_step_index, sigma: q.noise_deviation}, "because": "exponent"},

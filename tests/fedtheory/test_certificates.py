@@ -28,7 +28,7 @@ from fedtheory.proofs import (
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import Positive, Products, Shown
 from fedtheory.proofs.squares import Squared
 
@@ -124,7 +124,7 @@ CHANGED: dict[type, Any] = {
     Squared: changed_squares,
     Products: changed_products,
     Positive: lambda _items: (),
-    PastTotal: lambda _items: (),
+    PrefixSum: lambda _items: (),
 }
 """How the links of certificates that are no sums of terms are changed."""
 

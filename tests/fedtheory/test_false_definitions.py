@@ -16,7 +16,7 @@ from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local,
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import definitions, examine, prove
-from fedtheory.proofs.rest import AtRest
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.runfile import parse_run
 
 PROBLEM = {
@@ -121,8 +121,8 @@ def test_steps_of_other_sizes_move_what_rests_at_the_first(monkeypatch: pytest.M
     assert examine(same, _rest("scaffold", "idle")).verdict == "proved"
 
 
-def _rest(name: str, local_step: Any) -> AtRest:
-    return AtRest(claim=f"landmarks:{name}.at-rest", local_step=local_step)
+def _rest(name: str, local_step: Any) -> FixedPoint:
+    return FixedPoint(claim=f"landmarks:{name}.at-rest", local_step=local_step)
 
 
 def _claim(name: str, **changes: Any) -> Claim:
@@ -130,7 +130,7 @@ def _claim(name: str, **changes: Any) -> Claim:
 
 
 _HALF = sp.Rational(1, 2)
-TOO_MUCH: dict[str, tuple[Claim, AtRest]] = {
+TOO_MUCH: dict[str, tuple[Claim, FixedPoint]] = {
     "several local steps of FedAvg": (_claim("fedavg", conditions=()), _rest("fedavg", "single")),
     "an idle local step of FedAvg": (_claim("fedavg"), _rest("fedavg", "idle")),
     "two local steps of FedAvg": (

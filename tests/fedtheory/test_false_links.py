@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, certificate_of, examine, prove
 from fedtheory.proofs.numbers import ROUNDS
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
 
@@ -208,7 +208,7 @@ TOTALS: dict[str, tuple[Any, Any, str]] = {
 def test_totals(name: str) -> None:
     """A sum over the past begins with zero, and grows by its members."""
     left, right, expected = TOTALS[name]
-    found = failing(PastTotal(), left, "==", right, **LOOP)
+    found = failing(PrefixSum(), left, "==", right, **LOOP)
     assert expected in found
     assert (found == "") is (expected == "")
 

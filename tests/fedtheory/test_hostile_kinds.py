@@ -32,12 +32,12 @@ from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.windows import OverWindow, OverWindows
 from verify.check import check
 
@@ -48,7 +48,7 @@ def _kind(certificate: Any) -> str | None:
     if isinstance(certificate, Combination):
         derived = any(isinstance(part.premise, _OF_UPDATES) for parts in certificate.links for part in parts)
         return "Updates" if derived else None
-    known = (Lyapunov, Cases, AtRest, Contraction, Discounted, LastModel, LastRound)
+    known = (Lyapunov, Cases, FixedPoint, Contraction, Discounted, LastModel, LastRound)
     return type(certificate).__name__ if isinstance(certificate, known) else None
 
 
@@ -242,7 +242,7 @@ def _sign(notion: Any) -> tuple[bool, bool]:
 
 def is_shown_otherwise(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
     """A sum of which one part is another, or counts otherwise; or a rest that is shown the other way."""
-    if isinstance(certificate, AtRest):
+    if isinstance(certificate, FixedPoint):
         return claim, replace(certificate, local_step={"idle": "single", "single": "idle"}[certificate.local_step])
     if not isinstance(certificate, Combination):
         return claim, exchanged(certificate, lambda one: chance.choice([*[one] * 20, -one, 2 * one, one / 2]))

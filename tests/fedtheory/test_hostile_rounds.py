@@ -36,8 +36,8 @@ from fedtheory.proofs import certificates, examine
 from fedtheory.proofs.cases import Case
 from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.definitions import HEARD, MIXING, NOISE, OPTIMUM, START
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE, Lyapunov
-from fedtheory.proofs.rest import AtRest
 from verify.check import check
 
 APART: dict[str, Any] = {"hessians": [[["3"]], [["1"]]], "linear": [["1"], ["-2"]], "start": ["3"], "noise": "1/2"}
@@ -270,7 +270,7 @@ tau, K = sp.symbols("tau K", positive=True)
 AT_MOST = (tau <= 1, tau <= 2, K <= 1)
 
 
-def at_rest(chance: random.Random) -> tuple[Claim, AtRest]:
+def at_rest(chance: random.Random) -> tuple[Claim, FixedPoint]:
     """That an algorithm stays at the optimum, under some assumptions and conditions."""
     algorithms = [chance.choice(OF_ALGORITHMS) for _ in range(chance.choice([1, 1, 1, 2]))]
     claim = Claim(
@@ -282,7 +282,7 @@ def at_rest(chance: random.Random) -> tuple[Claim, AtRest]:
         assumptions=(*algorithms, *(one for one in BESIDES if chance.random() < 0.5)),
         conditions=[one for one in AT_MOST if chance.random() < 0.3],
     )
-    certificate = AtRest(
+    certificate = FixedPoint(
         claim=claim.id,
         local_step=chance.choice(["idle", "single"]),
         relaxed=chance.choice([None, None, None, [], claim.conditions[1:]]),
@@ -293,14 +293,14 @@ def at_rest(chance: random.Random) -> tuple[Claim, AtRest]:
 RESTING = st.integers(0, 2**63).map(random.Random).map(at_rest)
 
 
-def is_no_lie(claim: Claim, certificate: AtRest) -> bool:
+def is_no_lie(claim: Claim, certificate: FixedPoint) -> bool:
     """Whether what is called proved holds on all runs here to which it applies."""
     return is_refused(claim, certificate) or not any(is_false(claim, name) for name in KEYS)
 
 
 @given(RESTING)
 @settings(ENOUGH, max_examples=40)
-def test_what_is_said_to_rest_does(tried: tuple[Claim, AtRest]) -> None:
+def test_what_is_said_to_rest_does(tried: tuple[Claim, FixedPoint]) -> None:
     """In some tries."""
     assert is_no_lie(*tried)
 
@@ -308,7 +308,7 @@ def test_what_is_said_to_rest_does(tried: tuple[Claim, AtRest]) -> None:
 @pytest.mark.slow
 @given(RESTING)
 @settings(ENOUGH, max_examples=34_500, database=None)
-def test_what_is_said_to_rest_does_in_many_tries(tried: tuple[Claim, AtRest]) -> None:
+def test_what_is_said_to_rest_does_in_many_tries(tried: tuple[Claim, FixedPoint]) -> None:
     """In thousands."""
     assert is_no_lie(*tried)
 

@@ -23,8 +23,8 @@ from fedtheory.language.targets import resolve
 from fedtheory.proofs import examine
 from fedtheory.proofs.definitions import OBJECTIVE, OPTIMUM, definition, known_of_parameters, state
 from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
-from fedtheory.proofs.rest import AtRest
 from fedtheory.runfile import parse_run
 from verify.check import check
 
@@ -94,8 +94,8 @@ def own() -> FederatedAlgorithm:
     return definition("mine.py:own")
 
 
-def at_rest() -> AtRest:
-    return AtRest(claim="mine:rest", local_step="single")
+def at_rest() -> FixedPoint:
+    return FixedPoint(claim="mine:rest", local_step="single")
 
 
 def shrinking() -> Lyapunov:
@@ -179,7 +179,7 @@ def test_a_certificate_names_its_definition(named: object) -> None:
 def test_claims_about_known_algorithms_name_none() -> None:
     claim, certificate = (
         find("landmarks:scaffold.at-rest"),
-        AtRest(claim="landmarks:scaffold.at-rest", local_step="idle"),
+        FixedPoint(claim="landmarks:scaffold.at-rest", local_step="idle"),
     )
     sent = document_of(claim, certificate)
     assert "definition" not in sent
@@ -260,7 +260,7 @@ def test_assumptions_about_algorithms_are_known_ones() -> None:
     forged = OfAlgorithm("scaffold", "the algorithm is scaffold", lambda _run: None, ("scaffold",))
     others = [one for one in true.assumptions if not isinstance(one, OfAlgorithm)]
     claim = replace(true, id="t:false", assumptions=[forged, *others])
-    found = examine(claim, AtRest(claim=claim.id, local_step="idle"))
+    found = examine(claim, FixedPoint(claim=claim.id, local_step="idle"))
     assert [step.text for step in found.steps if not step.holds] == [
         "the claim is about no algorithm, or about several: expected one whose definition is known"
     ]

@@ -38,7 +38,7 @@ from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts
 from fedtheory.proofs.numbers import ROUNDS
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.roots import Root
 from verify.check import check as evaluate
@@ -257,7 +257,7 @@ def test_what_is_equal_is_not_smaller() -> None:
         place="round",
         assumptions=ROUNDS,
     )
-    assert_stopped(claim, links(PastTotal()), "a total is an equation")
+    assert_stopped(claim, links(PrefixSum()), "a total is an equation")
     assert is_false(claim)
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 import sympy as sp
-from fedtheory.proofs.worded import DERIVED
 
 from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import ClientSum, Expr
@@ -17,6 +16,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
+from fedtheory.proofs.rule_labels import DERIVED
 from verify.rocq.averages import bound_by
 from verify.rocq.averages import tactics as averaged_by
 from verify.rocq.exported import Exported

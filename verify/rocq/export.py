@@ -16,20 +16,20 @@ from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.restarts import LoopMean
-from verify.rocq.at_rest import theorem_of_rest
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.discounted import theorem_of_discounted
 from verify.rocq.exported import Exported
+from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov import theorem_of_lyapunov
@@ -94,7 +94,7 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
-        case AtRest() | Lyapunov():
+        case FixedPoint() | Lyapunov():
             general = _of_definition(claim, certificate)
         case Discounted():
             used = [of_id(certificate.step)]
@@ -113,10 +113,10 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     return replace(known, theorem=with_origins(known))
 
 
-def _of_definition(claim: Claim, certificate: AtRest | Lyapunov) -> Theorem:
+def _of_definition(claim: Claim, certificate: FixedPoint | Lyapunov) -> Theorem:
     """Of an algorithm that is a definition."""
-    if isinstance(certificate, AtRest):
-        return theorem_of_rest(claim, certificate)
+    if isinstance(certificate, FixedPoint):
+        return theorem_of_fixed_point(claim, certificate)
     return theorem_of_lyapunov(claim, certificate)
 
 
@@ -142,7 +142,7 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
             return theorem_of_induction(claim, certificate, of_id)
         case _ if certificate.lemmas and claim.place == "path":
             return theorem_of_path_step(claim, certificate, of_id)
-        case PastTotal():
+        case PrefixSum():
             return theorem_of_total(claim), []
     return _of_vectors(claim, certificate)
 

@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import MIXING, NOISE, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from verify.rocq.algorithms import ZERO, Algorithm
-from verify.rocq.at_rest import round_of
+from verify.rocq.fixed_point import round_of
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov_words import MIXING_NAME, Words

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
-from fedtheory.proofs.worded import in_words
 
 from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Expr
@@ -17,6 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.rule_labels import in_words
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of

@@ -24,16 +24,16 @@ from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import AnyPremise, Part
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
@@ -59,7 +59,7 @@ _LINKS = {
     Squared: "squared",
     Products: "products",
     Positive: "positive",
-    PastTotal: "total of the past",
+    PrefixSum: "total of the past",
 }
 _KINDS = {
     **_DERIVED,
@@ -79,7 +79,7 @@ _KINDS = {
     LastModel: "last model",
     Recursion: "recursion",
     LoopMean: "mean over the loop",
-    AtRest: "at rest",
+    FixedPoint: "at rest",
     Lyapunov: "Lyapunov",
     Case: "case",
     Cases: "cases",

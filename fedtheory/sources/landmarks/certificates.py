@@ -10,8 +10,8 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.definitions import ALIKE, CLIENT_OBJECTIVE, MIXING, NOISE, OBJECTIVE, OPTIMUM, state
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE, Lyapunov
-from fedtheory.proofs.rest import AtRest
 from fedtheory.sources.landmarks.statements import (
     D,
     F_i,
@@ -139,10 +139,10 @@ def _fedprox() -> Certificate:
 
 
 CERTIFICATES = [
-    AtRest(claim="landmarks:fedavg.at-rest", local_step="single"),
-    AtRest(claim="landmarks:scaffold.at-rest", local_step="idle"),
-    AtRest(claim="landmarks:scaffnew.at-rest", local_step="idle"),
-    AtRest(claim="landmarks:fedavgm.at-rest", local_step="single"),
+    FixedPoint(claim="landmarks:fedavg.at-rest", local_step="single"),
+    FixedPoint(claim="landmarks:scaffold.at-rest", local_step="idle"),
+    FixedPoint(claim="landmarks:scaffnew.at-rest", local_step="idle"),
+    FixedPoint(claim="landmarks:fedavgm.at-rest", local_step="single"),
     _dsgd(),
     _fedavgm(),
     _fedprox(),

@@ -26,7 +26,7 @@ from fedtheory.proofs.facts import ITERATIONS, ONE
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
 from fedtheory.sources.lecture27.statements.assumptions import above_tangent, apart_sq
@@ -320,7 +320,7 @@ CERTIFICATES = [
         ],
         known=[AtFirstStart(_GAPS)],
     ),
-    Certificate(claim="lecture27:thm-1.sum", links=[PastTotal()]),
+    Certificate(claim="lecture27:thm-1.sum", links=[PrefixSum()]),
     Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
     Certificate(
         claim="lecture27:thm-1.loss",

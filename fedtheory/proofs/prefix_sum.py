@@ -22,7 +22,7 @@ from fedtheory.proofs.rounds import is_in_expectation
 
 
 @dataclass(frozen=True)
-class PastTotal:
+class PrefixSum:
     """Why a sum of numbers over the past local steps is what it is: it begins with zero, and grows by its members."""
 
 

@@ -23,7 +23,7 @@ from fedtheory.proofs.proof import Prover, named
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtRest:
+class FixedPoint:
     """Why a round leaves an algorithm where it is."""
 
     claim: str
@@ -34,7 +34,7 @@ class AtRest:
     """Weaker conditions than the claim's; None for the claim's own."""
 
 
-def examine_rest(claim: Claim, certificate: AtRest, _prove: Prover) -> Iterator[Step]:
+def examine_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> Iterator[Step]:
     """Check that an algorithm rests at the optimum; `Rejected` where the claim says something else."""
     (relation, *others) = claim.relations
     still = (letters_of(claim)(q.optimum_displacement_sq), 0)
@@ -45,7 +45,7 @@ def examine_rest(claim: Claim, certificate: AtRest, _prove: Prover) -> Iterator[
         yield from named(f"{shown}: " if shown else "", _round(certificate, one))
 
 
-def _round(certificate: AtRest, one: Round) -> Iterator[Step]:
+def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
     rest = one.at_rest()
     begun = one.local_start(rest)
     if certificate.local_step == "idle":

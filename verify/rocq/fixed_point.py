@@ -9,8 +9,8 @@ from fedtheory.federation.definition import optimum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.rest import AtRest
 from verify.rocq.algorithms import Algorithm, Env, Place
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -26,7 +26,7 @@ _NOISE = Atom("gradient_noise S i", own=True, zero=True)
 SINGLE = "assert (single : steps_of A = 1%nat) by (apply only_step; exact condition1)."
 
 
-def theorem_of_rest(claim: Claim, certificate: AtRest) -> Theorem:
+def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     """The theorem that no vector of an algorithm moves, by its definition."""
     known = Algorithm(claim)
     said = _displacement(known)
