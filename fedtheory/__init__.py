@@ -1,4 +1,4 @@
-"""fedtheory: proof desk and test bench for the theory of federated optimisation.
+"""fedtheory: checks theorems of federated optimisation by exact simulation, counterexamples and certificates.
 
 The public names below load on first use, so that importing the package costs
 next to nothing.

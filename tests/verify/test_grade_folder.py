@@ -94,6 +94,18 @@ def test_the_counterexample_is_a_run_file(folder: Path, tmp_path: Path) -> None:
     assert not (output / "feedback" / "bob-drift.toml").exists()
 
 
+def test_feedback_names_no_other_student(folder: Path, tmp_path: Path) -> None:
+    """Two files that claim one copy are told to the instructor alone, also where results are stored."""
+    (folder / "zoe.py").write_text(solution("bob"))
+    for _ in range(2):
+        grade_folder(folder, tmp_path / "out")
+        rows = table(tmp_path / "out")
+        assert "zoe.py" in rows["bob"]["troubles"]
+        assert "bob.py" in rows["zoe"]["troubles"]
+        assert "zoe" not in (tmp_path / "out" / "feedback" / "bob.html").read_text()
+        assert "bob.py" not in (tmp_path / "out" / "feedback" / "zoe.html").read_text()
+
+
 def test_resuming_reads_what_is_stored(folder: Path, tmp_path: Path) -> None:
     """A stored result counts while the file is the same, and is computed again when the file changes."""
     output = tmp_path / "out"

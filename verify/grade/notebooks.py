@@ -65,7 +65,10 @@ def python_template(assignment: Assignment, copy: Copy) -> str:
     for question in copy.questions:
         asked = _comment(_heading(question), question.text, question.listed, question.how)
         parts.append(f"{asked}\n{_python_start(question)}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, _BEFORE_HANDING_IN]) + "\n"
+
+
+_BEFORE_HANDING_IN = "# Before you hand in: `fedtheory course check FILE` says whether each answer can be read."
 
 
 def comment_heading(question: Question) -> str:
