@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from flint import fmpq
 
 from fedtheory.engine.moments import trajectory_of
 from fedtheory.engine.moments.local import after_local_steps, local_maps
-from fedtheory.engine.moments.noise_maps import NoiseMaps
-from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
+from fedtheory.engine.moments.recursion import Recursion, Updates
 from fedtheory.engine.run import Run
-from fedtheory.federation import fedavg
+from fedtheory.federation import Full, Multinomial, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, Synchronous
 from fedtheory.federation.problem import least_squares
@@ -79,3 +81,19 @@ def test_weights_above_one_do_not_let_rounding_grow() -> None:
     recursion = Recursion(hardest.problem, hardest.algorithm(sizes[0]), noise_maps=_noise_maps(hardest, sizes[0]))
     with_maps = trajectory_of(hardest.problem, hardest.algorithm(sizes[0]), recursion).server_suboptimality[-1]
     assert step_by_step[0] == pytest.approx(with_maps, rel=1e-10)
+
+
+@pytest.mark.parametrize("participation", [Full(), Uniform(2), Multinomial(2)])
+@pytest.mark.parametrize("steps", [3, (1, 4, 2)])
+def test_the_noise_of_all_clients_is_one_map(participation, steps) -> None:
+    """Where all start from the newest model; it is no larger for more clients."""
+    run = _run(Synchronous(), steps)
+    algorithm = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, participation=participation))
+    found = Updates(run.problem, algorithm, is_for_many=True).recursion
+    assert isinstance(found._noise_maps, ServerNoise)
+    assert found._noise_maps.map.shape == (15, 15)
+    expected = Recursion(run.problem, algorithm)
+    one, other = (trajectory_of(run.problem, algorithm, each).moments for each in (found, expected))
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-13 * np.abs(other).max())
+    each = Recursion(run.problem, algorithm, noise_maps=_maps(run))
+    assert found.round_noise(found.start).largest >= each.round_noise(found.start).largest

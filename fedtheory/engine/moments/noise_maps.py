@@ -9,8 +9,9 @@ rounding that is not symmetric, and weights above one let that grow.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,25 +33,54 @@ class NoiseMaps:
     @classmethod
     def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
         """The maps of some local work on a centred problem, in floats."""
-        first, second = _step_orders(problem)
-        sizes = work.step_sizes[:, None, None]
-        all_steps = _powers(np.eye(len(first[0])) - sizes * first + sizes * sizes * second, work.steps)
-        means = _powers(step_maps(problem, work), work.steps)
-        units = _units(problem.dimension + 1)[:, None]
-        return cls(problem.dimension + 1, all_steps - _as_maps(means @ units @ means.swapaxes(-1, -2)))
-
-    @cached_property
-    def _places(self) -> tuple[Array, Array]:
-        """Rows and columns of the s entries."""
-        return np.triu_indices(self.size)
+        return cls(problem.dimension + 1, np.stack(list(_maps_of_clients(problem, work))))
 
     def noise(self, bases: Array, clients: Clients) -> Array:
         """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `LocalSteps`."""
-        rows, columns = self._places
-        found = (self.maps[clients] @ bases[..., rows, columns, None])[..., 0]
-        moments: Array = np.empty((len(found), self.size, self.size))
-        moments[:, rows, columns] = moments[:, columns, rows] = found
-        return moments[:, 1:, 1:]
+        return _covariances(self.maps[clients], bases)
+
+
+@dataclass(frozen=True, eq=False)
+class ServerNoise:
+    """What the noise of a round in which all start from one model makes of its second moment (d+1, d+1)."""
+
+    map: Array
+    """The sum over clients of ``E[w_i^2]`` times their maps, (s, s): no larger for more clients."""
+    least: float
+    """The smallest of the factors that is not zero."""
+
+    @classmethod
+    def of(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
+        """The map of some local work on a centred problem, with the factors `weights` (M,), client by client."""
+        maps = _maps_of_clients(problem, work)
+        total = sum((weight * one for weight, one in zip(weights, maps, strict=True)), start=np.zeros(()))
+        return cls(total, float(weights[weights > 0].min(initial=1.0)))
+
+    def noise(self, base: Array) -> tuple[Array, float]:
+        """The covariance (d, d) that enters the server's model, and a bound on the entries that it is made of."""
+        (found,) = _covariances(self.map[None], base)
+        return found, float(np.abs(found).max() / self.least)
+
+
+def _covariances(maps: Array, bases: Array) -> Array:
+    """Covariances (C, d, d) that maps (C, s, s) make of second moments, (d+1, d+1) or (C, d+1, d+1)."""
+    size = bases.shape[-1]
+    rows, columns = np.triu_indices(size)
+    found = (maps @ bases[..., rows, columns, None])[..., 0]
+    moments: Array = np.empty((len(found), size, size))
+    moments[:, rows, columns] = moments[:, columns, rows] = found
+    return moments[:, 1:, 1:]
+
+
+def _maps_of_clients(problem: Problem, work: LocalWork) -> Iterator[Array]:
+    """The map (s, s) of each client's work on a centred problem."""
+    steps, units = step_maps(problem, work), _units(problem.dimension + 1)
+    orders = zip(*_step_orders(problem), strict=True)
+    for (first, second), step, size, count in zip(orders, steps, work.step_sizes, work.steps, strict=True):
+        one = size * size * second - size * first
+        one[np.diag_indices(len(one))] += 1
+        mean = np.linalg.matrix_power(step, count)
+        yield np.linalg.matrix_power(one, count) - _as_map(mean @ units @ mean.T)
 
 
 def _units(size: int) -> Array:
@@ -62,7 +92,7 @@ def _units(size: int) -> Array:
 
 
 @lru_cache(maxsize=1)
-def _step_orders(problem: Problem) -> tuple[Array, Array]:
+def _step_orders(problem: Problem) -> tuple[Array, ...]:
     """What a step takes off second moments, per eta, and adds to them, per eta^2: (M, s, s) each."""
     units = _units(problem.dimension + 1)[:, None]
     moments = np.repeat(units, problem.clients, axis=1)
@@ -71,15 +101,10 @@ def _step_orders(problem: Problem) -> tuple[Array, Array]:
     first[..., 1:, :] += crossed
     first[..., 1:] += crossed.swapaxes(-1, -2)
     second[..., 1:, 1:] = squares
-    return _as_maps(first), _as_maps(second)
+    return tuple(np.stack([_as_map(images) for images in each.swapaxes(0, 1)]) for each in (first, second))
 
 
-def _as_maps(images: Array) -> Array:
-    """Maps (M, s, s) from what clients make of the units, (s, M, size, size)."""
+def _as_map(images: Array) -> Array:
+    """The map (s, s) from what it makes of the units, (s, size, size)."""
     rows, columns = np.triu_indices(images.shape[-1])
-    return np.moveaxis(images[..., rows, columns], 0, -1)
-
-
-def _powers(maps: Array, counts: tuple[int, ...]) -> Array:
-    """The power of each map (M, a, a) by its count."""
-    return np.stack([np.linalg.matrix_power(one, count) for one, count in zip(maps, counts, strict=True)])
+    return images[:, rows, columns].T

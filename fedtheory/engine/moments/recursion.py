@@ -28,7 +28,7 @@ from fedtheory.engine.moments.local import (
     noise_after_local_steps,
     step_maps,
 )
-from fedtheory.engine.moments.noise_maps import NoiseMaps
+from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
 from fedtheory.federation import Algorithm
@@ -83,7 +83,7 @@ class Recursion:
         algorithm: Algorithm,
         maps: RoundMaps | None = None,
         noise: RoundNoise | None = None,
-        noise_maps: NoiseMaps | None = None,
+        noise_maps: NoiseMaps | ServerNoise | None = None,
     ) -> None:
         self.problem = problem
         self.algorithm = algorithm
@@ -138,9 +138,7 @@ class Recursion:
 
     @cached_property
     def _squared_weights(self) -> Array:
-        """E[w_i^2] of the clients that report, (M,)."""
-        weights = self.algorithm.aggregation.weights(self.problem.weights)
-        return self.participation.squares if self.is_synchronous else weights * weights
+        return squared_weights(self.problem, self.algorithm)
 
     def noise(self, live: LiveModels, update: Update) -> RoundNoise:
         """The noise of one update."""
@@ -172,6 +170,8 @@ class Recursion:
         if not reports:
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
+        if isinstance(self._noise_maps, ServerNoise):
+            return RoundNoise(*self._noise_maps.noise(bases))
         if self._noise_maps is not None:
             moments = self._noise_maps.noise(bases, clients)
             return RoundNoise(weighted_sum(self._squared_weights[clients], moments), float(np.abs(moments).max()))
@@ -282,6 +282,14 @@ class Recursion:
         return factor
 
 
+def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
+    """E[w_i^2] of the clients that report, (M,)."""
+    if algorithm.clock.is_synchronous:
+        return algorithm.aggregation.moments(problem.weights).squares
+    weights = algorithm.aggregation.weights(problem.weights)
+    return weights * weights
+
+
 @dataclass(frozen=True, eq=False)
 class Updates:
     """Any number of updates for a problem and an algorithm: what they do is found when it is first asked for."""
@@ -296,8 +304,14 @@ class Updates:
         """One update after another."""
         # Overflow is reported as divergence by those who follow the updates.
         with np.errstate(over="ignore", invalid="ignore"):
-            maps = NoiseMaps.of(self.problem.centred, self.algorithm.work) if self._has_maps else None
-            return Recursion(self.problem, self.algorithm, noise_maps=maps)
+            return Recursion(self.problem, self.algorithm, noise_maps=self._noise_maps() if self._has_maps else None)
+
+    def _noise_maps(self) -> NoiseMaps | ServerNoise:
+        """A map for each client; one for all of them where all start from the newest model."""
+        centred, work = self.problem.centred, self.algorithm.work
+        if self.algorithm.clock.is_synchronous:
+            return ServerNoise.of(centred, work, squared_weights(self.problem, self.algorithm))
+        return NoiseMaps.of(centred, work)
 
     @property
     def _has_maps(self) -> bool:
