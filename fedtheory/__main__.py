@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
-from typing import NoReturn
 
 from fedtheory import find_floors_first
 from fedtheory.process import LINEAR_ALGEBRA, look_rarely
@@ -18,23 +16,10 @@ def main() -> None:
     find_floors_first()
     from fedtheory.cli import run
 
-    leave(run())
-
-
-def leave(code: int) -> NoReturn:
-    """End this process and its workers at once: to free objects one by one takes seconds after a long run."""
-    if "verify.desk" in sys.modules:
-        sys.modules["verify.desk"].dismiss_workers()
-    try:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            stream.flush()
-    except (OSError, ValueError):
-        if code == 0:
-            # What was said did not arrive, as on a full disk: Python knows what to do about it.
-            sys.exit(code)
-    # What libraries have to put in order.
-    atexit._run_exitfuncs()
-    os._exit(code)
+    code = run()
+    if "fedtheory.workers" in sys.modules:
+        sys.modules["fedtheory.workers"].stop_workers()
+    sys.exit(code)
 
 
 def one_thread_each() -> None:

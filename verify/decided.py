@@ -20,7 +20,7 @@ from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.counterexamples import counterexample
 from verify.instances import Given, complexity
-from verify.processes import in_order, rarely_collected
+from verify.processes import in_order
 from verify.slack import WHOLE, RunTable, witness_file
 from verify.trials import Outcome, counts
 from verify.witness import Witness, exact_run
@@ -75,15 +75,14 @@ def _decisions_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
 def decision_on(target: Target) -> Decision:
     """What decides about a claim, in exact arithmetic: nothing that is stored is taken on trust."""
     claim = resolve(target)
-    with rarely_collected():
-        stored = _on(target, counterexample(claim))
-        if stored is not None and stored.outcome.holds is False:
-            return Decision("refuted", stored)
-        if claim.kind in POINTERS:
-            return Decision("definition")
-        if claim.rate is not None or prove(claim).verdict != "proved":
-            return Decision()
-        return Decision("proved", _on(target, _tightest_known(claim)))
+    stored = _on(target, counterexample(claim))
+    if stored is not None and stored.outcome.holds is False:
+        return Decision("refuted", stored)
+    if claim.kind in POINTERS:
+        return Decision("definition")
+    if claim.rate is not None or prove(claim).verdict != "proved":
+        return Decision()
+    return Decision("proved", _on(target, _tightest_known(claim)))
 
 
 def _tightest_known(claim: Claim) -> RunTable | None:

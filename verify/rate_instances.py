@@ -24,7 +24,7 @@ from verify.check.settle import check_settled
 from verify.falsify.made import KINDS, Bases, Kind, bases_of, made
 from verify.falsify.tables import get
 from verify.instances import Given, complexity
-from verify.processes import in_order, rarely_collected
+from verify.processes import in_order
 from verify.trials import Outcome, counts
 
 LADDERS = 100
@@ -60,13 +60,12 @@ def make_ladders(target: Target, count: int) -> list[Outcome]:
 
     A quantity that is zero along a ladder says nothing of a rate, so such ladders do not count.
     """
-    with rarely_collected():
-        found: list[Outcome] = []
-        for outcome in _ladders(target):
-            found.append(outcome)
-            if len(found) == count or outcome.holds is False:
-                break
-        return found
+    found: list[Outcome] = []
+    for outcome in _ladders(target):
+        found.append(outcome)
+        if len(found) == count or outcome.holds is False:
+            break
+    return found
 
 
 def _ladders(target: Target) -> Iterator[Outcome]:

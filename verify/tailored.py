@@ -23,7 +23,7 @@ from verify.check import Check
 from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
 from verify.falsify.tables import examined
 from verify.instances import Given, complexity, families_for
-from verify.processes import in_order, rarely_collected
+from verify.processes import in_order
 from verify.rate_instances import LADDERS, ladders_for
 from verify.trials import Outcome
 
@@ -150,10 +150,9 @@ def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases, turn
     Each turn makes other ones.  Instances that satisfy its premises by chance, a draw of one client of one, may be the
     wrong ones to begin with.
     """
-    with rarely_collected():
-        found = _made_of(bases, targets, kind, count, turn)
-        if len(found) < count and bases.others:
-            found += _made_of(bases.wider, targets, kind, count - len(found), turn)
+    found = _made_of(bases, targets, kind, count, turn)
+    if len(found) < count and bases.others:
+        found += _made_of(bases.wider, targets, kind, count - len(found), turn)
     return [outcome for outcomes in found for outcome in outcomes]
 
 

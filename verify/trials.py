@@ -22,7 +22,7 @@ from verify.check.together import Answer, RunsTogether
 from verify.content import tried_with
 from verify.falsify.made import Kind, kind_of
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
-from verify.processes import in_order, rarely_collected
+from verify.processes import in_order
 
 _CHUNK = 48
 """Instances per task, at most: enough to be evaluated together, few enough for even work and smooth progress."""
@@ -168,11 +168,10 @@ def _key(target: str, family: str, part: int) -> tuple[str, ...]:
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
-    with rarely_collected():
-        members = [_Member.of(instance) for instance in instances]
-        tried = [_Tried.of(target) for target in targets]
-        together = _Together.of([each.claim for each in tried], members)
-        return [outcome for member in members for outcome in member.outcomes(tried, together)]
+    members = [_Member.of(instance) for instance in instances]
+    tried = [_Tried.of(target) for target in targets]
+    together = _Together.of([each.claim for each in tried], members)
+    return [outcome for member in members for outcome in member.outcomes(tried, together)]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -92,35 +91,12 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
 
     from report.figures.layout import SingleLayout
 
-    _remember_formulas()
     with mpl.rc_context(settings):
         canvas = Canvas(layout=SingleLayout())
         # Texts are measured as they will be drawn; without a canvas of its own a figure measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
         _draw_scales(canvas)
-
-
-_FORMULAS = 4096
-"""How many formulas are remembered: tick labels and terms come again on many figures, in a few sizes each."""
-
-
-@cache
-def _remember_formulas() -> None:
-    """Matplotlib remembers fifty formulas for each renderer, and reading one takes longer than drawing it."""
-    from matplotlib import mathtext
-
-    parser: Any = mathtext.MathTextParser
-    read = getattr(getattr(parser, "_parse_cached", None), "__wrapped__", None)
-    if read is None:
-        # Another Matplotlib, which remembers what it remembers.
-        return
-
-    @lru_cache(_FORMULAS)
-    def remembered(output: str, *asked: Any) -> Any:
-        return read(parser("path" if output == "vector" else "agg"), *asked)
-
-    parser._parse_cached = lambda self, *asked: remembered(self._output_type, *asked)
 
 
 def legend_below(canvas: Canvas, axes: Axes) -> None:

@@ -1,4 +1,4 @@
-"""Work on several processes comes to its end, whatever happens to a worker."""
+"""Tasks in several processes: order, failures, lost workers, interruption."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import signal
 import threading
 import time
-import warnings
-from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -17,23 +15,6 @@ import pytest
 from verify.processes import as_finished, in_order
 
 pytestmark = pytest.mark.long
-
-MORE = 150_000_000
-"""Bytes by which a worker grows with each task; it is replaced once it has grown by 300 MB."""
-KEPT: list[bytearray] = []
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    yield
-    KEPT.clear()
-
-
-def grow(number: int) -> int:
-    """Keep more memory each time; a worker is weighed once a second."""
-    KEPT.append(bytearray(MORE))
-    time.sleep(0.4)
-    return number
 
 
 def worked_in(seconds: float) -> int:
@@ -105,13 +86,11 @@ def test_arguments_are_packed_before_work_begins() -> None:
     assert all(arrived)
 
 
-def test_this_process_does_what_others_have_asked_for(tmp_path: Path) -> None:
-    """What was asked for first is done first, while a worker is busy, and results go where they belong."""
-    trace = tmp_path / "trace"
-    begun = in_order(note, [(str(trace), 0.5)] * 2, 2)
+def test_results_go_to_those_who_asked_for_them() -> None:
+    """Other tasks are asked for while a worker is busy with the first ones."""
+    begun = in_order(worked_in, [(0.5,)] * 2, 2)
     assert list(in_order(divmod, [(number, 5) for number in range(9)], 2)) == [divmod(n, 5) for n in range(9)]
-    assert trace.read_text().split().count(str(os.getpid())) == 1
-    assert list(begun) == [None, None]
+    assert all(isinstance(process, int) for process in begun)
 
 
 @pytest.mark.timeout(30)
@@ -146,7 +125,7 @@ def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
 def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
     """Its result is not waited for."""
     with pytest.raises(BrokenProcessPool):
-        list(as_finished(end_a_worker, [(os.getpid(),)] * 8, 2))
+        list(as_finished(end_a_worker, [(os.getpid(),)] * 100, 2))
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
 
 
@@ -156,11 +135,3 @@ def test_an_interruption_ends_the_workers() -> None:
     with pytest.raises(KeyboardInterrupt):
         list(in_order(interrupt, [(os.getpid(),)] * 4, 2))
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
-
-
-@pytest.mark.timeout(120)
-def test_a_worker_that_grew_is_replaced_although_warnings_are_errors() -> None:
-    """All results are there; without care the wait for them would never end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert sorted(as_finished(grow, [(n,) for n in range(14)], 2)) == list(range(14))

@@ -1,15 +1,13 @@
-"""A Dask cluster as workers of a sweep, through joblib."""
+"""Run the parts of a sweep on a Dask cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from distributed import Client, KilledWorker
-from joblib import parallel_config
-from joblib._dask import DaskDistributedBackend
+from distributed import Client, KilledWorker, as_completed
 
 from fedtheory import find_floors_first
 from fedtheory.errors import InputError, WorkersLost
@@ -18,32 +16,14 @@ _PATIENCE = 10
 """Seconds for a scheduler to answer, and for the first worker to come."""
 
 
-class Cluster(DaskDistributedBackend):  # type: ignore[misc]
-    """Joblib's backend, which also notices a task that the cluster gives up; alone it would wait for it forever."""
-
-    def submit(self, func: Callable[..., Any], callback: Callable[[object], object]) -> Future[Any]:
-        """Hand a task to the cluster; `callback` is told its result, or the error of the cluster."""
-
-        def tell(done: Future[Any]) -> None:
-            if done.exception() is not None:
-                callback(done.exception())
-
-        future: Future[Any] = super().submit(func, callback)
-        future.add_done_callback(tell)
-        return future
-
-    def retrieve_result_callback(self, out: object) -> Any:
-        """The result of a task; raises the error of the cluster."""
-        if isinstance(out, BaseException):
-            raise out
-        return super().retrieve_result_callback(out)
+Result = TypeVar("Result")
 
 
 @contextmanager
-def cluster(address: str, goes_on: str) -> Iterator[None]:
-    """Joblib's workers are those of the Dask scheduler at that address; one that is lost is made up for by the others.
+def cluster(address: str, goes_on: str) -> Iterator[Client]:
+    """Connect to the Dask scheduler at that address; the tasks of a worker that is lost go to the others.
 
-    `goes_on` says what becomes of the work where all is lost.
+    `goes_on` says what becomes of the work where all workers are lost.
     """
     try:
         client = Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
@@ -53,8 +33,9 @@ def cluster(address: str, goes_on: str) -> Iterator[None]:
         # The cluster looks for this package at its own home as well, and so do workers that come later.
         client.run_on_scheduler(find_floors_first)  # type: ignore[no-untyped-call]
         client.register_worker_callbacks(find_floors_first)  # type: ignore[no-untyped-call]
-        with client, parallel_config(backend=Cluster(client=client, wait_for_workers_timeout=_PATIENCE)):
-            yield
+        with client:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+            yield client
     except TimeoutError:
         raise InputError("--dask", f"the scheduler at {address} has no workers") from None
     except (ImportError, RuntimeError) as error:
@@ -67,6 +48,18 @@ def cluster(address: str, goes_on: str) -> Iterator[None]:
         ) from None
 
 
+def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], client: Client) -> Iterator[Result]:
+    """Yield what `work` returns for the arguments of each task as soon as a worker of the cluster has computed it.
+
+    Raises the error of a task, and `KilledWorker` where the scheduler gives one up.
+    """
+    # A sweep may be run twice on one cluster, with files that have changed: results are not taken from its memory.
+    futures = [client.submit(work, *task, pure=False) for task in tasks]
+    for future in as_completed(futures):  # type: ignore[no-untyped-call]
+        yield future.result()
+        future.release()
+
+
 def _cause(error: BaseException) -> BaseException:
-    """What an error comes from."""
+    """Follow an error to the first of its causes."""
     return error if error.__cause__ is None else _cause(error.__cause__)

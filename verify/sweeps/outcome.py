@@ -21,7 +21,6 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.settle import settle
-from verify.processes import rarely_collected
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -64,7 +63,7 @@ class _Member:
 def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
     """The number of the first run, and the rows of all: for each run one row a claim."""
     # Where a sampled path leaves the floats, rationals decide; warnings would only fill the terminal.
-    with _ONE_AT_A_TIME, rarely_collected(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with _ONE_AT_A_TIME, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return task.first, [row for block in _blocks(task) for row in _rows_of(task, block)]
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -66,10 +66,25 @@ def _computed(
     tasks = deque(
         (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors),) for part in missing
     )
-    with _silence(), _local() if dask is None else _cluster(dask):
-        yield from _done_here(tasks) if dask is None and jobs != 1 else ()
-        if tasks:
-            yield from as_finished(run_task, tasks, jobs)
+    with _silence():
+        yield from _locally(tasks, jobs) if dask is None else _on_cluster(tasks, dask)
+
+
+def _locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Run the parts in processes of this machine."""
+    try:
+        yield from _done_here(tasks) if jobs != 1 else ()
+        yield from as_finished(run_task, tasks, jobs)
+    except BrokenExecutor:
+        raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {GOES_ON}") from None
+
+
+def _on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Run the parts on the workers of a Dask cluster."""
+    from verify.sweeps.cluster import as_finished, cluster
+
+    with cluster(address, GOES_ON) as client:
+        yield from as_finished(run_task, tasks, client)
 
 
 def _done_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
@@ -89,22 +104,6 @@ _STARTING, _SLOW = 3.0, 0.5
 
 
 GOES_ON = "what is done is stored, and the same command goes on from there"
-
-
-@contextmanager
-def _local() -> Iterator[None]:
-    """Processes of this machine."""
-    try:
-        yield
-    except BrokenExecutor:
-        raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {GOES_ON}") from None
-
-
-def _cluster(address: str) -> AbstractContextManager[None]:
-    """The workers of a Dask cluster."""
-    from verify.sweeps.cluster import cluster
-
-    return cluster(address, GOES_ON)
 
 
 @contextmanager
