@@ -12,6 +12,7 @@ from contextlib import suppress
 from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
+from threading import Thread
 from time import sleep
 from typing import Any, TypeVar
 
@@ -61,9 +62,10 @@ class Workers:
     def _results(
         self, work: Callable[..., Result], begun: list[tuple[int, tuple[Any, ...], Future[Result]]]
     ) -> Iterator[tuple[int, Result]]:
-        finished = SimpleQueue[tuple[int, Future[Result]]]()
-        for number, _, future in begun:
-            future.add_done_callback(lambda done, number=number: finished.put((number, done)))
+        finished = SimpleQueue[Future[Result]]()
+        numbers = {future: number for number, _, future in begun}
+        for future in numbers:
+            future.add_done_callback(finished.put)
         waiting, missing = deque(begun), len(begun)
         try:
             while missing:
@@ -73,10 +75,10 @@ class Workers:
                         missing -= 1
                         yield number, work(*task)
                 if missing:
-                    number, done = finished.get()
+                    done = finished.get()
                     if not done.cancelled():
                         missing -= 1
-                        yield number, done.result()
+                        yield numbers[done], done.result()
         finally:
             if missing:
                 self.stop()
@@ -86,12 +88,21 @@ class Workers:
         if not self.is_open:
             return
         self.is_open = False
+        if not self.is_busy:
+            self._pool.shutdown()
+            return
         with suppress(BrokenProcessPool):
             last = self._pool.submit(int)
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            closing = Thread(target=self._pool.shutdown, kwargs={"cancel_futures": True})
+            closing.start()
             # Until the pool has dropped what is cancelled: Python 3.11 fails at such tasks where it loses a worker.
             while not (last.done() or last.running()):
                 sleep(0.001)
+            self._terminate()
+            closing.join()
+        self._terminate()
+
+    def _terminate(self) -> None:
         for process in self._processes:
             with suppress(ValueError):  # The pool has closed it already.
                 process.terminate()
@@ -111,7 +122,7 @@ def workers(count: int) -> Workers:
 
 
 def stop_workers() -> None:
-    """End the workers of this process; one that ends by itself frees all its objects first."""
+    """End the workers of this process."""
     while _POOLS:
         _POOLS.pop().stop()
 

@@ -20,6 +20,7 @@ from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.kept import Depends, keep, kept
+from report.miniatures import miniature
 from report.own_runs import OwnRun, run_sections
 from report.pages import claim_page
 from report.paper_pages import paper_pages
@@ -75,7 +76,8 @@ class ClaimTask:
         theorem = {} if page.theorem is None else {page.theorem.file: page.theorem.content}
         of_runs = [section.summary for section in page.runs]
         is_explored = page.explorer is not None
-        return Drawn({page.file: text, **certificate, **theorem}, is_explored, self.verdict.target, of_runs)
+        files = {page.file: text, **certificate, **theorem}
+        return Drawn(files, is_explored, self.verdict.target, of_runs, miniature=miniature(self.verdict))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.figures.style import Figure
 from report.own_runs import OnRun
 
 Files = dict[str, str]
@@ -23,6 +24,8 @@ class Drawn:
     """The claim whose page this is."""
     runs: Sequence[OnRun] = ()
     own: Sequence[OwnPage] = ()
+    miniature: Figure | None = None
+    """Of a main theorem, for the front page."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from report.figures.clock import over_clock_time
 from report.figures.communication import over_workers
 from report.figures.drift import over_local_steps
 from report.figures.paths import along_path
-from report.figures.rates import ladder
+from report.figures.rates import ladder, over_clients
 from report.figures.sharpened import beside_sharper
 from report.figures.style import Figure
 from report.figures.timeline import timeline
@@ -38,7 +38,8 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     claim = verdict.claim
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
-        shown.append(ladder(claim, verdict.evidence.rate))
+        found = verdict.evidence.rate
+        shown += [*filter(None, [over_clients(claim, found)]), ladder(claim, found)]
     return shown + _sharper_figures(claim) + _witness_figures(verdict)
 
 

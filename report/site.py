@@ -29,6 +29,7 @@ from report.drawing import (
 )
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
+from report.figures.style import Figure
 from report.listing import Findings, Group, Row, groups_of
 from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
 from report.planning import PLAN_PAGE, comparable
@@ -112,6 +113,8 @@ class _Site:
     """Of the files, the index first."""
     own_pages: list[OwnPage] = field(default_factory=list)
     on_runs: dict[str, Sequence[OnRun]] = field(default_factory=dict)
+    miniatures: dict[str, Figure] = field(default_factory=dict)
+    """Figures of main theorems and their repairs, by target."""
     has_explorer: bool = False
 
     @property
@@ -145,9 +148,16 @@ class _Site:
             verdicts=[verdict for verdict in get_args(Verdict) if any(row.verdict == verdict for row in self.rows)],
             kinds=sorted({row.claim.kind for row in self.rows}),
             runs=self.runs,
+            miniatures={group.key: self._miniature(group) for group in self.groups},
             plan=PLAN_PAGE if PLAN_PAGE in self.names else None,
         )
         _write(self.folder / "index.html", text)
+
+    def _miniature(self, group: Group) -> tuple[Row, Figure] | None:
+        """The figure of a source's main theorem; of its repair where the theorem has none."""
+        rows = [] if group.main is None else [group.main.row, *group.main.repaired]
+        drawn_rows = [row for row in rows if row.target in self.miniatures]
+        return (drawn_rows[0], self.miniatures[drawn_rows[0].target]) if drawn_rows else None
 
     def _rendered(self, template: str, **values: Any) -> str:
         others = sorted(self.own_pages, key=lambda page: (page.source, page.file))
@@ -161,6 +171,8 @@ class _Site:
         self.own_pages += found.own
         if found.target is not None:
             self.on_runs[found.target] = found.runs
+        if found.target is not None and found.miniature is not None:
+            self.miniatures[found.target] = found.miniature
 
     def finish(self) -> None:
         """What is known once all pages are drawn."""

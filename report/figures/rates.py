@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import clients
 from fedtheory.language.typesetting import latex
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
 from verify.check.climbs import RateCheck, Rung
@@ -26,16 +27,27 @@ def ladder(claim: Claim, found: RateCheck) -> Figure:
     return finish(canvas, f"{claim.slug}-ladder", caption)
 
 
+def over_clients(claim: Claim, found: RateCheck) -> Figure | None:
+    """Draw exact values over the number of clients, log-log, and the claimed order; None where it does not vary."""
+    climb = next((c for c in found.climbs if [claim.notation[v] for v in c.variables] == [clients]), None)
+    if climb is None:
+        return None
+    with drawing() as (canvas, axes):
+        _draw_rungs(axes, climb.positions, climb.rungs)
+        axes.set_xlabel(f"number of clients ${clients.latex}$")
+        axes.set_ylabel("quantity of the claim, absolute value")
+        axes.legend()
+    slope = "" if climb.slope is None else f" Fitted slope on the last half: {climb.slope:.3f}."
+    caption = f"Exact values over the number of clients, all else as in the run named on this page.{slope}"
+    return finish(canvas, f"{claim.slug}-over-clients", caption)
+
+
 def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
-    """The ladder on some axes; the name of what varies along it."""
+    """Draw the ladder of the first variable on some axes; return the name of that variable."""
     assert claim.rate is not None
     notion = claim.notation[claim.rate.variables[0]]
     name = notion.name.replace("_", " ")
-    shown = [rung for rung in found.rungs if rung.measured != 0]
-    if shown:
-        _values_and_order(axes, shown)
-    else:
-        axes.semilogx([plain_float(rung.variable) for rung in found.rungs], [0.0] * len(found.rungs), **_EXACT)
+    _draw_rungs(axes, [plain_float(rung.variable) for rung in found.rungs], found.rungs)
     if found.limit is not None and plain_float(found.limit) > 0:
         axes.axhline(plain_float(found.limit), color=RED, linestyle=":", label="exact limit")
     axes.set_xlabel(f"{name} ${notion.latex}$")
@@ -46,13 +58,18 @@ def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
 _EXACT: Any = {"color": BLUE, "marker": "o", "label": "exact"}
 
 
-def _values_and_order(axes: Axes, rungs: Sequence[Rung]) -> None:
-    variables = [plain_float(rung.variable) for rung in rungs]
-    measured = [abs(plain_float(rung.measured)) for rung in rungs]
-    orders = [plain_float(rung.order) for rung in rungs]
-    axes.loglog(variables, measured, **_EXACT)
+def _draw_rungs(axes: Axes, positions: Sequence[float], rungs: Sequence[Rung]) -> None:
+    """Draw the values that are not zero and the claimed order through the first of them; zeros only where all are."""
+    shown = [(position, rung) for position, rung in zip(positions, rungs, strict=True) if rung.measured != 0]
+    if not shown:
+        axes.semilogx(positions, [0.0] * len(rungs), **_EXACT)
+        return
+    places = [position for position, _ in shown]
+    measured = [abs(plain_float(rung.measured)) for _, rung in shown]
+    orders = [plain_float(rung.order) for _, rung in shown]
+    axes.loglog(places, measured, **_EXACT)
     scaled = [order * measured[0] / orders[0] for order in orders]
-    axes.loglog(variables, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
+    axes.loglog(places, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
 
 
 def _further_slopes(found: RateCheck) -> str:

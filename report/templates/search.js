@@ -1,4 +1,4 @@
-// Filters the statements of the front page by words, verdict and kind; without it all of them are shown.
+// Filters the statements of the front page by words, verdict and kind; they follow the search while it has words.
 (() => {
   const greek = "αalpha βbeta γgamma δdelta εepsilon ζzeta ηeta θtheta κkappa λlambda μmu νnu ξxi πpi ρrho σsigma Σsigma τtau φphi χchi ψpsi ωomega";
   const names = new Map(greek.split(" ").map((pair) => [pair[0], pair.slice(1)]));
@@ -18,6 +18,7 @@
       row.hidden = !(matches && [verdict, kind].every((filter) => !filter.value || row.dataset[filter.name] === filter.value));
       count += !row.hidden;
     }
+    document.getElementById("sources").hidden = Boolean(asked || verdict.value || kind.value);
     for (const part of document.querySelectorAll(".found-in")) part.hidden = !part.querySelector("tr[data-text]:not([hidden])");
     form.querySelector("output").textContent = `${count} of ${rows.length} statements`;
   };

@@ -106,7 +106,7 @@ def test_what_a_search_needs_is_on_the_page(groups: list[Group]) -> None:
     environment = environment_for(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]
     values = {"groups": groups, "found": Findings.of(rows), "runs": [], "plan": None, "others": []}
-    text = environment.get_template("index.html").render(**values, verdicts=["proved"], kinds=["bound"])
+    text = environment.get_template("index.html").render(**values, miniatures={}, verdicts=["proved"], kinds=["bound"])
     assert text.count("<tr data-verdict") + text.count('<tr class="repair" data-verdict') == len(rows)
     row = re.search(
         r'<tr data-verdict="proved" data-kind="bound" data-text="([^"]*)">\s*<td><a href="renard2022-thm-2-1.html', text

@@ -13,7 +13,8 @@ from fedtheory.sources.lecture27.exhibits import TOTAL, budget_cases
 from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
 from report.exhibits import shown_for
-from report.figures.rates import ladder
+from report.figures.rates import ladder, over_clients
+from verify.check.climbs import Climb
 from verify.check.rates import RateCheck, Rung
 
 FIGURES = {
@@ -135,3 +136,17 @@ def test_a_rate_that_an_explicit_bound_tightens_has_no_figure_beside_it() -> Non
     assert rate.rate is not None
     assert [claim.id for claim in sharper_claims(rate)] == ["vlaski2023:thm-5.1.limit.explicit"]
     assert gallery._sharper_figures(rate) == []
+
+
+def test_a_rate_in_the_number_of_clients_begins_with_the_error_over_it() -> None:
+    """A rate in rounds alone has no such figure."""
+    claim = find("liu2022:cor-2.speedup.slope")
+    rounds, clients = claim.rate.variables if claim.rate is not None else ()
+    rungs = tuple(Rung(fmpq(1), fmpq(1, n), fmpq(1, n), (fmpq(n),)) for n in (1, 2, 4, 8))
+    climb = Climb((clients,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
+    figure = over_clients(claim, RateCheck(True, rungs, 1.0, None, (climb,)))
+    assert figure is not None
+    assert figure.name == f"{claim.slug}-over-clients"
+    assert figure.caption.endswith("Fitted slope on the last half: -1.000.")
+    other = Climb((rounds,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
+    assert over_clients(claim, RateCheck(True, rungs, 1.0, None, (other,))) is None

@@ -1,0 +1,58 @@
+"""Small figures for the front page: the bound of a source's main theorem against the exact error over rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import published_by
+from report.curves import BoundCurve, curve_up_to
+from report.figures.style import BLACK, BLUE, PAGE, Figure, drawing, finish
+from report.showcases import showcase
+from verify.verdict import ClaimVerdict
+
+_ROUNDS = 256
+"""The longest horizon: powers of two up to it are drawn."""
+_SMALL: Any = PAGE | {"figure.figsize": (3.3, 2.1), "font.size": 9, "legend.fontsize": 8}
+
+
+def miniature(verdict: ClaimVerdict) -> Figure | None:
+    """Draw a main theorem, or a repair of one, over rounds on the first of some runs to which it applies.
+
+    None for other claims, and where the claim does not apply to more than one horizon of any of the runs.
+    """
+    if not is_main(verdict.claim) or verdict.claim.rate is not None:
+        return None
+    for words, run in _runs(verdict):
+        curve = curve_up_to(verdict.claim, _ROUNDS, run.with_rounds)
+        if curve is not None and len(curve.horizons) > 1:
+            return _drawn(verdict.claim, curve, words)
+    return None
+
+
+def _runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
+    """Yield the counterexample, or an example before the run that needs most of the bound, each with words for it."""
+    if verdict.verdict != "refuted":
+        yield "a run of ten clients with five local steps", showcase(local_steps=5)
+    if verdict.witness is not None:
+        yield (
+            "the counterexample" if verdict.verdict == "refuted" else "the run that needs most of the bound",
+            verdict.witness,
+        )
+
+
+def is_main(claim: Claim) -> bool:
+    """Whether a claim is its source's main theorem or a repair of it."""
+    paper = published_by(claim)
+    return paper is not None and f"{claim.source}:{paper.source.main}" in (claim.id, claim.corrects)
+
+
+def _drawn(claim: Claim, curve: BoundCurve, words: str) -> Figure:
+    with drawing(_SMALL) as (canvas, axes):
+        axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
+        axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label="exact error")
+        axes.set_xlabel("rounds")
+        axes.legend()
+    return finish(canvas, f"{claim.slug}-small", f"Exact error and bound over rounds, on {words}.")

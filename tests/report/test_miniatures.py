@@ -1,0 +1,41 @@
+"""The front page shows the main theorem of each source as a small figure."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.language.registry import all_sources, find
+from report.miniatures import is_main, miniature
+from verify.verdict import verify
+
+
+def test_the_main_theorem_and_its_repairs_are_main() -> None:
+    """And no other claim of the source."""
+    names = {"thm-1", "thm-1.fixed"}
+    source = all_sources()["fraboni2022"]
+    assert {claim.id for claim in source.claims if is_main(claim)} == {f"fraboni2022:{name}" for name in names}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("renard2022:thm-2.1", "on a run of ten clients with five local steps."),
+        ("fraboni2022:thm-1", "on the counterexample."),
+        ("landmarks:scaffnew.contraction", "on the run that needs most of the bound."),
+    ],
+)
+def test_a_main_theorem_is_drawn_where_it_applies(target: str, words: str) -> None:
+    """A refuted one on its counterexample, others on the example of the pages or on their tightest run."""
+    (verdict,) = verify([target], search=0)
+    figure = miniature(verdict)
+    assert figure is not None
+    assert figure.name == f"{find(target).slug}-small"
+    assert figure.caption.endswith(words)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["renard2022:lemma-2.2", "vlaski2023:thm-5.1.recursion"])
+def test_lemmas_and_rates_have_no_small_figure(target: str) -> None:
+    """A rate has no bound to draw."""
+    assert miniature(verify([target], search=0)[0]) is None
