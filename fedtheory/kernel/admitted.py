@@ -77,7 +77,7 @@ def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequ
             raise Rejected(f"({divisor}) may be zero, and something is divided by it")
 
 
-def factors_below(expressions: Iterable[Expr]) -> frozenset[Expr]:
+def denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
     """The factors of what expressions certainly divide by."""
     certain = (power.base for power in _powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
     return frozenset(factor for divisor in certain for factor in _factors(divisor))
@@ -97,10 +97,10 @@ def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
 def _factors(divisor: Expr) -> tuple[Expr, ...]:
     """The irreducible factors of a number; what is none, such as a gap of an objective, is its own factor."""
     try:
-        below = quotient(1 / divisor).factored_below()
+        denominator = quotient(1 / divisor).factored_denominator()
     except Rejected:
         return (divisor,)
-    found = (factor.as_base_exp()[0] for factor in below)
+    found = (factor.as_base_exp()[0] for factor in denominator)
     return tuple(factor for factor in found if not factor.is_Rational)
 
 

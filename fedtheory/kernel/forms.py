@@ -228,14 +228,16 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, theory: Theory) -> F
 def _sum_of_number(number: Quotient, theory: Theory) -> Quotient:
     """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
     step, steps = theory.step_number, theory.number_of_steps
-    hidden = number.written(number.below).free_symbols.union(*(x.free_symbols for x in number.letters if x != step))
+    hidden = number.written(number.denominator).free_symbols.union(
+        *(x.free_symbols for x in number.letters if x != step)
+    )
     if step is None or step in hidden:
         raise Rejected(f"{number.expression} is no polynomial in {step}, and stands under a sum over the steps")
     place, total = number.letters.index(step), ZERO
-    for powers, factor in number.above.terms():
+    for powers, factor in number.numerator.terms():
         without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
         total = total + quotient(without) * _sum_of_powers(powers[place], steps)
-    return total * quotient(1 / number.written(number.below))
+    return total * quotient(1 / number.written(number.denominator))
 
 
 @remembered(2**8)

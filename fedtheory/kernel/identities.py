@@ -115,7 +115,7 @@ class _Sum:
     numbers: Numbers
 
     def __str__(self) -> str:
-        terms = sum(len(number.above) + len(number.below) for number in self.left.values())
+        terms = sum(len(number.numerator) + len(number.denominator) for number in self.left.values())
         if self.numbers.roots or terms > MOST_SHOWN:
             return "a sum of multiples of " + ", ".join(map(shown, self.left))
         if terms > _MOST_COLLECTED:

@@ -115,10 +115,10 @@ def _parts(whole: Quotient, differs: Callable[[Expr], bool]) -> Iterator[tuple[Q
     if not differs(whole.expression):
         yield whole, sp.S.One
         return
-    shared_below, own_below = _split(sp.Mul(*whole.factored_below()), differs)
-    for powers, factor in whole.above.terms():
+    shared_denominator, own_denominator = _split(sp.Mul(*whole.factored_denominator()), differs)
+    for powers, factor in whole.numerator.terms():
         shared, own = _split(whole.monomial(powers, factor), differs)
-        yield quotient(shared / shared_below), own / own_below
+        yield quotient(shared / shared_denominator), own / own_denominator
 
 
 def _split(product: Expr, differs: Callable[[Expr], bool]) -> tuple[Expr, Expr]:

@@ -38,8 +38,8 @@ def words(polynomial: Polynomial) -> int:
     """Machine words of the largest coefficient over a common denominator."""
     coefficients = polynomial.coeffs()
     height = max((int(number.height_bits()) for number in coefficients), default=0)
-    below = lcm(*{int(number.q) for number in coefficients})
-    return 1 + (height + below.bit_length()) // 64
+    denominator = lcm(*{int(number.q) for number in coefficients})
+    return 1 + (height + denominator.bit_length()) // 64
 
 
 def times(one: Polynomial, other: Polynomial) -> Polynomial:
@@ -52,10 +52,10 @@ def times(one: Polynomial, other: Polynomial) -> Polynomial:
 
 def raised(number: Fraction, power: int) -> Fraction:
     """A quotient to a whole power; `Rejected` where it would be divided by zero."""
-    above, below = number if power >= 0 else number[::-1]
-    if not below:
+    numerator, denominator = number if power >= 0 else number[::-1]
+    if not denominator:
         raise Rejected("something is divided by zero")
-    return _power(above, abs(power)), _power(below, abs(power))
+    return _power(numerator, abs(power)), _power(denominator, abs(power))
 
 
 def _power(polynomial: Polynomial, power: int) -> Polynomial:
@@ -66,27 +66,29 @@ def _power(polynomial: Polynomial, power: int) -> Polynomial:
     return polynomial**power
 
 
-def lowest(above: Polynomial, below: Polynomial) -> Fraction:
+def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     """The same quotient without a common factor."""
-    size = words(above) + words(below)
-    spend(16 * (len(above) + len(below)) * size)
-    if len(above) > 1 and len(below) > 1:
-        terms = _terms_without_common_factor(above, below)
+    size = words(numerator) + words(denominator)
+    spend(16 * (len(numerator) + len(denominator)) * size)
+    if len(numerator) > 1 and len(denominator) > 1:
+        terms = _terms_without_common_factor(numerator, denominator)
         _require(terms, _MOST_TERMS, size)
         spend(4 * terms * size)
-    common = above.gcd(below)
-    return (above, below) if common.is_one() else (divmod(above, common)[0], divmod(below, common)[0])
+    common = numerator.gcd(denominator)
+    return (
+        (numerator, denominator) if common.is_one() else (divmod(numerator, common)[0], divmod(denominator, common)[0])
+    )
 
 
-def _terms_without_common_factor(above: Polynomial, below: Polynomial) -> int:
+def _terms_without_common_factor(numerator: Polynomial, denominator: Polynomial) -> int:
     """At most how many terms two polynomials have after their greatest common divisor is divided out, and that has."""
-    pairs = enumerate(zip(above.degrees(), below.degrees(), strict=True))
+    pairs = enumerate(zip(numerator.degrees(), denominator.degrees(), strict=True))
     shared = {place: min(one, other) for place, (one, other) in pairs if one and other}
-    most = max(_terms_of_cofactor(part, dict.fromkeys(shared, 0)) for part in (above, below))
+    most = max(_terms_of_cofactor(part, dict.fromkeys(shared, 0)) for part in (numerator, denominator))
     if most <= _FEW_TERMS:
         return most
-    common = _degrees_of_common_factor(above, below, shared)
-    cofactors = (_terms_of_cofactor(part, common) for part in (above, below))
+    common = _degrees_of_common_factor(numerator, denominator, shared)
+    cofactors = (_terms_of_cofactor(part, common) for part in (numerator, denominator))
     return max(prod(1 + degree for degree in common.values()), *cofactors)
 
 
@@ -125,17 +127,17 @@ def _range(values: Sequence[int]) -> int:
     return max(values) - min(values)
 
 
-def _degrees_of_common_factor(above: Polynomial, below: Polynomial, shared: dict[int, int]) -> dict[int, int]:
+def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, shared: dict[int, int]) -> dict[int, int]:
     """The degrees of the greatest common divisor, from images in one generator, modulo a prime.
 
     The numbers in the places of the other generators depend on the polynomials, so that nobody can choose polynomials
     that look as if they had a larger common divisor.
     """
-    seed = int.from_bytes(sha256(f"{above}/{below}".encode()).digest())
-    numbers = [pow(seed, 2 * place + 1, _PRIME) for place in range(len(above.degrees()))]
+    seed = int.from_bytes(sha256(f"{numerator}/{denominator}".encode()).digest())
+    numbers = [pow(seed, 2 * place + 1, _PRIME) for place in range(len(numerator.degrees()))]
     found = {}
     for place, most in shared.items():
-        images = [_image(part, place, numbers) for part in (above, below)]
+        images = [_image(part, place, numbers) for part in (numerator, denominator)]
         degree = most if None in images else min(most, images[0].gcd(images[1]).degree())
         if degree > 0:
             found[place] = degree

@@ -33,11 +33,11 @@ class Quotient:
     """A numerator and a denominator without a common factor, and what the generators of both stand for."""
 
     letters: tuple[Expr, ...]
-    above: Polynomial
-    below: Polynomial
+    numerator: Polynomial
+    denominator: Polynomial
 
     def __bool__(self) -> bool:
-        return bool(self.above)
+        return bool(self.numerator)
 
     def __add__(self, other: Quotient) -> Quotient:
         return _combined(_sum, self, other)
@@ -48,12 +48,12 @@ class Quotient:
     @property
     def expression(self) -> Expr:
         """The number in SymPy's notation: the same for equal numbers."""
-        spend(self._nodes(self.above) + self._nodes(self.below))
+        spend(self._nodes(self.numerator) + self._nodes(self.denominator))
         return self._kept_expression
 
     @cached_property
     def _kept_expression(self) -> Expr:
-        return self._sum(self.above) / self._sum(self.below)
+        return self._sum(self.numerator) / self._sum(self.denominator)
 
     def written(self, polynomial: Polynomial) -> Expr:
         """A polynomial in the letters as a sum in SymPy's notation."""
@@ -76,9 +76,9 @@ class Quotient:
         product = (letter**power for letter, power in zip(self.letters, powers, strict=True) if power)
         return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)
 
-    def factored_below(self) -> tuple[Expr, ...]:
+    def factored_denominator(self) -> tuple[Expr, ...]:
         """The denominator as a product: a rational, and powers of irreducible polynomials."""
-        rational, factors = polynomials.factors(self.below)
+        rational, factors = polynomials.factors(self.denominator)
         powers = (self.written(factor) ** power for factor, power in factors)
         return (sp.Rational(int(rational.p), int(rational.q)), *powers)
 
@@ -98,7 +98,9 @@ def _is_root(part: Expr) -> bool:
 def _combined(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quotient) -> Quotient:
     """The sum or the product of two numbers."""
     one, other = _together(*numbers)
-    return Quotient(one.letters, *_monic(*operation((one.above, one.below), (other.above, other.below))))
+    return Quotient(
+        one.letters, *_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
+    )
 
 
 def _together(*numbers: Quotient) -> Sequence[Quotient]:
@@ -126,11 +128,11 @@ def linear(expression: Expr, letters: Iterable[Expr]) -> tuple[dict[Expr, Expr],
     number, known = quotient(expression), set(letters)
     places = {letter: number.letters.index(letter) for letter in known & set(number.letters)}
     inside = any(letter.has(*known) for letter in number.letters if letter not in places)
-    if inside or any(number.below.degrees()[place] for place in places.values()):
+    if inside or any(number.denominator.degrees()[place] for place in places.values()):
         raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
     found: dict[Expr, list[Expr]] = {letter: [] for letter in known}
     rest: list[Expr] = []
-    for powers, factor in number.above.terms():
+    for powers, factor in number.numerator.terms():
         used = [letter for letter, place in places.items() for _ in range(powers[place])]
         if len(used) > 1:
             raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
@@ -139,8 +141,8 @@ def linear(expression: Expr, letters: Iterable[Expr]) -> tuple[dict[Expr, Expr],
             found[used[0]].append(part / used[0])
         else:
             rest.append(part)
-    below = number.written(number.below)
-    return {letter: sp.Add(*parts) / below for letter, parts in found.items()}, sp.Add(*rest) / below
+    denominator = number.written(number.denominator)
+    return {letter: sp.Add(*parts) / denominator for letter, parts in found.items()}, sp.Add(*rest) / denominator
 
 
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
@@ -151,7 +153,7 @@ def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> 
 def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
     """The same of a number that is a quotient.
 
-    Even powers of a root are powers of what it is the root of, above and below;
+    Even powers of a root are powers of what it is the root of, in the numerator and the denominator;
     where the denominator vanishes as well, there is no number.
     """
     if not number:
@@ -161,11 +163,11 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
     if not used:
         return False
     number, *squares = _together(number, *map(quotient, used.values()))
-    above, below = number.above, number.below
+    numerator, denominator = number.numerator, number.denominator
     for letter, square in zip(used, squares, strict=True):
         place = number.letters.index(letter)
-        above, below = (_without_squares(part, place, square) for part in (above, below))
-    return bool(not above and below)
+        numerator, denominator = (_without_squares(part, place, square) for part in (numerator, denominator))
+    return bool(not numerator and denominator)
 
 
 def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Polynomial:
@@ -174,11 +176,11 @@ def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Po
     for powers, factor in polynomial.terms():
         pairs, odd = divmod(powers[place], 2)
         rest = polynomial.context().from_dict({(*powers[:place], odd, *powers[place + 1 :]): factor})
-        above, below = (
+        numerator, denominator = (
             polynomials.raised((part, part), power)[0]
-            for part, power in ((square.above, pairs), (square.below, half - pairs))
+            for part, power in ((square.numerator, pairs), (square.denominator, half - pairs))
         )
-        found += polynomials.times(polynomials.times(rest, above), below)
+        found += polynomials.times(polynomials.times(rest, numerator), denominator)
     return found
 
 
@@ -243,8 +245,10 @@ class _Compiler:
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
         """A number in other letters, which are `images` in these, as one in these."""
-        above, below = (polynomials.composed(part, images, self.ring) for part in (number.above, number.below))
-        return Quotient(self.letters, *_monic(above, below))
+        numerator, denominator = (
+            polynomials.composed(part, images, self.ring) for part in (number.numerator, number.denominator)
+        )
+        return Quotient(self.letters, *_monic(numerator, denominator))
 
     def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
         """Numerator and denominator in lowest terms."""
@@ -256,10 +260,12 @@ class _Compiler:
             return self.generators[number**_HALF] ** 2, self.ring.constant(1)
         if number.is_Pow:
             return self._power(number)
-        above, below = self.compiled(number.args[0])
+        numerator, denominator = self.compiled(number.args[0])
         for argument in number.args[1:]:
-            above, below = (_sum if number.is_Add else _product)((above, below), self.compiled(argument))
-        return above, below
+            numerator, denominator = (_sum if number.is_Add else _product)(
+                (numerator, denominator), self.compiled(argument)
+            )
+        return numerator, denominator
 
     def _power(self, power: Expr) -> tuple[Polynomial, Polynomial]:
         """The base to a whole power, the root to an odd one, or a letter for the symbolic part and a whole power."""
@@ -276,19 +282,19 @@ class _Compiler:
 def _sum(one: Fraction, other: Fraction) -> Fraction:
     if one[1] == other[1]:
         return polynomials.lowest(one[0] + other[0], one[1])
-    above = polynomials.times(one[0], other[1]) + polynomials.times(other[0], one[1])
-    return polynomials.lowest(above, polynomials.times(one[1], other[1]))
+    numerator = polynomials.times(one[0], other[1]) + polynomials.times(other[0], one[1])
+    return polynomials.lowest(numerator, polynomials.times(one[1], other[1]))
 
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
-    (above, last), (first, below) = polynomials.lowest(one[0], other[1]), polynomials.lowest(other[0], one[1])
-    return polynomials.times(above, first), polynomials.times(last, below)
+    (numerator, last), (first, denominator) = polynomials.lowest(one[0], other[1]), polynomials.lowest(other[0], one[1])
+    return polynomials.times(numerator, first), polynomials.times(last, denominator)
 
 
-def _monic(above: Polynomial, below: Polynomial) -> Fraction:
+def _monic(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     """The same quotient with one as the leading coefficient of its denominator."""
-    leading = below.leading_coefficient()
-    return above / leading, below / leading
+    leading = denominator.leading_coefficient()
+    return numerator / leading, denominator / leading
 
 
 ZERO, ONE = quotient(sp.S.Zero), quotient(sp.S.One)

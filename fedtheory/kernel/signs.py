@@ -75,7 +75,7 @@ def _is_square(factor: Expr) -> bool:
     if not is_even_power or not all(letter.is_real for letter in factor.base.free_symbols):
         return False
     base = _quotient(factor.base)
-    return base is not None and bool(base.below.is_constant()) and not factor.base.atoms(Average)
+    return base is not None and bool(base.denominator.is_constant()) and not factor.base.atoms(Average)
 
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
@@ -112,8 +112,8 @@ def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
 def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bool:
     """Whether a factor is not negative, and positive in a denominator: by itself, or as a slack has no more."""
     base, exponent = factor.as_base_exp()
-    below = exponent.is_Integer and exponent.is_negative
-    number, has_sign = (base, _is_plainly_positive) if below else (factor, _is_plainly_nonnegative)
+    is_divided = exponent.is_Integer and exponent.is_negative
+    number, has_sign = (base, _is_plainly_positive) if is_divided else (factor, _is_plainly_nonnegative)
     return any(has_sign(number - least, numbers) for least in (sp.S.Zero, *map(slack, conditions)))
 
 
@@ -154,22 +154,22 @@ def _is_plainly_nonnegative(number: Expr, numbers: Numbers) -> bool:
 def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
     """Whether, besides, the numerator does not vanish."""
     signed = _in_signed_letters(number, numbers)
-    return signed is not None and signed.is_nonnegative and signed.has_positive_part(signed.above)
+    return signed is not None and signed.is_nonnegative and signed.has_positive_part(signed.numerator)
 
 
 @dataclass(frozen=True)
 class _Signed:
     """A quotient of polynomials in generators none of which is negative, and which of them are positive."""
 
-    above: Polynomial
-    below: Polynomial
+    numerator: Polynomial
+    denominator: Polynomial
     positive: Sequence[bool]
 
     @property
     def is_nonnegative(self) -> bool:
         """Whether no coefficient is negative, and the denominator does not vanish."""
-        coefficients = (*self.above.coeffs(), *self.below.coeffs())
-        return all(c >= 0 for c in coefficients) and self.has_positive_part(self.below)
+        coefficients = (*self.numerator.coeffs(), *self.denominator.coeffs())
+        return all(c >= 0 for c in coefficients) and self.has_positive_part(self.denominator)
 
     def has_positive_part(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial has a monomial of generators that are positive, of whatever degree."""
@@ -184,13 +184,13 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
     found = _quotient(_with_powers_from_one(number, numbers))
     if found is None:
         return None
-    parts, signs = (found.above, found.below), [_sign(letter, numbers) for letter in found.letters]
+    parts, signs = (found.numerator, found.denominator), [_sign(letter, numbers) for letter in found.letters]
     unknown = [place for place, sign in enumerate(signs) if sign is _Sign.UNKNOWN]
     if unknown and any(powers[place] % 2 for part in parts for powers in part.monoms() for place in unknown):
         return None
     bounds = [_least(letter, numbers) for letter in found.letters]
     if any(bounds):
-        generators = found.above.context().gens()
+        generators = found.numerator.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
         parts = tuple(composed(part, moved) for part in parts)
     # What is above its bound may be nothing.

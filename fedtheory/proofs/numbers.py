@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
-from fedtheory.kernel.admitted import factors_below
+from fedtheory.kernel.admitted import denominator_factors
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -252,7 +252,7 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
     about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
     return all(
         is_ordering(condition)
-        and (factors_below(condition.args) & zero.keys() or is_positive(slack(condition).xreplace(zero), numbers))
+        and (denominator_factors(condition.args) & zero.keys() or is_positive(slack(condition).xreplace(zero), numbers))
         for condition in about
     )
 
@@ -284,7 +284,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
             for symbol, notion in (named | own).items()
             if notion in curved or (symbol in named and _is_divided_by(claim, symbol, notion))
         ),
-        nonzero=factors_below(sides_of(claim)),
+        nonzero=denominator_factors(sides_of(claim)),
         definitions=_means_of_numbers(letters_of(claim)),
     )
 

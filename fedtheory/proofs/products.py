@@ -88,8 +88,8 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
 
 def divides_by(expression: Expr, divisor: Expr) -> bool:
     """Whether the denominator of a number, in lowest terms, is a multiple of a polynomial that is no number."""
-    below = sp.Mul(*quotient(expression).factored_below())
-    return bool(divisor.free_symbols) and bool(quotient(below / divisor).below.is_constant())
+    below = sp.Mul(*quotient(expression).factored_denominator())
+    return bool(divisor.free_symbols) and bool(quotient(below / divisor).denominator.is_constant())
 
 
 def _require_own_letters(why: Products, theory: Theory) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.kernel import Rejected, Step, Words, is_nonnegative, is_ordering, slack
-from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
+from fedtheory.kernel.admitted import denominator_factors, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
@@ -148,8 +148,8 @@ def reliance(
     given = claim.conditions if conditions is None else conditions
     sides = [side for one in premise.relations for side in one.sides]
     sides += [side for one in premise.conditions for side in one.args]
-    gaps = () if used is None else (one for one in factors_below(used.sides) if one.atoms(Value))
-    require_nonzero(factors_below(sides).difference(gaps), numbers_of(claim), given)
+    gaps = () if used is None else (one for one in denominator_factors(used.sides) if one.atoms(Value))
+    require_nonzero(denominator_factors(sides).difference(gaps), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield Step(f"the values of letters in {premise.id}", _asks_for_no_more(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")

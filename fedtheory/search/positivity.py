@@ -63,7 +63,7 @@ def split_quickly(number: Expr, signs: Signs) -> list[Expr] | None:
 def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
     """Summands that are products of letters and slacks of conditions, by linear programs; None where none is found."""
     whole = quotient(number)
-    below = _positive(whole.written(whole.below), signs)
+    below = _positive(whole.written(whole.denominator), signs)
     if below is None:
         return None
     sign, denominator = below
@@ -84,11 +84,11 @@ def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
 def split_with_squares(number: Expr, signs: Signs) -> list[Expr] | None:
     """Summands that are squares times letters, as cross terms suggest, and products for what is left."""
     whole = quotient(number)
-    below = _positive(whole.written(whole.below), signs)
+    below = _positive(whole.written(whole.denominator), signs)
     if below is None:
         return None
     sign, denominator = below
-    squares, left = _completed({powers: sign * factor for powers, factor in whole.above.terms()}, whole.letters)
+    squares, left = _completed({powers: sign * factor for powers, factor in whole.numerator.terms()}, whole.letters)
     squares = [square / denominator for square in squares]
     if not squares or not all(map(signs.is_nonnegative, squares)):
         return None
@@ -155,7 +155,7 @@ def _by_free_letters(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Exp
         if letter.is_Symbol and letter.is_nonnegative and letter not in bound
     ]
     groups: dict[Powers, list[Expr]] = {}
-    for powers, factor in number.above.terms():
+    for powers, factor in number.numerator.terms():
         outside = tuple(powers[place] for place in free)
         inside = [0 if place in free else power for place, power in enumerate(powers)]
         groups.setdefault(outside, []).append(number.monomial(inside, factor))
@@ -205,9 +205,9 @@ def _letters(polynomial: Expr, signs: Signs) -> list[sp.Symbol] | None:
 def _terms(polynomial: Expr, letters: Sequence[sp.Symbol]) -> Terms:
     number = quotient(polynomial)
     places = [letters.index(letter) for letter in number.letters]
-    scale = 1 / next(factor for _, factor in number.below.terms())
+    scale = 1 / next(factor for _, factor in number.denominator.terms())
     found: Terms = {}
-    for powers, factor in number.above.terms():
+    for powers, factor in number.numerator.terms():
         full = [0] * len(letters)
         for place, power in zip(places, powers, strict=True):
             full[place] = power
@@ -225,11 +225,11 @@ def _slacks(signs: Signs, letters: Sequence[sp.Symbol], shift: Mapping[Expr, Exp
             number = quotient(gap)
         except Rejected:
             continue
-        below = _positive(number.written(number.below), signs)
+        below = _positive(number.written(number.denominator), signs)
         if below is None or not all(letter.is_Symbol for letter in number.letters):
             continue
         sign, _ = below
-        above = sign * number.written(number.above)
+        above = sign * number.written(number.numerator)
         yield _Slack(_terms(above.xreplace(shift), letters), above)
 
 

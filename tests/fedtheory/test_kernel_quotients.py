@@ -48,8 +48,8 @@ def test_a_quotient_has_the_values_of_what_it_was_made_of(one: Any, other: Any) 
 def test_the_factors_of_a_denominator_multiply_to_it(one: Any) -> None:
     """And numerator and denominator have no factor in common."""
     found = quotient(one)
-    assert is_zero(sp.Mul(*found.factored_below()) - found.written(found.below))
-    assert found.above.gcd(found.below).is_one()
+    assert is_zero(sp.Mul(*found.factored_denominator()) - found.written(found.denominator))
+    assert found.numerator.gcd(found.denominator).is_one()
 
 
 @settings(deadline=None)

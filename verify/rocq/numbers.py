@@ -76,12 +76,12 @@ def _sum(parts: Sequence[str]) -> str:
 
 def _product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     sign, rest = ("- ", -expression) if expression.as_coeff_Mul()[0].is_negative else ("", expression)
-    above, below = sp.fraction(rest, exact=True)
+    numerator, denominator = sp.fraction(rest, exact=True)
     if not rest.is_Mul:
         return f"{sign}({number(rest, names)})" if sign else number(rest, names)
-    text = " * ".join(_bracketed(number(factor, names)) for factor in _factors(above))
-    if below != 1:
-        divisor = " * ".join(_bracketed(number(factor, names)) for factor in _factors(below))
+    text = " * ".join(_bracketed(number(factor, names)) for factor in _factors(numerator))
+    if denominator != 1:
+        divisor = " * ".join(_bracketed(number(factor, names)) for factor in _factors(denominator))
         text += f" / {_bracketed(divisor)}"
     return f"{sign}{text}" if not sign else f"- ({text})"
 
@@ -136,20 +136,20 @@ class Signs:
         """Tactics that bring each condition into a form without denominators."""
         lines = []
         for place, condition in enumerate(self.conditions, start=1):
-            above, below = cleared(condition.gts - condition.lts)
+            numerator, denominator = cleared(condition.gts - condition.lts)
             lines.append(
-                f"assert (clear{place} : 0 <= {number(above, self.names)}).\n"
-                f"{{ replace ({number(above, self.names)})"
-                f" with (({number(condition.gts - condition.lts, self.names)}) * ({number(below, self.names)}))"
+                f"assert (clear{place} : 0 <= {number(numerator, self.names)}).\n"
+                f"{{ replace ({number(numerator, self.names)})"
+                f" with (({number(condition.gts - condition.lts, self.names)}) * ({number(denominator, self.names)}))"
                 " by by_field.\n  apply Rmult_le_pos; [lra | nonnegative]. }"
             )
         return lines
 
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""
-        above, below = cleared(sp.sympify(value))
-        factored = _with_positive_front(_factored(above))
-        text = f"({number(factored, self.names)}) / ({number(below, self.names)})"
+        numerator, denominator = cleared(sp.sympify(value))
+        factored = _with_positive_front(_factored(numerator))
+        text = f"({number(factored, self.names)}) / ({number(denominator, self.names)})"
         return (
             f"match goal with |- 0 <= ?slack => replace slack with ({text}) by by_field end; "
             f"apply quotient_nonneg; [{self._numerator(factored)} | positive]"
@@ -157,8 +157,10 @@ class Signs:
 
     def positive(self, value: Expr) -> str:
         """A tactic for the goal that a number is positive: each of its factors is."""
-        above, below = cleared(sp.sympify(value))
-        text = f"({number(_with_positive_front(_factored(above)), self.names)}) / ({number(below, self.names)})"
+        numerator, denominator = cleared(sp.sympify(value))
+        text = (
+            f"({number(_with_positive_front(_factored(numerator)), self.names)}) / ({number(denominator, self.names)})"
+        )
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
     def _numerator(self, factored: Expr) -> str:
@@ -195,9 +197,9 @@ class Signs:
         for letter, least in self.least:
             if letter not in polynomial.free_symbols:
                 continue
-            above = sp.Symbol(f"above_{letter}_{least}", nonnegative=True)
-            letters[above] = f"({number(letter - least, self.names)})"
-            polynomial = polynomial.xreplace({letter: least + above})
+            numerator = sp.Symbol(f"above_{letter}_{least}", nonnegative=True)
+            letters[numerator] = f"({number(letter - least, self.names)})"
+            polynomial = polynomial.xreplace({letter: least + numerator})
             if _is_plain(polynomial):
                 text = number(quotient(polynomial).expression, letters)
                 replaced = f"replace number with ({text}) by (first [ring | field])"
@@ -215,10 +217,10 @@ class Signs:
         shown = self._shifted(top, names)
         if shown is None:
             return None
-        known, below = number(sp.expand(rest - slope * letter), self.names), number(slope * letter, self.names)
+        known, denominator = number(sp.expand(rest - slope * letter), self.names), number(slope * letter, self.names)
         text = f"({number(top, names)}) / ({number(_factored(bottom), names)})"
         return (
-            f"pose (spare := ({known}) / ({below})); "
+            f"pose (spare := ({known}) / ({denominator})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
             f"match goal with |- 0 <= ?number => replace number with ({text}) by (unfold spare; by_field) end; "
             f"apply quotient_nonneg; [{shown} | positive]"
@@ -228,11 +230,11 @@ class Signs:
 @cache
 def _bounds(condition: Expr) -> list[_Bound]:
     """What a condition says of each letter in which it is linear; claims share conditions."""
-    above, _ = cleared(condition.gts - condition.lts)
+    numerator, _ = cleared(condition.gts - condition.lts)
     found = []
-    for letter in sorted(above.free_symbols, key=str):
+    for letter in sorted(numerator.free_symbols, key=str):
         with suppress(Rejected):
-            slopes, rest = linear(above, [letter])
+            slopes, rest = linear(numerator, [letter])
             if _is_plain(-slopes[letter]) and _is_plain(rest):
                 found.append(_Bound(letter, -slopes[letter], rest))
     return found
@@ -241,7 +243,7 @@ def _bounds(condition: Expr) -> list[_Bound]:
 def _is_plain(value: Expr) -> bool:
     """Whether no coefficient is negative."""
     known = quotient(value)
-    return all(coefficient >= 0 for part in (known.above, known.below) for coefficient in part.coeffs())
+    return all(coefficient >= 0 for part in (known.numerator, known.denominator) for coefficient in part.coeffs())
 
 
 def _with_positive_front(product: Expr) -> Expr:
@@ -259,7 +261,7 @@ def _factored(polynomial: Expr) -> Expr:
     known = quotient(polynomial)
     if _has_powers(known):
         return sp.factor(polynomial)
-    rational, factors = known.above.factor()
+    rational, factors = known.numerator.factor()
     front, product = sp.Rational(int(rational.p), int(rational.q)), []
     for factor, power in factors:
         written, sign = _signed(known.written(factor))
@@ -275,16 +277,16 @@ def _factored(polynomial: Expr) -> Expr:
 def cleared(value: Expr) -> tuple[Expr, Expr]:
     """Numerator and denominator with whole coefficients; the denominator is taken for positive."""
     known = quotient(value)
-    above, below = sp.fraction(sp.cancel(sp.together(value)) if _has_powers(known) else _whole(known))
-    below, sign = _signed(below)
-    return sign * above, below
+    numerator, denominator = sp.fraction(sp.cancel(sp.together(value)) if _has_powers(known) else _whole(known))
+    denominator, sign = _signed(denominator)
+    return sign * numerator, denominator
 
 
 def _whole(number: Quotient) -> Expr:
     """A number as a quotient of polynomials with whole coefficients that have no common divisor."""
-    coefficients = [*number.above.coeffs(), *number.below.coeffs()]
+    coefficients = [*number.numerator.coeffs(), *number.denominator.coeffs()]
     scale = lcm(*(int(one.q) for one in coefficients)) / fmpq(gcd(*(int(one.p) for one in coefficients)))
-    return number.written(number.above * scale) / number.written(number.below * scale)
+    return number.written(number.numerator * scale) / number.written(number.denominator * scale)
 
 
 def _has_powers(number: Quotient) -> bool:
