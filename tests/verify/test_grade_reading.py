@@ -62,6 +62,33 @@ def test_latex(text: str, expected: sp.Expr) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2|tau - M| eta", 2 * sp.Abs(tau - M) * eta),
+        (r"\left|\tau-M\right|\eta", sp.Abs(tau - M) * eta),
+        (r"\lvert\tau-M\rvert", sp.Abs(tau - M)),
+        ("|tau - M| - |eta - M|", sp.Abs(tau - M) - sp.Abs(eta - M)),
+        ("⌈tau/M⌉*eta", sp.ceiling(tau / M) * eta),
+        ("⌊τ/M⌋η", sp.floor(tau / M) * eta),
+        (r"⌈\tau/M⌉", sp.ceiling(tau / M)),
+        (r"\lfloor\tau/M\rfloor", sp.floor(tau / M)),
+        ("floor(tau/M)", sp.floor(tau / M)),
+        ("√M", sp.sqrt(M)),
+        ("√τ + √(M + 1)", sp.sqrt(tau) + sp.sqrt(M + 1)),
+        ("½ tau", tau / 2),
+        (r"\(\tau^2\)", tau**2),
+        (r"\[\tau^2\]", tau**2),
+        (r"e^{-\eta\tau}", sp.exp(-eta * tau)),
+        (r"\mathrm{e}^{-\eta}", sp.exp(-eta)),
+        ("e**(-eta*tau)", sp.exp(-eta * tau)),
+    ],
+)
+def test_other_forms(text: str, expected: sp.Expr) -> None:
+    """Bars, brackets that round, signs of one letter, and powers of e."""
+    assert sp.simplify(read_answer(text, NAMES) - expected) == 0
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "__import__('os').system('true')",

@@ -70,7 +70,9 @@ class Guarded:
         return left / right
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
-        """A power: a small number as exponent, or symbols such as x - 1."""
+        """A power: a small number as exponent, or symbols such as x - 1; any exponent of e."""
+        if base == sp.E:
+            return self.apply("exp", [exponent])
         if base == 0 and not exponent.is_positive:
             raise Unreadable("the answer divides by zero")
         if exponent.is_Rational:
@@ -101,6 +103,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Expr]]] = {
     "Min": (2, 6, sp.Min),
     "abs": (1, 1, sp.Abs),
     "ceil": (1, 1, sp.ceiling),
+    "floor": (1, 1, sp.floor),
 }
 """What an answer may apply: the smallest and the largest number of arguments, and what it means."""
 

@@ -6,15 +6,19 @@ import re
 from collections.abc import Mapping
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import Guarded, Unreadable
+from verify.grade.guarded import FUNCTIONS, Guarded, Unreadable
 
 _TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|{words}[A-Za-z]|\S"
 _SPACES = {r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\displaystyle", "$", "~", "&"}
+_SPACES |= {r"\(", r"\)", r"\[", r"\]", r"\mathrm", r"\mathit", r"\operatorname"}
 _SPACES |= {rf"\{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r")}
 _TIMES = {"*", r"\cdot", r"\times"}
-_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lceil": r"\rceil"}
+_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lceil": r"\rceil", r"\lfloor": r"\rfloor"}
+_ROUNDED = {r"\lceil": "ceil", r"\lfloor": "floor"}
+_BARS = {"|": "|", r"\lvert": r"\rvert", r"\vert": r"\vert"}
 _FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}
 _FUNCTIONS = {r"\exp": "exp", r"\log": "log", r"\ln": "log", r"\max": "Max", r"\min": "Min"}
+_FUNCTIONS |= {name.lower(): name for name in FUNCTIONS} | {name: name for name in FUNCTIONS} | {"ln": "log"}
 _GREEK = {rf"\var{letter}": rf"\{letter}" for letter in ("epsilon", "rho", "phi", "theta", "sigma")}
 _END = ""
 _QUOTED = 30
@@ -31,9 +35,9 @@ def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
 def _token(names: Mapping[str, Expr]) -> str:
     """The parts of a formula; ``tau`` alone, which is t a u in TeX, is the symbol of that name if there is one.
 
-    So is ``sigma`` before an index.
+    So is ``sigma`` before an index, and so are names of functions.
     """
-    letters = {name.partition("_")[0] for name in names}
+    letters = {name.partition("_")[0] for name in names} | {name for name in _FUNCTIONS if name.isalpha()}
     words = (rf"(?<![A-Za-z]){word}(?![A-Za-z])|" for word in sorted(letters) if len(word) > 1 and word.isalpha())
     return _TOKEN.format(words="".join(words))
 
@@ -43,6 +47,7 @@ class _Reader:
         found = (_GREEK.get(token, token) for token in re.findall(_token(names), text))
         self._tokens = [token for token in found if token not in _SPACES]
         self._at, self._build = 0, Guarded(names)
+        self._has_open_bar = False
 
     @property
     def _next(self) -> str:
@@ -96,6 +101,8 @@ class _Reader:
 
     def _starts_factor(self) -> bool:
         token = self._next
+        if token in _BARS or token in _BARS.values():
+            return token in _BARS and not self._has_open_bar
         return token in _CLOSING or token[:1].isalnum() or (_is_command(token) and token not in _CLOSING.values())
 
     def _power(self) -> Expr:
@@ -141,14 +148,26 @@ class _Reader:
             return self._root()
         if token in _FUNCTIONS:
             return self._function()
-        if token in _CLOSING:
-            found = self._group()
-            return self._build.apply("ceil", [found]) if token == r"\lceil" else found
+        if token in _CLOSING or (token in _BARS and not self._has_open_bar):
+            return self._bracketed()
         if token[:1].isdigit():
             return self._build.number(self._take())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._name())
         raise self._unexpected("a number or a symbol")
+
+    def _bracketed(self) -> Expr:
+        """A group, rounded or not, or an absolute value, in which the second bar closes."""
+        token = self._next
+        if token in _CLOSING:
+            found = self._group()
+            return self._build.apply(_ROUNDED[token], [found]) if token in _ROUNDED else found
+        self._take()
+        self._has_open_bar = True
+        found = self.total()
+        self.expect(_BARS[token])
+        self._has_open_bar = False
+        return self._build.apply("abs", [found])
 
     def _root(self) -> Expr:
         self._take()

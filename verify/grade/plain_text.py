@@ -19,6 +19,9 @@ _LOST = {
 """Commands whose backslash and first letter Python reads as one character, where the string is not written r"..."."""
 _LETTERS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi", "varrho", "vartheta"}
 _SIGNS = {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "∕": "/", "⁄": "/", "\u00a0": " "}
+_BRACKETS = {"⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"}
+_LATEX_BRACKETS = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
+_ROOT = re.compile(r"√\s*([A-Za-z0-9_.]+)")
 _GREEK = re.compile("[α-ωΑ-Ωϵϕ]")
 _LEFT_SIDE = re.compile(r"^[^=<>]*?(?:<=|=|≤|\\leq?(?![A-Za-z])|\\approx|≈|:=)(?![=])([^=<>≤]+)$", re.DOTALL)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -30,9 +33,12 @@ def in_plain_text(text: str, names: Iterable[str]) -> str:
     text = _with_backslashes(text, {name.partition("_")[0] for name in names})
     # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
     text = "".join(_on_the_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
-    text = "".join(_SIGNS.get(letter, letter) for letter in text)
-    text = _GREEK.sub(lambda found: f" {_greek(found[0])} ", text).replace("√", "sqrt")
+    brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
+    text = "".join(_SIGNS.get(letter) or brackets.get(letter) or _whole(letter) for letter in text)
+    text = _GREEK.sub(lambda found: f" {_greek(found[0])} ", text)
+    text = _ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
     text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
+    text = _without_bars(text)
     text = text.rstrip(".;") if not text.endswith("...") else text
     return _without_left_side(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
 
@@ -59,6 +65,12 @@ def _with_backslashes(text: str, letters: Container[str]) -> str:
     return text
 
 
+def _whole(letter: str) -> str:
+    """A letter; a fraction such as one half that is one letter, in brackets."""
+    is_fraction = unicodedata.decomposition(letter).startswith("<fraction>")
+    return f"({unicodedata.normalize('NFKC', letter).replace('⁄', '/')})" if is_fraction else letter
+
+
 def _level(letter: str) -> str:
     """Whether a letter is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
     kind = unicodedata.decomposition(letter).partition(" ")[0]
@@ -79,6 +91,14 @@ def _greek(letter: str) -> str:
 def _subscripts_joined(text: str) -> str:
     """Names without the blanks that were put around Greek letters, before an index."""
     return re.sub(r"\s+_", "_", text)
+
+
+def _without_bars(text: str) -> str:
+    """Absolute values as functions, for Python reads bars as another operation."""
+    parts = text.split("|")
+    if is_latex(text) or len(parts) % 2 == 0:
+        return text
+    return "".join(f"abs({part})" if place % 2 else part for place, part in enumerate(parts))
 
 
 def _without_left_side(text: str) -> str:

@@ -85,6 +85,8 @@ def _in_words(error: BaseException) -> str:
         return "the code needs more memory than it may have"
     if isinstance(error, RecursionError):
         return "the code calls itself without end"
+    if isinstance(error, SyntaxError):
+        return f"SyntaxError: {error.msg}"
     if isinstance(error, OSError):
         # Most of those who meet it have read a file of their own.
         return f"the code uses files, processes or the network, which answers do not have ({str(error)[:_LONGEST]})"
