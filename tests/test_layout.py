@@ -11,7 +11,6 @@ import pytest
 from modules import FLOORS, ROOT, imports, modules
 
 PAGE = ROOT / "docs/explanation/structure.md"
-PICTURE = re.search(r"# Where things are\n\n```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
 FREE = {"errors", "process", "shown"}
 """What every chapter may use."""
 ABOVE = {"api", "cli"}
@@ -24,10 +23,9 @@ def _chapter(module: str) -> str | None:
 
 
 def chapters() -> list[str]:
-    """The chapters in the order of the page's picture, from the top."""
-    assert PICTURE is not None
-    _, below = PICTURE.group(1).split("└─ fedtheory/")
-    return [line.split("/")[0].strip() for line in below.splitlines()[1:]]
+    """List the chapters in the order of the page's table, from the top."""
+    _, table = PAGE.read_text(encoding="utf-8").split("| chapter of `fedtheory/` |")
+    return re.findall(r"^\| `(\w+)/` \|", table, re.M)
 
 
 def _used(chapter: str) -> set[str]:
