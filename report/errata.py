@@ -27,7 +27,7 @@ _LONG = 160
 
 @dataclass(frozen=True)
 class Repair:
-    """Corrected claim in place of a refuted one."""
+    """What takes the place of a refuted claim."""
 
     claim: Claim
     statement: Sequence[Markup]

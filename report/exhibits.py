@@ -1,4 +1,4 @@
-"""Figures and tables that a paper adds to the page of a claim."""
+"""What a paper adds to the page of a claim, drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line breaks of long formulas, and brackets that grow with their content."""
+"""Where long formulas may break, and brackets that grow with what they hold."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Row:
 
     @classmethod
     def of(cls, found: ClaimVerdict) -> Row:
-        """Return the row of a verdict."""
+        """What lists say of a verdict."""
         called = shown_as(found.target, found.claim)
         return cls(
             found.target, found.claim, called, page_name(found.claim), found.verdict, found.instances, tightest(found)
@@ -58,7 +58,7 @@ class Row:
 
     @cached_property
     def searched(self) -> str:
-        """Return the text that a search covers beside title and id: the formula and the names of its symbols."""
+        """What a search looks into beside the title and the id: the formula and the names of its symbols."""
         key = "searched", of_code(_HERE), of_claim(self.claim)
         known: str | None = cache.kept(*key)
         if known is None:
@@ -71,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Findings:
-    """Counts of statements, proofs and refutations."""
+    """What was found, in three numbers."""
 
     statements: int
     proved: int
@@ -114,7 +114,7 @@ class Group:
 
     @property
     def counts(self) -> list[tuple[Verdict, int]]:
-        """Count the claims of each verdict."""
+        """How many there are of each verdict."""
         counted = Counter(row.verdict for row in self.rows)
         return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
 

@@ -63,7 +63,7 @@ class ClaimSection:
 
 @dataclass(frozen=True)
 class RecordedError:
-    """Row with the smallest exact error."""
+    """Where an exact error is smallest."""
 
     name: str
     runs: int

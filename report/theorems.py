@@ -13,7 +13,7 @@ from verify.rocq.project import text_of
 
 @dataclass(frozen=True)
 class TheoremSection:
-    """Section on the theorem that Rocq has accepted."""
+    """What Rocq has accepted of a claim."""
 
     accepted: Checked
     file: str

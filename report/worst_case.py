@@ -46,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True)
 class WorstCaseSection:
-    """Content of the section."""
+    """What the page shows."""
 
     introduction: Markup
     groups: Sequence[Group]
@@ -94,7 +94,7 @@ def _is_positive(claim: Claim) -> bool:
 
 
 def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
-    """Fields of a `WorstCase` besides the claim, which is not pickled."""
+    """What `WorstCase` consists of, beside the claim, which does not travel."""
     try:
         found = worst_case(resolve(target), CLIENTS, local_steps)
     except MissingExtra:

@@ -38,6 +38,8 @@ FILE = {
     "split": "dirichlet",
     "concentration": 1,
 }
+CLASSES = {"kind": "logistic", "inputs": [[[1], [2]], [[1]]], "outputs": [[1, 0], [0]], "ridge": "1/2", "batch": 1}
+ROBUST = {"kind": "huber", "data": "mine.csv", "target": "y", "clients": 2, "ridge": "1/2", "width": 2}
 BY_NAME = {"kind": "least-squares", "data": "named.csv", "target": "y", "client": "who", "shares": "samples"}
 PROBLEMS = {
     "quadratic": QUADRATIC,
@@ -48,6 +50,8 @@ PROBLEMS = {
     "file": FILE,
     "by name": BY_NAME,
 }
+ON_DATA = {"classes": CLASSES, "robust": ROBUST}
+"""Problems that have floats only."""
 STEP = {"local_step_size": "1/20", "rounds": 2}
 ALGORITHMS = {
     "fedavg": STEP,
@@ -75,7 +79,8 @@ def folder(tmp_path: Path) -> Path:
 
 def runs() -> dict[str, dict[str, Any]]:
     """A run file for each kind of problem, and for each kind of algorithm."""
-    by_problem = {name: {"problem": problem, "algorithm": STEP} for name, problem in PROBLEMS.items()}
+    problems = PROBLEMS | ON_DATA
+    by_problem = {name: {"problem": problem, "algorithm": STEP} for name, problem in problems.items()}
     by_algorithm = {name: {"problem": QUADRATIC, "algorithm": keys} for name, keys in ALGORITHMS.items()}
     return by_problem | by_algorithm
 
@@ -99,7 +104,7 @@ def test_keys_that_are_read_are_in_the_schema(folder: Path, monkeypatch: pytest.
     for run in runs().values():
         parse_run(run, FLOAT, folder)
     defined = SCHEMAS["run-file"]["$defs"]
-    kinds = ("quadratic", "least_squares", "losses")
+    kinds = ("quadratic", "least_squares", "linear_models", "losses")
     known = {"problem": {key for kind in kinds for key in defined[kind]["properties"]}}
     known["problem.terms"] = set(defined["term"]["properties"])
     known["algorithm"] = set(defined["algorithm"]["properties"])
@@ -114,7 +119,8 @@ def test_runs_are_valid(name: str, folder: Path) -> None:
     """As they are written by people, and as they are written by the project."""
     RUN_FILE.validate(runs()[name])
     RUN_FILE.validate(run_table(parse_run(runs()[name], FLOAT, folder)))
-    RUN_FILE.validate(run_table(parse_run(runs()[name], RATIONAL, folder)))
+    if name not in ON_DATA:
+        RUN_FILE.validate(run_table(parse_run(runs()[name], RATIONAL, folder)))
 
 
 def test_stored_counterexamples_are_valid() -> None:

@@ -23,7 +23,7 @@ class PrintedStep:
 
     @property
     def why(self) -> str:
-        """Return the reason for the verdict."""
+        """What stands behind the verdict."""
         if self.verdict == "proved":
             return "the kernel accepts its certificate"
         if self.verdict == "fails":

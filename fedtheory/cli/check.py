@@ -122,9 +122,17 @@ def document(found: Check) -> dict[str, Any]:
         "arithmetic": found.arithmetic.kind,
         "settled_by": settled_by,
         "bits": found.bits,
+        "interval": _interval(found),
         **document_of_setting(found.claim),
         "excluded": [{"name": one.name, "reason": one.reason} for one in found.excluded],
     }
+
+
+def _interval(found: Check) -> dict[str, Any] | None:
+    """The interval of the left side, where it is an average over replicas."""
+    from dataclasses import asdict
+
+    return None if found.estimate is None else asdict(found.estimate)
 
 
 def _of_rate(found: Check) -> str | None:
@@ -314,13 +322,20 @@ def _by(found: Check) -> str | None:
     return of_rate or found.decided_in or found.reason
 
 
+def _left(found: Check) -> str:
+    seen = found.estimate
+    if seen is None:
+        return "left side"
+    return f"left side, {seen.confidence:.0%} interval {short(seen.low)} to {short(seen.high)}"
+
+
 def _print_sides(found: Check, worst: Comparison) -> None:
     from rich.markup import escape
 
     from verify.shown_place import name_of_point
 
     place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
-    rows = [[short(worst.lhs), "left side"], [short(worst.rhs), "right side"], [short(worst.ratio), "ratio"]]
+    rows = [[short(worst.lhs), _left(found)], [short(worst.rhs), "right side"], [short(worst.ratio), "ratio"]]
     rows += [[short(term.value), f"term {escape(found.claim.in_words(term.expression))}"] for term in worst.terms]
     for name, point in worst.points.items():
         rows.append([", ".join(short(value) for value in point), name_of_point(found.claim, name, worst)])

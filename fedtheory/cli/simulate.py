@@ -35,6 +35,8 @@ def run(
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
     from fedtheory.arithmetic.enclosures import precise_enclosures
+    from fedtheory.cli.simulated_models import print_models
+    from fedtheory.engine.linear_models import LinearModelRun
     from fedtheory.engine.random_clocks import drawn_runs
     from fedtheory.runfile import read_run
 
@@ -53,6 +55,8 @@ def run(
                 print_drawn(simulated, constants(simulated), found)
         elif as_json:
             print_json(document(simulated))
+        elif isinstance(simulated, LinearModelRun):
+            print_models(simulated, constants(simulated))
         else:
             print_run(simulated, constants(simulated))
 
@@ -72,7 +76,8 @@ def _require_listable(simulated: Run) -> None:
     """Raise `InputError` where a list over all rounds would not fit into memory."""
     from fedtheory.errors import InputError
 
-    most = _MOST_NUMBERS // (simulated.problem.dimension + 1) ** 2
+    size = simulated.problem.dimension + 1
+    most = _MOST_NUMBERS // (size**2 if simulated.problem.is_quadratic else size)
     if simulated.algorithm.rounds > most:
         way_out = "use fewer rounds, or check and plan, which keep no list"
         expected = f"expected at most {most} to be listed, got {simulated.algorithm.rounds}"
@@ -130,11 +135,20 @@ def document(simulated: Run) -> dict[str, Any]:
                 name: _texts(simulated, where_known(partial(getattr, trajectory, f"server_{name}")))
                 for name in MEASURED
             },
+            **_of_models(simulated),
         },
         "local": _local(simulated, trajectory),
         "times": _texts(simulated, _exact(simulated, simulated.algorithm.times(simulated.problem.weights))),
         "diverges": None if divergence is None else {"round": divergence.round, "reason": divergence.reason},
     }
+
+
+def _of_models(simulated: Run) -> dict[str, Any]:
+    """Loss, accuracy and intervals of a run on linear models; nothing on quadratics."""
+    from fedtheory.cli.simulated_models import document_of_models
+    from fedtheory.engine.linear_models import LinearModelRun
+
+    return document_of_models(simulated) if isinstance(simulated, LinearModelRun) else {}
 
 
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:

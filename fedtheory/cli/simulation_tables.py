@@ -59,17 +59,25 @@ def _lost_digits(simulated: Run) -> list[str]:
 
 def print_run(simulated: Run, constants: dict[str, Any]) -> None:
     """Print an exact run."""
-    from rich.markup import escape
-
     trajectory = simulated.attempted_trajectory
-    _print_constants(simulated, constants)
+    print_constants(simulated, constants)
     times = [simulated.arithmetic.number(0, "time"), *simulated.algorithm.times(simulated.problem.weights)]
     measured = {name: where_known(partial(getattr, trajectory, f"server_{name}")) for name in MEASURED}
     columns = {"time": times} | {name: values for name, values in measured.items() if values is not None}
-    rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in _shown(len(trajectory.server_mean))]
+    rows = [
+        [str(n), *(short(values[n]) for values in columns.values())] for n in shown_updates(len(trajectory.server_mean))
+    ]
     print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
-    if trajectory.divergence:
-        print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")
+    print_divergence(simulated)
+
+
+def print_divergence(simulated: Run) -> None:
+    """Say that a run diverges, and why."""
+    from rich.markup import escape
+
+    divergence = simulated.attempted_trajectory.divergence
+    if divergence:
+        print_lines(f"[bold red]diverges[/bold red]: {escape(divergence.reason)}")
         print_lines(*map(escape, _cause(simulated)))
 
 
@@ -87,9 +95,9 @@ def _cause(simulated: Run) -> list[str]:
 
 def print_drawn(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> None:
     """Print averages over sampled schedules, with their intervals."""
-    _print_constants(simulated, constants)
+    print_constants(simulated, constants)
     estimates = {name: getattr(found, name) for name in MEASURED}
-    shown = _shown(len(found.suboptimality.mean))
+    shown = shown_updates(len(found.suboptimality.mean))
     rows = [
         [str(n), *(f"{short(e.mean[n])} ({short(e.low[n])} to {short(e.high[n])})" for e in estimates.values())]
         for n in shown
@@ -101,7 +109,8 @@ def print_drawn(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> 
     print_table(title, ["round", *estimates], rows, whole=("round",))
 
 
-def _print_constants(simulated: Run, constants: dict[str, Any]) -> None:
+def print_constants(simulated: Run, constants: dict[str, Any]) -> None:
+    """Print what a run is on, its constants and the notes on it."""
     from rich.markup import escape
 
     kind = escape(simulated.problem.description)
@@ -114,7 +123,7 @@ def _print_constants(simulated: Run, constants: dict[str, Any]) -> None:
     )
 
 
-def _shown(count: int) -> list[int]:
+def shown_updates(count: int) -> list[int]:
     """Numbers of the updates that are shown, of 0 .. count - 1."""
     last = count - 1
     return sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})

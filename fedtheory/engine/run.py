@@ -89,6 +89,21 @@ class Run(Shown):
         """The same run in double precision."""
         return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
+    is_estimated = False
+    """Whether expectations are averages over replicas instead of exact."""
+    replicas = 1
+    """How many replicas of the run are simulated."""
+
+    @property
+    def errors_are(self) -> str:
+        """How errors are known, in a word."""
+        return "estimated" if self.is_estimated else "exact"
+
+    @property
+    def groups(self) -> tuple[Run, ...]:
+        """The run once for every independent group of its replicas, where expectations are estimates; else none."""
+        return ()
+
     def refined(self, _bits: int) -> Run:
         """The same run for enclosures of so many bits; without enclosures there is nothing to refine."""
         return self

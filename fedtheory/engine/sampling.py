@@ -42,7 +42,7 @@ def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> 
     received = np.repeat(model[:, None, :], problem.clients, axis=1)
     yield model
     for update in algorithm.updates():
-        weights = _weights(algorithm, update, problem.weights, replicas, generator)
+        weights = sample_weights(algorithm, update, problem.weights, replicas, generator)
         displacement = _local_work(problem, algorithm, received, generator) - received
         change = np.einsum("rm,rmd->rd", weights, displacement)
         model = model + algorithm.aggregation.server_step_size * change
@@ -50,7 +50,7 @@ def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> 
         yield model
 
 
-def _weights(
+def sample_weights(
     algorithm: Algorithm, update: Update, importance: Array, replicas: int, generator: np.random.Generator
 ) -> Array:
     """Weights w_i(n) of one update in every replica, (replicas, M)."""

@@ -10,7 +10,6 @@ from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.moments.batch import Batch, Shape, shape_of
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
-from fedtheory.federation.problem import Problem
 
 _LARGEST = 2**22
 """Numbers of a batch's largest array, a few of which fit into a small machine's memory."""
@@ -38,7 +37,7 @@ def find_together(runs: Iterable[Run]) -> None:
 
 
 def _is_in_floats(run: Run) -> bool:
-    return isinstance(run.problem, Problem) and run.problem.arithmetic is FLOAT
+    return run.problem.is_quadratic and run.problem.arithmetic is FLOAT
 
 
 def _find_defined(runs: list[Run]) -> None:

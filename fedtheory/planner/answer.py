@@ -109,7 +109,7 @@ class Answer:
         """What to run and what comes of it, by names."""
         best = self.best
         found = {"step size to use": number(best.step_size), "rounds": str(best.rounds)}
-        found[f"exact {self.error.name} then"] = number(best.error)
+        found[f"{self.run.errors_are} {self.error.name} then"] = number(best.error)
         if math.isfinite(self.reached.diverges_from):
             found["diverges from the step size"] = number(self.reached.diverges_from)
         if self.promise is not None:

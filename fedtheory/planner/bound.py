@@ -26,6 +26,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
 from fedtheory.planner.comparators import Comparators, ComparedWith
 from fedtheory.planner.coverage import error_of
+from fedtheory.planner.model_comparators import comparators_of
 
 STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
     "local_step_size",
@@ -249,7 +250,7 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
     names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
     values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
-    followed = Comparators.of(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
+    followed = comparators_of(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
     return Bound(claim, terms, known, names, completed(values), followed)
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
-from fedtheory.federation.problem import Problem
 
 _FLAT = 1e-13
 """Eigenvalues of R nearer to one belong to directions that no client moves."""
@@ -30,7 +29,7 @@ _MOST = 2**22
 def has_closed_rounds(run: Run) -> bool:
     """Whether final errors of a run have this closed form."""
     problem = run.problem
-    if not isinstance(problem, Problem) or problem.arithmetic is not FLOAT or not problem.is_bounded_below:
+    if not problem.is_quadratic or problem.arithmetic is not FLOAT or not problem.is_bounded_below:
         return False
     return rounds_repeat(problem, run.algorithm)
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
-from fedtheory.federation.losses import LossProblem
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.stability import diverges_from
@@ -60,7 +59,7 @@ def cause_of_divergence(run: Run, edge: float | None = None) -> Cause | None:
 
     `edge` is the step size from which on it diverges, where that is known already.
     """
-    if isinstance(run.problem, LossProblem):
+    if not run.problem.is_quadratic:
         return None
     floats, problem = run.as_floats(), run.problem
     curvatures = plain_floats(floats.client_smoothness)

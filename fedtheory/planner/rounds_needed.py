@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.engine.linear_models import LinearModelRun
+from fedtheory.engine.linear_models.replicas import multiplications
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
-from fedtheory.federation.losses import LossProblem
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.closed_rounds import ClosedRounds, Rounds, has_closed_rounds
@@ -46,6 +47,8 @@ _BETWEEN = 33
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
 """Ratio of neighbouring step sizes where each costs a run, how many are tried, how many worse ones end it."""
 
+_FAR_OUT = 3
+"""Exponent of the largest step size that is tried on losses of bounded slope."""
 _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
 """Parts of the nearest step size that are tried with more rounds."""
 
@@ -126,7 +129,13 @@ class RoundsNeeded:
         """The largest step size that keeps the margin."""
         if math.isinf(self.diverges_from):
             return max(self.errors.planned, self.errors.grid[-1])
-        return (1 - self.margin) * self.diverges_from
+        largest = (1 - self.margin) * self.diverges_from
+        # Losses of bounded slope diverge late, if ever: the best step sizes are far below.
+        return largest if self.errors.run.problem.is_quadratic else min(largest, self._farthest)
+
+    @property
+    def _farthest(self) -> float:
+        return max(self.errors.planned, self.errors.step(_FAR_OUT))
 
     def curve(self, step_size: float, rounds: int) -> Array:
         """The exact error after 1 .. `rounds` rounds, (rounds,)."""
@@ -303,7 +312,9 @@ def operations(run: Run, rounds: int) -> float:
     if is_one_path(run):
         return rounds * (_OVERHEAD / 100 + numbers_of_path(run) ** 2)
     steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
-    repeats = not isinstance(run.problem, LossProblem) and rounds_repeat(run.problem, run.algorithm)
+    if isinstance(run, LinearModelRun):
+        return float(rounds * run.replicas * multiplications(run.problem, run.algorithm))
+    repeats = run.problem.is_quadratic and rounds_repeat(run.problem, run.algorithm)
     return rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)
 
 

@@ -8,7 +8,6 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.moments.stationary import stationary_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, FedtheoryError
-from fedtheory.federation.problem import Problem
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
 
@@ -18,7 +17,7 @@ _MOST_DIMENSIONS = 16
 
 def limit_of(run: Run, error: Quantity) -> float | None:
     """The limit of the last model's error; None for others, in many dimensions, and where there is none."""
-    if error is not q.final_suboptimality or not isinstance(run.problem, Problem):
+    if error is not q.final_suboptimality or not run.problem.is_quadratic:
         return None
     if run.problem.dimension > _MOST_DIMENSIONS or run.algorithm.work.schedule is not None:
         return None

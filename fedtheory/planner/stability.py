@@ -8,12 +8,13 @@ from collections.abc import Callable
 import numpy as np
 
 from fedtheory.arithmetic import plain_float
+from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import ClosedRounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
+from fedtheory.planner.model_edges import diverges_beyond
 
 _NARROW, _WIDE = 1.05, 1.3
 """Factors between step sizes that are tried, where one costs a decomposition and where it costs rounds."""
@@ -36,6 +37,8 @@ def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
     With a closed form it is the first at which the spectral radius of the round map passes one. Random weights and
     mini-batch noise diverge earlier: second moments are then followed at a few step sizes below.
     """
+    if isinstance(errors.run, LinearModelRun):
+        return diverges_beyond(errors.run)
     if closed is not None:
         return errors.planned * _first_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
     start = 1 / (4 * plain_float(errors.run.smoothness)) if errors.run.smoothness > 0 else errors.planned
@@ -47,7 +50,7 @@ def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
 
 def has_one_map(run: Run) -> bool:
     """Whether the expectation of the model follows the same symmetric map in every round."""
-    return isinstance(run.problem, Problem) and run.algorithm.defined is None and run.algorithm.clock.is_synchronous
+    return run.problem.is_quadratic and run.algorithm.defined is None and run.algorithm.clock.is_synchronous
 
 
 def _first_unstable(is_stable: Callable[[float], bool], start: float, factor: float, width: float) -> float:

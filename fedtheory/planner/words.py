@@ -53,7 +53,7 @@ def _use(answer: Answer) -> str:
     best = answer.best
     steps, rounds = counted(answer.local_steps, "local step"), counted((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
-    exact = f"{_time(answer)}exact {answer.error.name} {short(best.error)}{_beside(answer)}"
+    exact = f"{_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{_beside(answer)}"
     rest = f"{_margin(answer)}; {_as_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
@@ -148,7 +148,7 @@ def _limit(plan: ClaimPlan, write: Write) -> str:
 
 
 def _limits(answer: Answer, write: Write) -> str:
-    exact = _exact_limit(answer.best)
+    exact = _exact_limit(answer.best, answer.run.errors_are)
     if answer.promise is None:
         return exact
     term, share = answer.promise.largest_term
@@ -156,16 +156,16 @@ def _limits(answer: Answer, write: Write) -> str:
     return f"{exact}; the bound is limited by its term {words}, {share:.0%} of it"
 
 
-def _exact_limit(best: Outcome) -> str:
+def _exact_limit(best: Outcome, known: str) -> str:
     if best.limit is not None and math.isfinite(best.limit):
         parts = ""
         if best.noise_floor is not None:
             parts = f" ({short(best.limit - best.noise_floor)} by drift, {short(best.noise_floor)} by noise)"
         way = "rises" if best.limit > best.error else "falls"
-        return f"with ever more rounds the exact error {way} to {short(best.limit)}{parts}"
+        return f"with ever more rounds the {known} error {way} to {short(best.limit)}{parts}"
     if best.still_falls:
-        return "the exact error still falls with the rounds"
-    return "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
+        return f"the {known} error still falls with the rounds"
+    return f"the {known} error has settled: noise and drift at this step size keep it up, not the rounds"
 
 
 def constants_alone(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:

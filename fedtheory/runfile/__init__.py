@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import Arithmetic
+from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.losses import LossRun
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
+from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.datasets import FILES
 from fedtheory.federation.problem.least_squares import in_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.limits import require_affordable
+from fedtheory.runfile.linear_models import read_any_problem
 from fedtheory.runfile.mistakes import read_or_list
-from fedtheory.runfile.problems import read_problem
+from fedtheory.runfile.model_limits import require_affordable_models
 from fedtheory.runfile.table import Table
 from fedtheory.runfile.write import run_table, run_toml
 
@@ -55,7 +58,7 @@ def read_toml(file: str | Path) -> dict[str, Any]:
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
     """The run of an already parsed run file; data files are looked up from `folder`."""
     document = Table(content, "", arithmetic)
-    problem = read_problem(document.table("problem"), folder)
+    problem = read_any_problem(document.table("problem"), folder)
     algorithm = read_algorithm(document.table("algorithm"), problem, folder)
     document.finish()
     return _affordable(problem, algorithm)
@@ -67,6 +70,9 @@ def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
 
 
 def _affordable(problem: Problem, algorithm: Algorithm) -> Run:
+    if isinstance(problem, LinearModelProblem):
+        require_affordable_models(problem, algorithm)
+        return LinearModelRun(problem, algorithm)
     if algorithm.defined is not None and algorithm.defined.tells_coordinates_apart:
         problem = in_all_dimensions(problem)
     require_affordable(problem, algorithm)

@@ -26,7 +26,7 @@ from fedtheory.runfile.table import Table
 
 def read_problem(table: Table, folder: Path) -> Problem:
     """The problem of a `[problem]` table; data files are looked up from `folder`."""
-    kind = table.choice("kind", ("quadratic", "least-squares", *KINDS))
+    kind = table.choice("kind", ("quadratic", "least-squares", "logistic", *KINDS))
     if kind in KINDS:
         problem: Problem = read_losses(table, KINDS[kind])
     else:
@@ -49,15 +49,23 @@ def _quadratic(table: Table) -> Problem:
 
 
 def _least_squares(table: Table, folder: Path) -> Problem:
-    if table.has("inputs"):
-        return _on_rows(table, *_inline_data(table))
-    return problem_on(table, _named_data(table, folder))
+    return _on_rows(table, *read_rows(table, folder))
+
+
+def read_rows(table: Table, folder: Path) -> tuple[ClientData, str]:
+    """The rows of each client, written into the table or of a data set, and what they are called."""
+    return _inline_data(table) if table.has("inputs") else _split_rows(table, _named_data(table, folder))
 
 
 def problem_on(table: Table, data: DataSet) -> Problem:
     """Least squares on a data set, by the keys of a `[problem]` table that say how."""
+    return _on_rows(table, *_split_rows(table, data))
+
+
+def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
+    """The rows of a data set as the keys say, split over clients, and its name."""
     prepared = data.prepared(_choice(table, "standardize", False), _choice(table, "intercept", data.intercept))
-    return _on_rows(table, split_data(prepared, _rows_of_clients(table, data), table.arithmetic), data.name)
+    return split_data(prepared, _rows_of_clients(table, data), table.arithmetic), data.name
 
 
 AUTOMATIC = "auto"
@@ -79,8 +87,8 @@ def _on_rows(table: Table, data: ClientData, name: str) -> Problem:
     return least_squares(
         replace(data, ridge=table.number("ridge", 0), free=_is_intercept_free(table, data)),
         read_start(table, data.inputs[0].shape[1]),
-        **_batches(table),
-        weights=_shares(table, data),
+        **read_batches(table),
+        weights=read_shares(table, data),
         description=f"least squares on {name}",
     )
 
@@ -97,7 +105,7 @@ def _is_intercept_free(table: Table, data: ClientData) -> bool:
     return True
 
 
-def _shares(table: Table, data: ClientData) -> Array | None:
+def read_shares(table: Table, data: ClientData) -> Array | None:
     """The clients' importance, (M,): as given, or in proportion to their rows; None where all count alike."""
     given = table.optional_array("weights", 1)
     if not table.has("shares"):
@@ -116,7 +124,7 @@ def _require_fitting(data: ClientData) -> None:
         raise InputError("problem.data", f"{expected}, got {len(data.inputs)} x {columns} x {columns}: use fewer")
 
 
-def _batches(table: Table) -> dict[str, Any]:
+def read_batches(table: Table) -> dict[str, Any]:
     """Size of the mini-batches and how they are drawn; none without `batch`."""
     if table.has("batch"):
         return {"batch": table.integer("batch"), "replacement": table.flag("replacement", True)}

@@ -11,6 +11,7 @@ from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, Bernoulli, Fixed, Full, Multinomial, Normalised, Participation, Uniform
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
+from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.oracles import AdditiveNoise, MiniBatch
@@ -27,6 +28,8 @@ def run_table(run: Run) -> dict[str, Any]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
+    if isinstance(problem, LinearModelProblem):
+        return _models(problem)
     if isinstance(problem, LossProblem):
         return _losses(problem)
     if problem.data is not None:
@@ -57,6 +60,24 @@ def _least_squares(problem: Problem) -> dict[str, Any]:
         table["ridge"] = problem.arithmetic.text(given.data.ridge)
         table |= {"penalize_intercept": False} if given.data.free else {}
     if isinstance(problem.oracle, MiniBatch):
+        table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
+    return table | _weights(problem)
+
+
+def _models(problem: LinearModelProblem) -> dict[str, Any]:
+    model = problem.model
+    rows = [model.rows_of(client) for client in range(model.clients)]
+    outputs = model.offsets if problem.classes is None else model.labels
+    table: dict[str, Any] = {
+        "kind": model.loss.kind.name if problem.classes is None else "logistic",
+        "inputs": [_numbers(model.inputs[own] * model.labels[own, None], problem) for own in rows],
+        "outputs": [_numbers(outputs[own], problem) for own in rows],
+        "start": _numbers(problem.start, problem),
+        "ridge": problem.arithmetic.text(model.ridge),
+    }
+    if problem.classes is None:
+        table["width"] = problem.arithmetic.text(model.loss.width)
+    if isinstance(problem.oracle, RowBatches):
         table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
     return table | _weights(problem)
 

@@ -41,7 +41,7 @@ _IN_WORDS: Mapping[type, str] = {
 
 
 def obstacle(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> str | None:
-    """Describe the part of an expression that is no function of numbers; None where there is none.
+    """What in an expression is no function of numbers, in words; None where nothing is.
 
     A symbol without a notion stands for the values that a claim tries for it.
     """

@@ -1,4 +1,4 @@
-"""Messages of one aggregation over the number of workers."""
+"""What one aggregation costs in messages, against the number of workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tightness of a bound along one setting of a run."""
+"""How tight a bound is along one setting of a run."""
 
 from __future__ import annotations
 

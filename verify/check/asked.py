@@ -1,4 +1,4 @@
-"""Values of a run that the expressions of a claim require."""
+"""What the expressions of a claim ask of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.language.quantities import Quantity
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Values that expressions require of a run."""
+    """What expressions ask of a run."""
 
     quantities: tuple[Quantity, ...]
     counts_clients: bool
@@ -24,19 +24,19 @@ class Asked:
 
     @classmethod
     def by(cls, expressions: Sequence[Expr], claim: Claim) -> Asked:
-        """Collect the values that some expressions of a claim require."""
+        """What expressions of a claim ask for."""
         symbols = sorted({symbol for each in expressions for symbol in each.free_symbols}, key=str)
         notions = dict.fromkeys(claim.notation.get(symbol) for symbol in symbols)
         counts_clients = any(each.has(Average, ClientSum) for each in expressions)
         return cls(tuple(notion for notion in notions if isinstance(notion, Quantity)), counts_clients)
 
     def kind(self, run: Run) -> Hashable:
-        """Return the key of runs of one computation; raises `FedtheoryError` where a quantity has no value."""
+        """What runs of one computation have in common; `FedtheoryError` where a quantity has no value."""
         _, widths = self._shapes(run)
         return widths, run.problem.clients if self.counts_clients else None
 
     def size(self, run: Run) -> tuple[int, int]:
-        """Count the rounds and local steps of a run that have values of their own."""
+        """How many rounds and local steps of a run are told apart."""
         size, _ = self._shapes(run)
         return size
 
@@ -52,11 +52,11 @@ class Asked:
 
 @cache
 def in_conditions(claim: Claim) -> Asked:
-    """Collect the values that the conditions of a claim require."""
+    """What the conditions of a claim ask for."""
     return Asked.by(claim.conditions, claim)
 
 
 @cache
 def in_relations(claim: Claim) -> Asked:
-    """Collect the values that the relations of a claim require."""
+    """What the relations of a claim ask for."""
     return Asked.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.losses import LossRun
 from fedtheory.engine.run import Run
 from fedtheory.federation.client_data import ClientData
@@ -26,14 +27,16 @@ _NUDGES = ((3, -5, 7, -2), (-4, 6, 1, 5), (1, 2, -8, -3))
 
 
 def nearby_runs(run: Run) -> tuple[Run, ...]:
-    """A few runs next to a float run, drawn from fixed factors; none for exact runs, which do not round."""
-    if run.arithmetic is not FLOAT:
+    """A few runs next to a float run, drawn from fixed factors; none where nothing rounds or errors are estimates."""
+    if run.arithmetic is not FLOAT or run.is_estimated:
         return ()
     return tuple(_moved(run, *(1 + _NUDGE * nudge for nudge in nudges)) for nudges in _NUDGES)
 
 
 def _moved(run: Run, curvature: float, length: float, variance: float, step: float) -> Run:
     algorithm = run.with_step_factor(step).algorithm
+    if isinstance(run, LinearModelRun):
+        return replace(run, problem=run.problem.nudged(curvature, length), algorithm=algorithm)
     if isinstance(run.problem, LossProblem):
         return LossRun(_losses(run.problem, curvature, length, variance), algorithm)
     return Run(_quadratics(run.problem, curvature, length, variance), algorithm)

@@ -21,7 +21,8 @@ from fedtheory.language.quantities.measuring.expectations import measure_togethe
 from verify.check.applicability import applicability, exclusion_of, reason_of
 from verify.check.asked import in_relations
 from verify.check.comparison import compare
-from verify.check.links import links_of
+from verify.check.estimated import estimated
+from verify.check.links import Link, links_of
 from verify.check.outcome import Check
 from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend
@@ -91,17 +92,26 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     found = given(True, None, regions=regions(claim, run))
     if not found.is_steady:
         return found
+    if claim.rate is not None and run.is_estimated:
+        return replace(found, reason="ladders of a rate climb exact errors; Monte-Carlo, no verdict")
     if claim.rate is not None:
         return replace(found, rate=_rate(claim, run, nearby))
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim is a definition")
     for each in (run, *nearby):
         measure_together(in_relations(claim).quantities, each)
-    return replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
+    found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
+    return _with_interval(found, links, run) if run.is_estimated else found
+
+
+def _with_interval(found: Check, links: Sequence[Link], run: Run) -> Check:
+    """A check on a run whose expectations are averages over replicas: the interval decides, and refutes nothing."""
+    seen = estimated(links, partial(stacked_sites, found.claim), run)
+    return found if seen is None else replace(found, settlement=seen.settlement, estimate=seen.left)
 
 
 def regions(claim: Claim, run: Run) -> dict[str, str]:
-    """Return the regions on which the claim's constants hold."""
+    """Where the constants that the claim uses hold."""
     found = [(notion.name, notion.region_on(run)) for notion in constants_with_regions(claim)]
     return {name: region.description for name, region in found if region is not None}
 

@@ -1,4 +1,4 @@
-"""Outcome of a claim on a run: applicability, verdict, and the tightest place."""
+"""What is found of a claim on a run: whether it applies, whether it holds, and where it is tightest."""
 
 from __future__ import annotations
 
@@ -27,12 +27,22 @@ class Settlement:
     """What decided, in words: in which numbers, or by a proof."""
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """The left side of a relation as an average over replicas."""
+
+    low: float
+    high: float
+    replicas: int
+    confidence: float
+
+
 CLEAR = 1.1
 """Ratio of the sides from which a violation convinces at a glance."""
 
 
 def unclearness(ratio: float | None) -> int:
-    """Rank a violation: 0 for a clear margin, 1 for a small one, 2 where a side is zero."""
+    """How little a violation convinces: 0 by a clear margin, 1 by a small one, 2 where a side is zero."""
     if ratio is None:
         return 2
     return 0 if ratio >= CLEAR else 1
@@ -45,7 +55,7 @@ def is_everywhere(regions: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Check(Shown):
-    """Outcome of a claim on a run."""
+    """What a claim says of a run."""
 
     claim: Claim
     arithmetic: Arithmetic
@@ -67,10 +77,12 @@ class Check(Shown):
     """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
     bits: int | None = None
     """Of enclosures, the precision of the answer."""
+    estimate: Estimate | None = None
+    """The interval of the left side, where expectations are averages over replicas."""
 
     @property
     def excluded_by(self) -> str:
-        """Name the first premise that excludes the run; empty where none does."""
+        """What excludes the run, by name: the first of several; empty where nothing does."""
         return self.excluded[0].name if self.excluded else ""
 
     def summary(self) -> str:
@@ -109,7 +121,7 @@ class Check(Shown):
 
     @property
     def decided_in(self) -> str | None:
-        """Name the numbers or the proof that decided; None where nothing is decided."""
+        """What decided: which numbers, or a proof; None where nothing is decided."""
         if self.holds is None:
             return None
         if self.settlement is not None:

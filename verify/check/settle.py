@@ -1,4 +1,4 @@
-"""Decide in rationals, or in enclosures, the checks that floats leave open."""
+"""What floats leave open, decided in rationals, or in enclosures where there are none."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def check_and_settle(
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):
         given = certified(given, on_progress)
-    return settle(check(claim, given, nearby_runs(given)), exactly, on_progress)
+    found = check(claim, given, nearby_runs(given))
+    return found if given.is_estimated else settle(found, exactly, on_progress)
 
 
 def decidable(run: Run) -> Run:
@@ -76,7 +77,7 @@ def decidable(run: Run) -> Run:
 
 
 def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
-    """Decide a check that floats leave open by repeating the run exactly, where that is affordable.
+    """What floats leave open, decided by repeating the run exactly where that is affordable.
 
     Near ties, violations, and assumptions that floats cannot decide.  Where
     rationals would be too long, a near tie is settled by the claim's proof, and

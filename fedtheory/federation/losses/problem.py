@@ -27,6 +27,7 @@ class LossProblem(Problem):
     terms: Terms
     given: LossProblem
     """The problem in the coordinates that it was given in, in which all its data are exact."""
+    is_quadratic = False
 
     def __init__(self, terms: Terms, weights: Array, start: Array, oracle: Oracle) -> None:
         # The attributes of a problem that quadratics have besides these are not there.

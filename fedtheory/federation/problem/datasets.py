@@ -69,8 +69,8 @@ class DataSet:
 
     @property
     def two_classes(self) -> bool:
-        """Whether the outputs are the labels -1 and 1."""
-        return set(np.unique(self.outputs)) == {-1.0, 1.0}
+        """Whether the outputs are two labels."""
+        return len(np.unique(self.outputs)) == 2
 
     def standardised(self) -> DataSet:
         """Every feature with mean zero and deviation one over all rows; one that never changes becomes zero."""

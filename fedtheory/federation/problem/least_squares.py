@@ -80,7 +80,7 @@ THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; who minimises h
 def notes_on(problem: Problem) -> list[str]:
     """What a reader of numbers on data should know: which loss it is, what is odd in the data, how clients count."""
     if problem.data is None:
-        return []
+        return list(problem.notes)
     others = (note_on_batches(problem), note_on_shares(problem))
     found = [note for note in others if note is not None]
     return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *found]

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Problem(Shown):
     description: str = "quadratics"
     span: RowSpan | None = None
     """What rows in more dimensions span, where these are its coordinates."""
+    is_quadratic = True
+    """Whether Hessians are constant and gradients affine: then moments close."""
+    notes: ClassVar[Sequence[str]] = ()
+    """Facts that a reader of numbers on the problem should know."""
 
     def __post_init__(self) -> None:
         clients, dimension = len(self.hessians), self.start.shape[0]

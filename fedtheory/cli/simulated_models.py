@@ -1,0 +1,64 @@
+"""A simulated run on linear models: loss and accuracy beside the errors, with intervals where they are estimated."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import print_table, short
+from fedtheory.cli.simulation_tables import MEASURED, print_constants, print_divergence, shown_updates, where_known
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fedtheory.engine.linear_models import LinearModelRun
+    from fedtheory.engine.sampling import Estimate
+
+_SHOWN = ("loss", "accuracy", *MEASURED)
+
+
+def estimates(simulated: LinearModelRun) -> Mapping[str, Estimate]:
+    """What exists of loss, accuracy and errors over the server's updates, by name."""
+    measure = simulated.attempted_trajectory.interval
+    found = {name: where_known(partial(measure, name)) for name in _SHOWN}
+    return {name: estimate for name, estimate in found.items() if estimate is not None}
+
+
+def document_of_models(simulated: LinearModelRun) -> dict[str, Any]:
+    """Loss and accuracy for the JSON document, and the intervals of everything that is estimated; null where exact."""
+    found = estimates(simulated)
+    added = {name: found[name].mean.tolist() if name in found else None for name in ("loss", "accuracy")}
+    if not simulated.is_estimated:
+        return {**added, "interval": None}
+    first = next(iter(found.values()))
+    ends = {name: {"low": one.low.tolist(), "high": one.high.tolist()} for name, one in found.items()}
+    return {
+        **added,
+        "interval": {
+            "replicas": simulated.replicas,
+            "seed": simulated.seed,
+            "confidence": first.confidence,
+            **ends,
+        },
+    }
+
+
+def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
+    """Print a run for a terminal: constants, then some of the server's updates."""
+    print_constants(simulated, constants)
+    found = estimates(simulated)
+    columns = {name: [_cell(one, n) for n in range(len(one.mean))] for name, one in found.items()}
+    count = len(next(iter(columns.values())))
+    rows = [[str(n), *(cells[n] for cells in columns.values())] for n in shown_updates(count)]
+    title = "the server's model; nothing is random, errors are those of floats"
+    if simulated.is_estimated:
+        first = next(iter(found.values()))
+        how = f"{simulated.replicas} replicas, with {first.confidence:.0%} intervals; seed {simulated.seed}"
+        title = f"the server's model, by Monte-Carlo: averages over {how}"
+    print_table(title, ["round", *columns], rows, whole=("round",))
+    print_divergence(simulated)
+
+
+def _cell(one: Estimate, n: int) -> str:
+    reach = one.high[n] - one.mean[n]
+    return short(one.mean[n]) + (f" ± {reach:.2g}" if reach > 0 else "")

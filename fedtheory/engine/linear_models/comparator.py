@@ -1,0 +1,92 @@
+"""A point to compare a run on linear models with: upper bounds on what noise and dissimilarity are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.linear_models import LinearModelProblem
+
+
+@dataclass(frozen=True, eq=False)
+class ModelComparator:
+    """A point y: how good it is, how far from the start, and what gradients are there.
+
+    `distance` is how far the point that is meant may be from it: numbers are upper bounds for both.
+    """
+
+    problem: LinearModelProblem
+    point: Array
+    """y - x*, (d,)."""
+    distance: float = 0.0
+
+    @cached_property
+    def suboptimality(self) -> float:
+        """F(y) - F*."""
+        above = float(self.problem.centred.gaps(self.point[None])[0])
+        return max(above, 0.0) + self.problem.minimum.gap
+
+    @cached_property
+    def distance_sq(self) -> float:
+        """|x^0 - y|^2."""
+        away = self.problem.centred.start - self.point
+        return (float(np.linalg.norm(away)) + self.distance) ** 2
+
+    @property
+    def noise_sq(self) -> float:
+        """sum_i p_i E|g_i(y) - grad F_i(y)|^2."""
+        return self.noise_sq_with(np.ones(self.problem.clients))
+
+    @property
+    def dissimilarity_sq(self) -> float:
+        """sum_i p_i |grad F_i(y) - grad F(y)|^2."""
+        return self.dissimilarity_sq_with(np.ones(self.problem.clients))
+
+    def noise_sq_with(self, factors: Array) -> float:
+        """sum_i p_i c_i E|g_i(y) - grad F_i(y)|^2 for factors c_i of the clients, (M,)."""
+        return float(self.client_noise @ (self.problem.weights * factors))
+
+    def dissimilarity_sq_with(self, factors: Array) -> float:
+        """sum_i p_i c_i |grad F_i(y) - grad F(y)|^2 for factors c_i of the clients, (M,)."""
+        return float(self._dissimilarities @ (self.problem.weights * factors))
+
+    @cached_property
+    def client_noise(self) -> Array:
+        """E|g_i(y) - grad F_i(y)|^2 of each client, (M,)."""
+        model, known = self.problem.centred.model, self.problem.known_everywhere
+        slopes = model.loss.slope(model.margins(self.point))
+        moments = _client_means(slopes**2 * model.lengths_sq, model.first_rows, model.counts)
+        means = _client_means(slopes[:, None] * model.inputs, model.first_rows, model.counts)
+        variances = known.shrinkages * np.maximum(moments - (means * means).sum(axis=1), 0.0)
+        moved = np.sqrt(known.mean_square_smoothness) * self.distance
+        noise: Array = (np.sqrt(variances) + np.where(known.shrinkages > 0, moved, 0.0)) ** 2
+        return noise
+
+    @cached_property
+    def _dissimilarities(self) -> Array:
+        """|grad F_i(y) - grad F(y)|^2 of each client, (M,)."""
+        clients = self.problem.clients
+        each = self.problem.centred.gradients(np.broadcast_to(self.point, (1, clients, len(self.point))))[0]
+        apart = np.linalg.norm(each - self.problem.weights @ each, axis=1)
+        known = self.problem.known_everywhere
+        moved = (known.client_smoothness + known.objective_smoothness) * self.distance
+        dissimilarities: Array = (apart + moved) ** 2
+        return dissimilarities
+
+
+def comparator_at(problem: LinearModelProblem, time: float, near: Array | None = None) -> ModelComparator:
+    """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is a first guess, measured from x*.
+
+    A bound that holds for every point holds for the one that is found.
+    """
+    return ModelComparator(problem, problem.about_optimum.compared_at(time, near))
+
+
+def _client_means(values: Array, first: Array, counts: Array) -> Array:
+    """Means over each client's rows, (M, ...), of values (n, ...)."""
+    sums = np.add.reduceat(values, first, axis=0)
+    means: Array = sums / counts.reshape(-1, *[1] * (values.ndim - 1))
+    return means

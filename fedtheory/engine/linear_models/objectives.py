@@ -1,0 +1,137 @@
+"""Linear models as the functions that claims evaluate, and the objectives of a run's updates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames.path import PathVector, PlainFrame
+from fedtheory.engine.objectives import Objectives
+from fedtheory.engine.surrogate import Surrogate
+from fedtheory.engine.vectors import Vector, VectorSpace
+from fedtheory.errors import NoMinimiser, NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.linear_models import LinearModelProblem
+from fedtheory.federation.linear_models.minimiser import minimum_of
+
+
+@dataclass(frozen=True, eq=False)
+class ModelObjectives(Objectives):
+    """The F_i of each client, in coordinates centred at x*."""
+
+    centred: LinearModelProblem
+
+    def gradients(self, clients: Sequence[int], points: Array) -> Array:
+        spread = np.zeros((*points.shape[:-2], self.centred.clients, points.shape[-1]))
+        spread[..., list(clients), :] = points
+        return np.asarray(self._at_each(spread)[..., list(clients), :])
+
+    def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
+        return PathVector(self._at_each(self._points(at)))
+
+    def value(self, space: VectorSpace, at: Vector) -> Array:
+        assert isinstance(space, PlainFrame)
+        points = self._points(at)
+        flat = points.reshape(-1, *points.shape[-2:])
+        return space.of_outcomes(self.centred.model.client_values(flat).reshape(points.shape[:-1]))
+
+    def scale(self, space: VectorSpace, at: Vector) -> Array:
+        # All terms are of one sign: none cancels another.
+        return abs(self.value(space, at))
+
+    def _at_each(self, points: Array) -> Array:
+        flat = points.reshape(-1, *points.shape[-2:])
+        return self.centred.gradients(flat).reshape(points.shape)
+
+    def _points(self, at: Vector) -> Array:
+        """Where each objective is evaluated, (..., M, d)."""
+        values = _plain(at)
+        return np.broadcast_to(values, (*values.shape[:-2], self.centred.clients, values.shape[-1]))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanObjective(Objectives):
+    """F alone, in coordinates centred at x*, at every client's vector."""
+
+    centred: LinearModelProblem
+
+    def gradients(self, clients: Sequence[int], points: Array) -> Array:
+        assert len(clients) == points.shape[-2]
+        return self._at_each(points)
+
+    def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
+        return PathVector(self._at_each(_plain(at)))
+
+    def value(self, space: VectorSpace, at: Vector) -> Array:
+        assert isinstance(space, PlainFrame)
+        points = _plain(at)
+        found = self.centred.values(points.reshape(-1, points.shape[-1]))
+        return space.of_outcomes(found.reshape(points.shape[:-1]))
+
+    def scale(self, space: VectorSpace, at: Vector) -> Array:
+        return abs(self.value(space, at))
+
+    def _at_each(self, points: Array) -> Array:
+        return self.centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
+
+
+def _plain(at: Vector) -> Array:
+    if not isinstance(at, PathVector):
+        raise NotApplicable("moments say nothing about losses that are not quadratic")
+    return at.values
+
+
+class ModelSurrogate(Surrogate):
+    """The objectives of a run's updates, for linear models."""
+
+    def __init__(self, problem: LinearModelProblem, algorithm: Algorithm) -> None:
+        super().__init__(problem, algorithm)
+        self.problem: LinearModelProblem = problem
+        self._centred = problem.centred
+
+    def _minimiser(self, weights: Array, near: Array) -> Array:
+        try:
+            return minimum_of(self._centred.model, weights / weights.sum(), near).point
+        except NoMinimiser:
+            raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
+
+    def mixed_value(self, weights: Array, point: Array) -> float:
+        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        return float(weights @ self.client_values(point))
+
+    def mixed_slope(self, weights: Array, point: Array) -> Array:
+        """Its gradient there, (d,)."""
+        slope: Array = weights @ self._centred.gradients(self._spread(point[None]))[0]
+        return slope
+
+    def client_values(self, points: Array) -> Array:
+        """L_i, (..., M), at points (..., d)."""
+        flat = self._spread(points.reshape(-1, points.shape[-1]))
+        values = self._centred.model.client_values(flat)
+        return np.asarray(values.reshape(*points.shape[:-1], self._centred.clients))
+
+    def _spread(self, points: Array) -> Array:
+        """Each point (K, d) for every client, (K, M, d)."""
+        return np.repeat(points[:, None], self._centred.clients, axis=1)
+
+    @cached_property
+    def least_client_values(self) -> Array:
+        """L_i(theta_i*), (M,)."""
+        return np.asarray(self._centred.model.client_values(self._centred.client_optima[None])[0])
+
+    @cached_property
+    def comparator(self) -> Array:
+        """None: it is computed for quadratics."""
+        raise NotApplicable("comparators of updates are computed for quadratics only")
+
+    @cached_property
+    def types(self) -> Array:
+        """For each client the first one with the same rows in the same order, (M,)."""
+        model = self.problem.model
+        rows = [model.rows_of(client) for client in range(model.clients)]
+        keys = [(model.inputs[own].tobytes(), model.offsets[own].tobytes()) for own in rows]
+        return np.array([keys.index(key) for key in keys])

@@ -1,0 +1,110 @@
+"""Replicas of a run side by side as arrays: the same draws for every step size and number of rounds.
+
+Draws depend on the seed alone, not on the models: runs that differ in their step sizes have common random numbers, and
+a longer run begins with a shorter one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.sampling import sample_weights
+from fedtheory.federation import Algorithm
+from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
+
+GROUPS = 20
+"""Independent groups of replicas, whose averages an interval is made of."""
+LARGEST = 1e145
+"""Numbers whose squares fit into double precision, with room for constants."""
+_BUDGET = 2e10
+"""Multiplications that all replicas of a run may take together."""
+FEW, MANY = 20, 200
+"""Replicas at least, and where the budget allows for as many."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicaRound:
+    """One server update in every replica; points are measured from the centre of the problem."""
+
+    server: Array
+    """The model before it, (R, d)."""
+    bases: Array
+    """The models that clients work on, (R, M, d)."""
+    iterates: list[Array]
+    """x_i^{n,k} for k = 0 .. K, (R, M, d) each."""
+    gradients: list[Array]
+    """g_i at the steps k < K, (R, M, d) each."""
+    weights: Array
+    """w_i(n), (R, M)."""
+    after: Array
+    """The model after it, (R, d)."""
+
+    def of(self, chosen: slice) -> ReplicaRound:
+        """The same of some of the replicas."""
+        iterates, gradients = ([each[chosen] for each in kept] for kept in (self.iterates, self.gradients))
+        of_all = (self.server, self.bases, self.weights, self.after)
+        server, bases, weights, after = (each[chosen] for each in of_all)
+        return ReplicaRound(server, bases, iterates, gradients, weights, after)
+
+
+def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
+    """Whether mini-batches or participants are drawn."""
+    if problem.is_sampled:
+        return True
+    return algorithm.clock.is_synchronous and not algorithm.aggregation.moments(problem.weights).is_fixed
+
+
+def replicas_for(problem: LinearModelProblem, algorithm: Algorithm) -> int:
+    """How many replicas a run gets: one where nothing is random, else as many as a counted budget allows."""
+    if not is_random(problem, algorithm):
+        return 1
+    affordable = int(_BUDGET / (multiplications(problem, algorithm) * algorithm.rounds)) // GROUPS * GROUPS
+    return min(max(affordable, FEW), MANY)
+
+
+def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
+    """About how many multiplications a round of one replica takes, with the error of the server's model."""
+    counts, steps = problem.model.counts, np.array(algorithm.work.steps)
+    rows = np.full(len(counts), problem.oracle.batch) if isinstance(problem.oracle, RowBatches) else counts
+    return 2 * problem.dimension * int(steps @ rows + counts.sum())
+
+
+def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int) -> Iterator[ReplicaRound]:
+    """Every server update in every replica, as long as the numbers fit into double precision."""
+    centred, generator = problem.centred, np.random.default_rng(seed)
+    server = np.tile(centred.start, (replicas, 1))
+    bases = np.repeat(server[:, None], problem.clients, axis=1)
+    for n, update in enumerate(algorithm.updates()):
+        weights = sample_weights(algorithm, update, problem.weights, replicas, generator)
+        iterates, gradients = _work(centred, algorithm, n, bases, generator)
+        change = ((iterates[-1] - bases) * weights[:, :, None]).sum(axis=1)
+        after = server + algorithm.aggregation.server_step_size * change
+        if not (np.abs(after) < LARGEST).all():
+            return
+        yield ReplicaRound(server, bases, iterates, gradients, weights, after)
+        server, bases = after, bases.copy()
+        bases[:, list(update.reports)] = server[:, None]
+
+
+def _work(
+    centred: LinearModelProblem, algorithm: Algorithm, n: int, bases: Array, generator: np.random.Generator
+) -> tuple[list[Array], list[Array]]:
+    """The local iterates of all clients from the models that they have, and their gradients."""
+    counts = np.array(algorithm.work.steps)
+    iterates, gradients = [bases], []
+    for k in range(counts.max()):
+        gradients.append(_gradients(centred, iterates[-1], generator))
+        sizes = np.where(counts > k, algorithm.work.sizes_at(n, k), 0.0)
+        iterates.append(iterates[-1] - sizes[:, None] * gradients[-1])
+    return iterates, gradients
+
+
+def _gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
+    """The gradients that clients see at points (R, M, d)."""
+    if isinstance(centred.oracle, RowBatches):
+        return centred.model.batch_slopes(points, centred.oracle.draw(len(points), generator))
+    return centred.gradients(points)

@@ -1,0 +1,273 @@
+"""A run on linear models: certified constants that hold on all of space, and errors along replicas of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NoReturn, Self
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.certified_run import certified
+from fedtheory.engine.frames import Frame, step_frames
+from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
+from fedtheory.engine.linear_models.frames import replica_frames
+from fedtheory.engine.linear_models.objectives import MeanObjective, ModelObjectives, ModelSurrogate
+from fedtheory.engine.linear_models.replicas import FEW, MANY, replicas_for
+from fedtheory.engine.linear_models.trajectory import Replicas, ReplicaTrajectory
+from fedtheory.engine.region import AlongRun, Ball, Everywhere
+from fedtheory.engine.run import Bound, Run
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.linear_models import LinearModelProblem
+from fedtheory.federation.linear_models.constants import ModelConstants
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearModelRun(Run):
+    """One algorithm on linear models; what needs constant matrices raises `NotApplicable`."""
+
+    problem: LinearModelProblem
+    seed: int = 0
+    """Of the draws, where something is random."""
+    most_replicas: int = MANY
+    """The most replicas that are simulated."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.algorithm.defined is not None:
+            expected = "expected a setting of fedavg for losses that are not quadratic"
+            raise InputError("algorithm.name", f"{expected}, got {self.algorithm.name!r}")
+        if self.algorithm.clock.is_random:
+            raise InputError("algorithm.clock.law", "expected fixed update times for losses that are not quadratic")
+
+    @cached_property
+    def replicas(self) -> int:  # type: ignore[override]
+        """How many replicas of the run are simulated; one where nothing is random."""
+        return min(replicas_for(self.problem, self.algorithm), self.most_replicas)
+
+    @property
+    def is_estimated(self) -> bool:  # type: ignore[override]
+        """Whether errors are averages over replicas, not those of the only path."""
+        return self.replicas > 1
+
+    @cached_property
+    def attempted_trajectory(self) -> ReplicaTrajectory:
+        """Errors over the rounds, as far as they go, with the reason where the run diverges."""
+        return ReplicaTrajectory(Replicas(self.problem, self.algorithm, self.replicas, self.seed))
+
+    @cached_property
+    def trajectory(self) -> ReplicaTrajectory:
+        """Errors over the rounds; `Diverging` if they leave double precision."""
+        return self.attempted_trajectory.require_finite()
+
+    @cached_property
+    def groups(self) -> tuple[LinearModelRun, ...]:
+        """The run once for every independent group of its replicas; none where nothing is random."""
+        if not self.is_estimated:
+            return ()
+        found = []
+        for trajectory in self.trajectory.of_groups():
+            group = replace(self)
+            vars(group)["trajectory"] = vars(group)["attempted_trajectory"] = trajectory
+            found.append(group)
+        return tuple(found)
+
+    def with_rounds(self, rounds: int) -> Self:
+        """The run with another number of rounds."""
+        return self._with_algorithm(replace(self.algorithm, rounds=rounds))
+
+    def with_many_rounds(self) -> Self:
+        """The same run with fewer replicas, for following its rounds at many step sizes with common random numbers."""
+        return replace(self, most_replicas=FEW)
+
+    def _with_algorithm(self, algorithm: object) -> Self:
+        return replace(self, algorithm=algorithm)  # type: ignore[arg-type]
+
+    @property
+    def _known(self) -> ModelConstants:
+        return self.problem.known_everywhere
+
+    @cached_property
+    def client_objectives(self) -> ModelObjectives:
+        """F_i of each client, in coordinates centred at x*."""
+        return ModelObjectives(self.problem.centred)
+
+    @cached_property
+    def mean_objective(self) -> MeanObjective:
+        """F, in coordinates centred at x*."""
+        return MeanObjective(self.problem.centred)
+
+    def gaps(self, points: Array) -> Array:
+        """F(x) - F*, (...), at centred points (..., d)."""
+        flat = points.reshape(-1, points.shape[-1])
+        return self.problem.centred.gaps(flat).reshape(points.shape[:-1])
+
+    @cached_property
+    def surrogate(self) -> ModelSurrogate:
+        """What the run minimises where clients report unequally often."""
+        return ModelSurrogate(self.problem, self.algorithm)
+
+    @cached_property
+    def ball(self) -> Ball:
+        """None: the constants of these losses hold on all of space."""
+        raise NotApplicable("balls that contain a run are known for quadratics only")
+
+    @cached_property
+    def smoothness(self) -> Number:
+        """Upper bound on L, the largest curvature of all F_i."""
+        return float(self._known.client_smoothness.max())
+
+    @cached_property
+    def strong_convexity(self) -> Number:
+        """The ridge: far away the losses have no curvature."""
+        return self.problem.model.ridge
+
+    @cached_property
+    def client_smoothness(self) -> Array:
+        """Upper bounds on the largest curvature of each F_i, (M,)."""
+        return self._known.client_smoothness
+
+    @cached_property
+    def client_strong_convexity(self) -> Array:
+        """The ridge of each client, (M,)."""
+        return np.full(self.problem.clients, self.problem.model.ridge)
+
+    @cached_property
+    def client_mean_square_smoothness(self) -> Array:
+        """Upper bounds on c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
+        return self._known.mean_square_smoothness
+
+    @cached_property
+    def sample_smoothness(self) -> Number:
+        """Upper bound on the largest curvature of an objective that is sampled: of a row's, or of a client's."""
+        return self._known.row_smoothness if self.problem.is_sampled else self.smoothness
+
+    @cached_property
+    def noise_smoothness(self) -> Number:
+        """Upper bound on l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>)."""
+        return self._known.noise_smoothness
+
+    @cached_property
+    def objective_smoothness(self) -> Number:
+        """Upper bound on the largest curvature of F."""
+        return self._known.objective_smoothness
+
+    @cached_property
+    def smallest_curvature(self) -> Number:
+        """The ridge: far away the losses have no curvature."""
+        return self.problem.model.ridge
+
+    @cached_property
+    def initial_distance_sq(self) -> Number:
+        """Upper bound on D^2 = |x^0 - x*|^2, x* the minimiser nearest to x^0."""
+        start = self.problem.about_optimum.start
+        return (float(np.linalg.norm(start)) + self.problem.minimum.distance) ** 2
+
+    @cached_property
+    def initial_gap(self) -> Number:
+        """Upper bound on F(x^0) - F*."""
+        above = float(self.problem.about_optimum.gaps(self.problem.centred.start[None])[0])
+        return max(above, 0.0) + self.problem.minimum.gap
+
+    @cached_property
+    def comparator(self) -> ModelComparator:  # type: ignore[override]
+        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
+        work = self.algorithm.work
+        if work.common_steps is None or work.common_step_size is None:
+            raise NotApplicable("the clients take different local steps: no comparator belongs to the run")
+        time = work.common_step_size * work.common_steps * self.algorithm.rounds
+        return comparator_at(self.problem, float(time))
+
+    @cached_property
+    def at_optimum(self) -> ModelComparator:  # type: ignore[override]
+        """The optimum, as a point to compare a run with."""
+        point = self.problem.about_optimum.optimum
+        return ModelComparator(self.problem, point, self.problem.minimum.distance)
+
+    @property
+    def noise_forms(self) -> Array:
+        """Zeros, (M, d+1, d+1), for full gradients; the noise of mini-batches is no quadratic form."""
+        if self.problem.is_sampled:
+            raise NotApplicable("the gradients are noisy: clients draw mini-batches")
+        size = self.problem.dimension + 1
+        return np.broadcast_to(0.0, (self.problem.clients, size, size))
+
+    @cached_property
+    def gradient_forms(self) -> NoReturn:
+        """None: gradients of these losses are not affine."""
+        raise NotApplicable("squared gradients are quadratic forms on quadratics only")
+
+    @cached_property
+    def noise_variance(self) -> Bound:
+        """Upper bound on max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
+        return Bound(float(self._known.noise.max()), Everywhere())
+
+    @cached_property
+    def second_moment(self) -> Bound:
+        """Upper bound on max_i sup_x E|g_i(x)|^2; `NotApplicable` with a ridge."""
+        return Bound(float(self._known.second_moments.max()), Everywhere())
+
+    @cached_property
+    def visited_second_moment(self) -> Bound:
+        """The largest E|g_i(x_i^{n,k})|^2 of the run itself; `NotApplicable` where it would be an estimate."""
+        if self.is_estimated:
+            raise NotApplicable("the second moment along the run is an average over replicas, not a bound")
+        return Bound(float(self.trajectory.largest_gradient_sq.max()), AlongRun())
+
+    @cached_property
+    def lipschitz_sq(self) -> Bound:
+        """Upper bound on max_i sup_x |grad F_i(x)|^2; `NotApplicable` with a ridge."""
+        return Bound(float(self._known.gradient_suprema_sq.max()), Everywhere())
+
+    @cached_property
+    def objective_lipschitz_sq(self) -> Bound:
+        """Upper bound on sup_x |grad F(x)|^2; `NotApplicable` with a ridge."""
+        return Bound(self._known.objective_supremum_sq, Everywhere())
+
+    @cached_property
+    def dissimilarity_sq(self) -> Bound:
+        """Upper bound on (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
+        return Bound(float(self._known.dissimilarities_sq.max()), Everywhere())
+
+    @cached_property
+    def mean_dissimilarity_sq(self) -> Bound:
+        """Upper bound on sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
+        return Bound(float(self._known.dissimilarities_sq @ self.problem.weights), Everywhere())
+
+    @cached_property
+    def client_dissimilarities_sq(self) -> Bound:
+        """Upper bounds on sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
+        return Bound(self._known.dissimilarities_sq, Everywhere())
+
+    def gradient_growth_sq(self, factor: Number) -> Bound:
+        """Upper bound on G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``.
+
+        The left side is |grad F(x)|^2 plus the mean dissimilarity there.
+        """
+        if factor >= 1:
+            return self.mean_dissimilarity_sq
+        return Bound(float(self._known.gradient_suprema_sq @ self.problem.weights), Everywhere())
+
+    def second_moments_at(self, points: Array) -> Array:
+        """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
+        flat = points.reshape(-1, points.shape[-1])
+        spread = np.repeat(flat[:, None], self.problem.clients, axis=1)
+        squares = (self.problem.centred.gradients(spread) ** 2).sum(axis=-1)
+        noise = np.stack([ModelComparator(self.problem, point).client_noise for point in flat])
+        return np.asarray(squares + noise).reshape(*points.shape[:-1], self.problem.clients)
+
+    def _at_virtual_iterates(self, _forms: Array) -> NoReturn:
+        raise NotApplicable("forms at virtual iterates are known for quadratics only")
+
+
+@step_frames.register
+def _(run: LinearModelRun) -> Iterator[Frame]:
+    return replica_frames(run, run.trajectory.chosen_rounds())
+
+
+@certified.register
+def _certified(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
+    """The same: nothing of it has rational values."""
+    return run

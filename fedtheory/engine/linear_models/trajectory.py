@@ -1,0 +1,248 @@
+"""Errors over the rounds of a run on linear models: of its one path, or averages over replicas with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.linear_models.replicas import GROUPS, ReplicaRound, follow
+from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments.server import Divergence
+from fedtheory.engine.sampling import Estimate, estimate_of
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.linear_models import LinearModelProblem
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class _Server:
+    """Group averages of the server's model over n = 0 .. T, (T+1, G)."""
+
+    means: Array
+    """The model itself, (T+1, G, d)."""
+    losses: Array
+    distances_sq: Array
+    gradients_sq: Array
+    accuracies: Array | None
+    """None for a regression."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Local:
+    """Group averages of the averaged iterate over rounds and local steps k = 0 .. K, (T, K+1, G)."""
+
+    losses: Array
+    distances_sq: Array
+    gradients_sq: Array
+    drift: Array
+    """Of each client, (T, K+1, G, M)."""
+    largest_gradient_sq: Array
+    """The largest E|grad F_i(x_i^{n,k})|^2 of each client over its steps, (G, M)."""
+
+
+class Replicas:
+    """What is measured along the replicas of a run, in groups; nothing else of them is kept."""
+
+    def __init__(self, problem: LinearModelProblem, algorithm: Algorithm, count: int, seed: int) -> None:
+        self.problem, self.algorithm, self.count, self.seed = problem, algorithm, count, seed
+        self.groups = min(GROUPS, count)
+
+    def rounds(self) -> Iterator[ReplicaRound]:
+        """Every server update, simulated anew."""
+        return follow(self.problem, self.algorithm, self.count, self.seed)
+
+    def average(self, values: Array) -> Array:
+        """Group averages (G, ...) of values of all replicas (R, ...)."""
+        return np.asarray(values.reshape(self.groups, -1, *values.shape[1:]).mean(axis=1))
+
+    @cached_property
+    def server(self) -> _Server:
+        """The server's models; of a run that leaves double precision those before."""
+        start = np.tile(self.problem.centred.start, (self.count, 1))
+        measured = [self._measure(start), *(self._measure(each.after) for each in self.rounds())]
+        columns = [np.stack(column) for column in zip(*measured, strict=True)]
+        accuracies = columns[4] if self.problem.classes is not None else None
+        return _Server(columns[0], columns[1], columns[2], columns[3], accuracies)
+
+    def _measure(self, models: Array) -> tuple[Array, ...]:
+        """Of models (R, d), measured from the centre: group averages of what the server is judged by."""
+        centred, average = self.problem.centred, self.average
+        slopes = centred.slopes(models)
+        right = centred.accuracies(models) if self.problem.classes is not None else np.zeros(self.count)
+        measured = (centred.values(models), _squares(models), _squares(slopes), right)
+        return (average(models), *map(average, measured))
+
+    @cached_property
+    def local(self) -> _Local:
+        """The averaged iterates; `NotApplicable` where clients work on models that are not the newest."""
+        self.algorithm.require_synchronous("averaged iterates are known in rounds that wait for everybody")
+        rows, largest = [], np.zeros((self.groups, self.problem.clients))
+        for each in self.rounds():
+            rows.append([np.stack(parts) for parts in zip(*map(self._of_step, each.iterates), strict=True)])
+            largest = np.maximum(largest, self._largest_gradients(each))
+        losses, distances, slopes, drift = (np.stack(column) for column in zip(*rows, strict=True))
+        return _Local(losses, distances, slopes, drift, largest)
+
+    def _of_step(self, local: Array) -> tuple[Array, ...]:
+        """Of the iterates of all clients at one step, (R, M, d)."""
+        centred, average = self.problem.centred, self.average
+        points = np.einsum("m,rmd->rd", self.problem.weights, local)
+        drift = _squares(local - points[:, None])
+        measured = (centred.values(points), _squares(points), _squares(centred.slopes(points)), drift)
+        return tuple(map(average, measured))
+
+    def _largest_gradients(self, each: ReplicaRound) -> Array:
+        steps, found = np.array(self.algorithm.work.steps), np.zeros((self.groups, self.problem.clients))
+        for k, gradients in enumerate(each.gradients):
+            found = np.where(steps > k, np.maximum(found, self.average(_squares(gradients))), found)
+        return found
+
+
+class ReplicaTrajectory(Trajectory):
+    """Averages over some groups of the replicas of a run; over the only one where nothing is random."""
+
+    def __init__(self, replicas: Replicas, groups: slice = slice(None)) -> None:
+        self.problem: LinearModelProblem = replicas.problem
+        self.algorithm = replicas.algorithm
+        self.replicas, self._groups = replicas, groups
+        completed = len(replicas.server.losses) - 1
+        is_complete = completed == self.algorithm.rounds
+        reason = "the numbers leave double precision: the step size is too large for the ridge"
+        self.divergence: Divergence | None = None if is_complete else Divergence(completed + 1, reason)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """What a recursion of moments knows of quadratics is not known here."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
+
+    def chosen_rounds(self) -> Iterator[ReplicaRound]:
+        """Every server update in the replicas of the chosen groups, simulated anew."""
+        size = self.replicas.count // self.replicas.groups
+        first, last, _ = self._groups.indices(self.replicas.groups)
+        chosen = slice(first * size, last * size)
+        for each in self.replicas.rounds():
+            yield each.of(chosen)
+
+    def of_groups(self) -> list[ReplicaTrajectory]:
+        """The same of each group alone."""
+        return [ReplicaTrajectory(self.replicas, slice(g, g + 1)) for g in range(self.replicas.groups)]
+
+    def _mean(self, values: Array, axis: int = -1) -> Array:
+        """The average over the groups."""
+        chosen = np.moveaxis(values, axis, -1)[..., self._groups]
+        return np.asarray(chosen.mean(axis=-1))
+
+    @property
+    def _optimal_value(self) -> float:
+        return self.problem.optimal_value
+
+    def interval(self, name: str) -> Estimate:
+        """``suboptimality``, ``distance_sq``, ``gradient_sq``, ``loss`` or ``accuracy`` over n = 0 .. T.
+
+        Ends are those of 95 % intervals from averages of independent groups; of the only path the values themselves.
+        """
+        values = self._measured(name)
+        if values.shape[1] > 1:
+            return estimate_of(values, CONFIDENCE)
+        return Estimate(values[:, 0], values[:, 0], values[:, 0], values[:, 0] * 0, 1, CONFIDENCE)
+
+    def _measured(self, name: str) -> Array:
+        server = self.replicas.server
+        if name == "suboptimality":
+            return server.losses - self._optimal_value
+        if name == "accuracy":
+            return self._accuracies
+        if name == "distance_sq":
+            _ = self.problem.about_optimum
+            return server.distances_sq
+        return {"loss": server.losses, "gradient_sq": server.gradients_sq}[name]
+
+    @property
+    def _accuracies(self) -> Array:
+        accuracies = self.replicas.server.accuracies
+        if accuracies is None:
+            raise NotApplicable("a regression has no classes: no accuracy is defined")
+        return accuracies
+
+    @cached_property
+    def server_loss(self) -> Array:
+        """E F(x^n), (T+1,)."""
+        return self._mean(self._measured("loss"))
+
+    @cached_property
+    def server_accuracy(self) -> Array:
+        """The expected part of all rows in their class, (T+1,); `NotApplicable` for a regression."""
+        return self._mean(self._measured("accuracy"))
+
+    @cached_property
+    def server_mean(self) -> Array:
+        """E x^n, (T+1, d)."""
+        return self._mean(self.replicas.server.means, axis=1) + self.problem.centre
+
+    @cached_property
+    def server_suboptimality(self) -> Array:
+        """E F(x^n) - F*, (T+1,)."""
+        return self._mean(self._measured("suboptimality"))
+
+    @cached_property
+    def server_distance_sq(self) -> Array:
+        """E|x^n - x*|^2, (T+1,)."""
+        return self._mean(self._measured("distance_sq"))
+
+    @cached_property
+    def server_gradient_sq(self) -> Array:
+        """E|grad F(x^n)|^2, (T+1,)."""
+        return self._mean(self._measured("gradient_sq"))
+
+    @cached_property
+    def total_descent(self) -> Any:
+        """F(x^0) - E F(x^T)."""
+        return self.server_loss[0] - self.server_loss[-1]
+
+    @cached_property
+    def local_suboptimality(self) -> Array:
+        """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
+        return self._mean(self.replicas.local.losses) - self._optimal_value
+
+    @cached_property
+    def local_distance_sq(self) -> Array:
+        """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
+        _ = self.problem.about_optimum
+        return self._mean(self.replicas.local.distances_sq)
+
+    @cached_property
+    def local_gradient_sq(self) -> Array:
+        """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
+        return self._mean(self.replicas.local.gradients_sq)
+
+    @cached_property
+    def drift(self) -> Array:
+        """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
+        return self._mean(self.replicas.local.drift, axis=2)
+
+    def mean_difference_sq(self, factors: Array) -> Array:
+        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
+        weights = factors - factors.sum() * self.problem.weights
+        sums = [
+            [self.replicas.average(_squares(np.einsum("m,rmd->rd", weights, local))) for local in each.iterates]
+            for each in self.replicas.rounds()
+        ]
+        return np.asarray(self._mean(np.array(sums)).mean(axis=0))
+
+    @cached_property
+    def largest_gradient_sq(self) -> Array:
+        """The largest E|g_i(x_i^{n,k})|^2 of each client over the steps that it takes, (M,)."""
+        return self._mean(self.replicas.local.largest_gradient_sq, axis=0)
+
+
+def _squares(vectors: Array) -> Array:
+    """|v|^2, (...), of vectors (..., d)."""
+    return np.asarray((vectors * vectors).sum(axis=-1))

@@ -1,0 +1,10 @@
+"""Linear models on data: logistic regression, and Huber, log-cosh or softplus regression, in floats.
+
+``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` with a smooth convex loss phi of bounded slope.
+"""
+
+from fedtheory.federation.linear_models.batches import RowBatches
+from fedtheory.federation.linear_models.model import LinearModel, MarginLoss
+from fedtheory.federation.linear_models.problem import LinearModelProblem
+
+__all__ = ["LinearModel", "LinearModelProblem", "MarginLoss", "RowBatches"]

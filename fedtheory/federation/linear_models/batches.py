@@ -1,0 +1,86 @@
+"""Mini-batches of rows whose gradients are not affine in the model: they are sampled, and have no closed moments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import NotApplicable
+from fedtheory.federation.oracles.base import Oracle
+
+
+@dataclass(frozen=True, eq=False)
+class RowBatches(Oracle):
+    """Batches of B rows of each client, drawn with or without replacement."""
+
+    batch: int
+    replacement: bool
+    counts: Array = field(repr=False)
+    """n_i, (M,)."""
+    depends_on_model = True
+
+    @property
+    def shrinkages(self) -> Array:
+        """Variance of each client's batch mean over the variance of one row, (M,)."""
+        if self.replacement:
+            return np.full(len(self.counts), 1 / self.batch)
+        shrinkages: Array = (self.counts - self.batch) / (self.batch * np.maximum(self.counts - 1, 1))
+        return shrinkages
+
+    def draw(self, replicas: int, generator: np.random.Generator) -> Array:
+        """Row numbers of one batch of each client in every replica, (replicas, M, B)."""
+        first = (np.cumsum(self.counts) - self.counts)[:, None]
+        shape = (replicas, len(self.counts), self.batch)
+        if self.replacement:
+            drawn = _below(generator.random(shape), self.counts[:, None])
+        else:
+            drawn = _different(generator.random(shape), self.counts)
+        rows: Array = drawn + first
+        return rows
+
+    def of(self, clients: Sequence[int]) -> RowBatches:
+        return replace(self, counts=self.counts[list(clients)])
+
+    def covariances(self, _moments: Array, _gradients: Array) -> NoReturn:
+        _refuse()
+
+    def pulled_back(self, _forms: Array, _gradients: Array) -> NoReturn:
+        _refuse()
+
+    def sample(self, _points: Array, _generator: np.random.Generator) -> NoReturn:
+        _refuse()
+
+    def outcome(self, _client: int, _point: Array, _generator: np.random.Generator) -> NoReturn:
+        _refuse()
+
+    def draws(self, _client: int, _linear: Array) -> NoReturn:
+        _refuse()
+
+    def step_bound(self, _hessians: Array, _linear: Array) -> NoReturn:
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise NotApplicable("the gradients of this loss are not affine in the model: their moments do not close")
+
+
+def _below(uniform: Array, counts: Array) -> Array:
+    """Whole numbers from 0 to counts - 1 from uniform numbers in [0, 1)."""
+    # The product of a number next to one can be rounded up to the count itself.
+    return np.asarray(np.minimum((uniform * counts).astype(np.int64), counts - 1))
+
+
+def _different(uniform: Array, counts: Array) -> Array:
+    """Different whole numbers below counts (M,), (R, M, B), by Floyd's algorithm: no permutation of all rows."""
+    chosen = np.empty(uniform.shape, dtype=np.int64)
+    batch = uniform.shape[-1]
+    for place in range(batch):
+        last = counts - batch + place
+        drawn = _below(uniform[..., place], last + 1)
+        is_taken = (chosen[..., :place] == drawn[..., None]).any(axis=-1)
+        chosen[..., place] = np.where(is_taken, last, drawn)
+    return chosen

@@ -1,0 +1,216 @@
+"""Minimisers of linear models by Newton's method, with a certificate: how far the minimiser is at most.
+
+Let F be m-strongly convex on a ball of radius rho about a point w with ``|grad F(w)| < m rho / 2``.  Then F is larger
+on the sphere than at w: a minimiser x* is inside, ``|w - x*| <= |grad F(w)| / m``, and ``F(w) - F*`` is at most
+``|grad F(w)|^2 / (2m)``.
+With a ridge m is the ridge, everywhere; without it, the smallest eigenvalue of a lower bound on all Hessians there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import NoMinimiser
+from fedtheory.federation.linear_models.model import LinearModel
+
+_EPSILON = float(np.finfo(float).eps)
+_STEPS, _HALVINGS = 200, 40
+_FLAT = 64 * _EPSILON
+"""Singular values of the rows, relative to the largest and per dimension, that count as zero."""
+_RADII = tuple(4.0**-power for power in range(12))
+"""Radii of balls, in units of the width over the longest row, on which curvatures are bounded below."""
+_ARMIJO = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """A point near the minimiser, and how near it is."""
+
+    point: Array
+    """(d,)."""
+    value: float
+    """The objective there: at least its minimum."""
+    distance: float
+    """Upper bound on the distance from the minimiser."""
+    gap: float
+    """Upper bound on the value above the minimum."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Coordinates:
+    """Models ``w = base + basis z``: the minimiser nearest to the base lies in the span of the rows."""
+
+    model: LinearModel
+    row_weights: Array
+    base: Array
+    basis: Array | None
+    """(d, r), orthonormal columns; None for all directions."""
+    inputs: Array
+    """Rows in these coordinates, (n, r)."""
+    offsets: Array
+
+    @classmethod
+    def of(cls, model: LinearModel, row_weights: Array, start: Array) -> _Coordinates:
+        base = model.origin if model.ridge > 0 else start
+        basis = _span(model)
+        inputs = model.inputs if basis is None else model.inputs @ basis
+        return cls(model, row_weights, base, basis, inputs, model.offsets - model.inputs @ base)
+
+    def lifted(self, z: Array) -> Array:
+        """The model of coordinates."""
+        lifted: Array = self.base + (z if self.basis is None else self.basis @ z)
+        return lifted
+
+    def dropped(self, point: Array) -> Array:
+        """Coordinates of the model nearest to a point."""
+        away = point - self.base
+        return away if self.basis is None else np.asarray(self.basis.T @ away)
+
+    def margins(self, z: Array) -> Array:
+        """x_j'w - b_j, (n,)."""
+        margins: Array = self.inputs @ z - self.offsets
+        return margins
+
+    def value(self, z: Array) -> float:
+        """The objective."""
+        loss, ridge = self.model.loss, self.model.ridge
+        return float(loss.value(self.margins(z)) @ self.row_weights + ridge / 2 * (z @ z))
+
+    def gradient(self, z: Array) -> Array:
+        """Its gradient, (r,)."""
+        slopes = self.model.loss.slope(self.margins(z)) * self.row_weights
+        gradient: Array = slopes @ self.inputs + self.model.ridge * z
+        return gradient
+
+    def hessian(self, curvatures: Array) -> Array:
+        """Its Hessian for the curvatures phi'' of the rows, (r, r)."""
+        hessian: Array = (self.inputs * (curvatures * self.row_weights)[:, None]).T @ self.inputs
+        hessian[np.diag_indices_from(hessian)] += self.model.ridge
+        return hessian
+
+    def gradient_bound(self, z: Array) -> float:
+        """Upper bound on the norm of the gradient: what rounding can hide is added."""
+        loss, count, size = self.model.loss, len(self.offsets), len(z)
+        lengths = np.sqrt((self.inputs * self.inputs).sum(axis=1))
+        margins = self.margins(z)
+        of_margins = (size + 4) * _EPSILON * (lengths * float(np.linalg.norm(z)) + np.abs(self.offsets))
+        of_slopes = loss.largest_curvature * of_margins + 8 * _EPSILON * max(map(abs, loss.slopes))
+        of_sums = (count + 4) * _EPSILON * np.abs(loss.slope(margins))
+        rounding = float((self.row_weights * lengths) @ (of_slopes + of_sums))
+        ridge = 4 * _EPSILON * self.model.ridge * float(np.linalg.norm(z))
+        return float(np.linalg.norm(self.gradient(z))) * (1 + (size + 4) * _EPSILON) + rounding + ridge
+
+
+def _span(model: LinearModel) -> Array | None:
+    """An orthonormal basis (d, r) of what the rows span; None where that is everything, or a ridge makes it so."""
+    count, size = model.inputs.shape
+    if model.ridge > 0 and size <= count:
+        return None
+    square = model.inputs if count <= size else np.linalg.qr(model.inputs, mode="r")
+    _, values, rows = np.linalg.svd(square, full_matrices=False)
+    steep = values > _FLAT * size * values.max(initial=0.0)
+    return None if steep.sum() == size else np.ascontiguousarray(rows[steep].T)
+
+
+def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | None = None) -> Minimum:
+    """The minimiser of ``sum_i weights_i F_i``, weights that sum to one, nearest to a start (d,).
+
+    `near` is a first guess.  Raises `NoMinimiser` where none could be certified.
+    """
+    coordinates = _Coordinates.of(model, model.row_weights(weights), start)
+    guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.dropped(near)
+    found = _newton(coordinates, guess)
+    strength = _curvature_about(coordinates, found)
+    bound = coordinates.gradient_bound(found)
+    value = coordinates.value(found)
+    return Minimum(coordinates.lifted(found), value, bound / strength, bound * bound / (2 * strength))
+
+
+def _newton(at: _Coordinates, z: Array) -> Array:
+    """Newton's method with step halving; where a step does not help, one with the largest curvatures."""
+    loss = at.model.loss
+    value, gradient = at.value(z), at.gradient(z)
+    largest = at.hessian(np.full(len(at.offsets), loss.largest_curvature))
+    for _ in range(_STEPS):
+        if not gradient.any():
+            break
+        curvatures = np.asarray(loss.curvature(at.margins(z)), dtype=float)
+        moved = _descended(at, z, value, gradient, _solved(at.hessian(curvatures), gradient))
+        moved = moved or _descended(at, z, value, gradient, _solved(largest, gradient))
+        if moved is None:
+            break
+        z, value, gradient = moved
+    return z
+
+
+def _solved(hessian: Array, gradient: Array) -> Array:
+    """The Newton step, minus the inverse Hessian times the gradient, columns scaled to a diagonal of ones."""
+    diagonal = np.sqrt(np.diag(hessian))
+    scales = 1 / np.where(diagonal > 0, diagonal, 1.0)
+    scaled = hessian * np.outer(scales, scales)
+    try:
+        step = np.linalg.solve(scaled, -scales * gradient)
+    except np.linalg.LinAlgError:
+        step = np.linalg.lstsq(scaled, -scales * gradient, rcond=None)[0]
+    return np.asarray(scales * step)
+
+
+def _descended(
+    at: _Coordinates, z: Array, value: float, gradient: Array, step: Array
+) -> tuple[Array, float, Array] | None:
+    """A point along a step that is better, with value and gradient there; None where rounding has used up the step.
+
+    Values decide, and near the minimum, where rounding hides their change, the norms of the gradients.
+    """
+    slope = float(gradient @ step)
+    if not (np.isfinite(step).all() and slope < 0):
+        return None
+    size = 1.0
+    for _ in range(_HALVINGS):
+        there = z + size * step
+        lower = at.value(there)
+        is_flat = abs(size * slope) <= 64 * _EPSILON * max(abs(value), 1e-300)
+        if is_flat:
+            found = at.gradient(there)
+            return (there, lower, found) if found @ found < 0.25 * (gradient @ gradient) else None
+        if lower <= value + _ARMIJO * size * slope:
+            return there, lower, at.gradient(there)
+        size /= 2
+    return None
+
+
+def _curvature_about(at: _Coordinates, z: Array) -> float:
+    """A lower bound on the curvature of the objective on a ball about a point that contains its minimiser."""
+    if at.model.ridge > 0:
+        return at.model.ridge
+    bound, lengths = at.gradient_bound(z), np.sqrt((at.inputs * at.inputs).sum(axis=1))
+    margins, longest = np.abs(at.margins(z)), float(lengths.max(initial=0.0))
+    if longest == 0:
+        return 1.0
+    for part in _RADII:
+        radius = part * abs(at.model.loss.width) / longest
+        curvatures = np.asarray(at.model.loss.curvature(margins + lengths * radius), dtype=float)
+        strength = _smallest_eigenvalue(at.hessian(curvatures), len(at.offsets))
+        if bound < strength * radius / 2:
+            return strength
+    raise NoMinimiser(_reason(at, z), "x*")
+
+
+def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
+    """A lower bound on the smallest eigenvalue of a matrix that is a sum over so many rows."""
+    if not len(matrix):
+        return 1.0
+    values = np.linalg.eigvalsh(matrix)
+    return float(values[0] - (rows + 8 * len(values)) * _EPSILON * values[-1])
+
+
+def _reason(at: _Coordinates, z: Array) -> str:
+    way_out = 'add a ridge, such as ridge = "1/100"'
+    is_classes = at.model.loss.slopes[1] <= 0
+    rounding = (len(z) + 4) * _EPSILON * np.sqrt((at.inputs * at.inputs).sum(axis=1)) * float(np.linalg.norm(z))
+    if is_classes and (at.margins(z) > rounding).all():
+        return f"F has no minimiser, because a hyperplane separates the two classes: {way_out}"
+    return f"no minimiser of F could be certified, because F is flat or falls for ever in some direction: {way_out}"

@@ -1,0 +1,187 @@
+"""The rows of all clients with a loss on each: values, gradients and curvatures, many models at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.losses.kinds import Kind
+
+_MOST = 1 << 22
+"""Numbers of one temporary array: more models are evaluated in blocks."""
+
+
+@dataclass(frozen=True)
+class MarginLoss:
+    """A convex loss phi(u) of a width; a negative width reflects it."""
+
+    kind: Kind
+    width: float
+
+    def value(self, u: Array) -> Array:
+        """phi(u)."""
+        return self.kind.value(u, self._width)
+
+    def slope(self, u: Array) -> Array:
+        """phi'(u)."""
+        return self.kind.slope(u, self._width)
+
+    def curvature(self, u: Array) -> Array:
+        """phi''(u), which falls with |u|."""
+        return self.kind.curvature(u, self._width)
+
+    @cached_property
+    def _width(self) -> Array:
+        return np.asarray(self.width)
+
+    @cached_property
+    def largest_curvature(self) -> float:
+        """sup phi''."""
+        return float(self.curvature(np.asarray(0.0)))
+
+    @cached_property
+    def slopes(self) -> tuple[float, float]:
+        """inf phi' and sup phi'."""
+        low, high = self.slope(np.array([-np.inf, np.inf]))
+        return float(low), float(high)
+
+    @property
+    def middle_slope(self) -> float:
+        """The middle between the limits of phi'."""
+        return (self.slopes[0] + self.slopes[1]) / 2
+
+    @property
+    def slope_radius(self) -> float:
+        """Half the distance between the limits of phi'."""
+        return (self.slopes[1] - self.slopes[0]) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w - r|^2`` of M clients."""
+
+    loss: MarginLoss
+    inputs: Array
+    """x_ij, (n, d), client after client; of classes multiplied by their labels -1 and 1."""
+    offsets: Array
+    """b_ij, (n,)."""
+    counts: Array
+    """n_i, (M,) whole numbers."""
+    ridge: float
+    origin: Array
+    """r, (d,)."""
+    labels: Array
+    """The signs that the rows of classes are multiplied by, (n,); ones in a regression."""
+
+    @property
+    def clients(self) -> int:
+        """M."""
+        return len(self.counts)
+
+    @cached_property
+    def first_rows(self) -> Array:
+        """The number of each client's first row, (M,)."""
+        first: Array = np.cumsum(self.counts) - self.counts
+        return first
+
+    @cached_property
+    def lengths_sq(self) -> Array:
+        """|x_ij|^2, (n,)."""
+        return np.asarray(np.einsum("nd,nd->n", self.inputs, self.inputs))
+
+    def row_weights(self, weights: Array) -> Array:
+        """Weights (n,) of the rows in an objective ``sum_i weights_i F_i``."""
+        return np.repeat(weights / self.counts, self.counts)
+
+    def rows_of(self, client: int) -> slice:
+        """Where the rows of a client are."""
+        first = int(self.first_rows[client])
+        return slice(first, first + int(self.counts[client]))
+
+    def of(self, clients: list[int]) -> LinearModel:
+        """The rows of some of the clients, in that order; a client may be named repeatedly."""
+        rows = np.concatenate([np.arange(len(self.offsets))[self.rows_of(client)] for client in clients])
+        chosen = {name: getattr(self, name)[rows] for name in ("inputs", "offsets", "labels")}
+        return replace(self, counts=self.counts[clients], **chosen)
+
+    def translated(self, origin: Array) -> LinearModel:
+        """The same objectives in coordinates whose zero is the given point, (d,)."""
+        return replace(self, offsets=self.offsets - self.inputs @ origin, origin=self.origin - origin)
+
+    def with_ridge(self, ridge: float, origin: Array) -> LinearModel:
+        """The same rows with another ridge, about another point."""
+        return replace(self, ridge=ridge, origin=origin)
+
+    def margins(self, points: Array) -> Array:
+        """x_j'w - b_j of all rows, (..., n), at points (..., d)."""
+        margins: Array = points @ self.inputs.T - self.offsets
+        return margins
+
+    def ridge_values(self, points: Array) -> Array:
+        """ridge/2 |w - r|^2, (...), at points (..., d)."""
+        away = points - self.origin
+        return np.asarray(self.ridge / 2 * (away * away).sum(axis=-1))
+
+    def values(self, row_weights: Array, points: Array) -> Array:
+        """The mixed objective with weights (n,) of the rows, (K,), at points (K, d)."""
+        found = [self.loss.value(self.margins(block)) @ row_weights for block in self._blocks(points)]
+        return np.concatenate(found) + self.ridge_values(points)
+
+    def slopes(self, row_weights: Array, points: Array) -> Array:
+        """The gradient of the mixed objective, (K, d), at points (K, d)."""
+        found = [(self.loss.slope(self.margins(block)) * row_weights) @ self.inputs for block in self._blocks(points)]
+        return np.concatenate(found) + self.ridge * (points - self.origin)
+
+    def _blocks(self, points: Array) -> Iterator[Array]:
+        """Points (K, d) in blocks whose margins fit into memory."""
+        step = max(_MOST // max(len(self.offsets), 1), 1)
+        for first in range(0, max(len(points), 1), step):
+            yield points[first : first + step]
+
+    def client_values(self, points: Array) -> Array:
+        """F_i, (K, M), each client at its own point (K, M, d)."""
+        found = np.empty(points.shape[:-1])
+        for clients, inputs, offsets in self._alike:
+            margins = self._own_margins(points, clients, inputs, offsets)
+            found[:, clients] = self.loss.value(margins).mean(axis=1).T
+        return found + self.ridge_values(points)
+
+    def client_slopes(self, points: Array) -> Array:
+        """grad F_i, (K, M, d), each client at its own point (K, M, d)."""
+        found = np.empty(points.shape)
+        for clients, inputs, offsets in self._alike:
+            slopes = self.loss.slope(self._own_margins(points, clients, inputs, offsets))
+            found[:, clients] = (slopes.transpose(0, 2, 1) @ inputs).transpose(1, 0, 2) / inputs.shape[1]
+        return found + self.ridge * (points - self.origin)
+
+    @staticmethod
+    def _own_margins(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
+        """x_ij'w_i - b_ij of clients with equally many rows, (m, n_i, K)."""
+        margins: Array = inputs @ points[:, clients].transpose(1, 2, 0) - offsets[:, :, None]
+        return margins
+
+    @cached_property
+    def _alike(self) -> list[tuple[Array, Array, Array]]:
+        """Clients with equally many rows, their inputs (m, n_i, d) and offsets (m, n_i): one product for all."""
+        found = []
+        for count in np.unique(self.counts):
+            clients = np.flatnonzero(self.counts == count)
+            rows = self.first_rows[clients][:, None] + np.arange(count)
+            found.append((clients, self.inputs[rows], self.offsets[rows]))
+        return found
+
+    def batch_slopes(self, points: Array, rows: Array) -> Array:
+        """Mean gradients (K, M, d) of chosen rows (K, M, B) at points (K, M, d), with the ridge's part."""
+        found = np.empty(points.shape)
+        step = max(_MOST // max(rows[0].size * points.shape[-1], 1), 1)
+        for first in range(0, len(points), step):
+            block = slice(first, first + step)
+            inputs = self.inputs[rows[block]]
+            margins = (inputs @ points[block, :, :, None])[..., 0] - self.offsets[rows[block]]
+            found[block] = (self.loss.slope(margins)[..., None, :] @ inputs)[..., 0, :]
+        slopes: Array = found / rows.shape[-1] + self.ridge * (points - self.origin)
+        return slopes

@@ -1,0 +1,36 @@
+"""Facts about a problem of linear models that a reader of its numbers should know."""
+
+from __future__ import annotations
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.linear_models.minimiser import Minimum
+from fedtheory.federation.linear_models.model import LinearModel
+
+
+def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
+    """The objective of a client in words; `classes` are the names of those labelled -1 and 1."""
+    loss, ridge = model.loss, f" + {model.ridge:g}/2 |w|^2" if model.ridge > 0 else ""
+    if classes is None:
+        return f"F_i is the mean of the {loss.kind.name} loss of x'w - y, of width {loss.width:g}, over its rows{ridge}"
+    low, high = classes
+    labels = f"s = -1 for the class {low} and 1 for the class {high}"
+    return f"F_i is the mean of log(1 + exp(-s x'w)) over a client's rows{ridge}, {labels}"
+
+
+def note_on_minimum(model: LinearModel, found: Minimum) -> str:
+    """How well x* and F* are known."""
+    strength = "the ridge" if model.ridge > 0 else "a lower bound on the curvature about it"
+    return (
+        f"x* is known within {found.distance:.2g} and F* within {found.gap:.2g}: Newton's residual over {strength}; "
+        "constants are upper bounds, strong convexity a lower one"
+    )
+
+
+def notes_on_weights(counts: Array, weights: Array) -> list[str]:
+    """A sentence on clients with different numbers of rows that count alike; none where they do not."""
+    if counts.min() == counts.max() or (weights != weights[0]).any():
+        return []
+    return [
+        f"clients have {counts.min()} to {counts.max()} rows and count alike; "
+        'shares = "samples" weighs them by their rows, as FedAvg is mostly run'
+    ]

@@ -1,0 +1,212 @@
+"""A federated problem of linear models: M clients with their rows, one smooth convex loss, an optional ridge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array
+from fedtheory.errors import NoMinimiser, NotApplicable
+from fedtheory.federation.linear_models.constants import ModelConstants
+from fedtheory.federation.linear_models.minimiser import Minimum, minimum_of
+from fedtheory.federation.linear_models.model import LinearModel
+from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_weights
+from fedtheory.federation.oracles import ExactOracle, Oracle
+from fedtheory.federation.problem import Problem
+
+
+class LinearModelProblem(Problem):
+    """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` of M clients in d dimensions, in floats.
+
+    What belongs to quadratics alone raises `NotApplicable` when it is asked for.
+    """
+
+    model: LinearModel
+    classes: tuple[str, str] | None
+    """The names of the classes -1 and 1; None for a regression."""
+    is_quadratic = False
+
+    def __init__(
+        self,
+        model: LinearModel,
+        weights: Array,
+        start: Array,
+        oracle: Oracle,
+        *,
+        description: str,
+        classes: tuple[str, str] | None = None,
+    ) -> None:
+        # The attributes of a problem that quadratics have besides these are not there.
+        self.__dict__.update(model=model, weights=weights, start=start, oracle=oracle, data=None)
+        self.__dict__.update(description=description, classes=classes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The data alone: what is known of a problem is found again where it is needed."""
+        return {name: self.__dict__[name] for name in _DATA}
+
+    @property
+    def hessians(self) -> NoReturn:
+        """No constant matrices."""
+        raise NotApplicable(f"the objectives are {self.description}, not quadratics: their curvatures are not constant")
+
+    linear = hessians
+    constants = hessians
+
+    @property
+    def clients(self) -> int:
+        """M."""
+        return self.model.clients
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats: exponentials of margins have no rational values."""
+        return FLOAT
+
+    @property
+    def has_convex_clients(self) -> bool:
+        """Every loss is convex, and so is a ridge."""
+        return True
+
+    @property
+    def convex_clients(self) -> Array:
+        """Whether each F_i is convex, (M,)."""
+        return np.ones(self.clients, dtype=bool)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether clients draw mini-batches."""
+        return not isinstance(self.oracle, ExactOracle)
+
+    @cached_property
+    def row_weights(self) -> Array:
+        """The weight of every row in F, (n,)."""
+        return self.model.row_weights(self.weights)
+
+    @cached_property
+    def known_everywhere(self) -> ModelConstants:
+        """Constants that hold on all of space."""
+        return ModelConstants(self.model, self.weights, self.oracle)
+
+    @cached_property
+    def minimum(self) -> Minimum:
+        """The minimiser nearest to the start with its certificate; `NoMinimiser` where none is certified."""
+        return minimum_of(self.model, self.weights, self.start)
+
+    @property
+    def optimum(self) -> Array:
+        """x*, (d,), up to the distance that the certificate states."""
+        return self.minimum.point
+
+    @property
+    def optimal_value(self) -> float:
+        """F*, up to the gap that the certificate states."""
+        return self.minimum.value
+
+    @cached_property
+    def stationary_point(self) -> Array | None:
+        """x*, (d,); None where no minimiser is certified."""
+        try:
+            return self.optimum
+        except NoMinimiser:
+            return None
+
+    def value(self, point: Array) -> float:
+        """F at a point (d,)."""
+        return float(self.values(point[None])[0])
+
+    def values(self, points: Array) -> Array:
+        """F, (K,), at points (K, d)."""
+        return self.model.values(self.row_weights, points)
+
+    def slopes(self, points: Array) -> Array:
+        """grad F, (K, d), at points (K, d)."""
+        return self.model.slopes(self.row_weights, points)
+
+    def gradients(self, points: Array) -> Array:
+        """Gradients of F_i, (K, M, d), at points (K, M, d)."""
+        return self.model.client_slopes(points)
+
+    def gaps(self, points: Array) -> Array:
+        """F(x) - F*, (K,), at points (K, d)."""
+        gaps: Array = self.values(points) - self.optimal_value
+        return gaps
+
+    def accuracies(self, points: Array) -> Array:
+        """The part of all rows that models (K, d) put into their class; a row on the border counts half."""
+        if self.classes is None:
+            raise NotApplicable("a regression has no classes: no accuracy is defined")
+        step = max(_MOST // len(self.model.offsets), 1)
+        blocks = (self.model.margins(points[first : first + step]) for first in range(0, len(points), step))
+        return np.concatenate([((m > 0).mean(axis=-1) + (m >= 0).mean(axis=-1)) / 2 for m in blocks])
+
+    @property
+    def notes(self) -> list[str]:  # type: ignore[override]
+        """The loss, the classes, how well x* and F* are known, and how clients count."""
+        known = [] if self.stationary_point is None else [note_on_minimum(self.model, self.minimum)]
+        return [note_on_loss(self.model, self.classes), *known, *notes_on_weights(self.model.counts, self.weights)]
+
+    @cached_property
+    def centred(self) -> LinearModelProblem:
+        """The same problem in coordinates whose zero is x*, or the start where no minimiser is certified."""
+        at = self.centre
+        moved = self._with(model=self.model.translated(at), start=self.start - at)
+        if self.stationary_point is not None:
+            vars(moved)["minimum"] = replace(self.minimum, point=at - at)
+        return moved
+
+    @property
+    def about_optimum(self) -> LinearModelProblem:
+        """The same problem in coordinates whose zero is x*; `NoMinimiser` where none is certified."""
+        _ = self.optimum
+        return self.centred
+
+    @cached_property
+    def client_optima(self) -> Array:
+        """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        try:
+            return np.stack(
+                [minimum_of(self.model.of([client]), np.ones(1), self.optimum).point for client in range(self.clients)]
+            )
+        except NoMinimiser:
+            raise NotApplicable("a client's objective has no minimiser") from None
+
+    def compared_at(self, time: float, near: Array | None = None) -> Array:
+        """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``, (d,)."""
+        ridge, model = self.model.ridge, self.model
+        joint = ridge + 1 / time
+        moved = model.with_ridge(joint, (ridge * model.origin + self.start / time) / joint)
+        return minimum_of(moved, self.weights, self.start, near).point
+
+    def repeated(self, copies: int) -> LinearModelProblem:
+        """The problem with every client repeated, the weights divided by the number of copies."""
+        clients = list(range(self.clients)) * copies
+        model, oracle = self.model.of(clients), self.oracle.of(clients)
+        return self._with(model=model, weights=self.weights[clients] / copies, oracle=oracle)
+
+    def nudged(self, curvature: float, length: float) -> LinearModelProblem:
+        """The problem with rows and ridge times numbers next to one: what changes much with them, rounding decides."""
+        model = replace(
+            self.model,
+            inputs=self.model.inputs * curvature**0.5,
+            offsets=self.model.offsets * length,
+            ridge=self.model.ridge * curvature,
+        )
+        return self._with(model=model, start=self.start * length)
+
+    def with_full_gradients(self) -> LinearModelProblem:
+        """The same objectives without mini-batches."""
+        return self._with(oracle=ExactOracle())
+
+    def as_floats(self) -> LinearModelProblem:
+        """The same problem."""
+        return self
+
+    def _with(self, **changes: Any) -> LinearModelProblem:
+        return LinearModelProblem(**{**self.__getstate__(), **changes})
+
+
+_DATA = ("model", "weights", "start", "oracle", "description", "classes")
+_MOST = 1 << 22

@@ -1,0 +1,56 @@
+"""The comparator of a run on linear models at any step size, number of local steps and rounds, by Newton's method."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.linear_models import LinearModelRun
+from fedtheory.engine.linear_models.comparator import comparator_at
+from fedtheory.engine.run import Run
+from fedtheory.federation.linear_models import LinearModelProblem
+from fedtheory.planner.comparators import (
+    CURVED_DISSIMILARITY,
+    CURVED_NOISE,
+    DISSIMILARITY,
+    DISTANCE,
+    GAP,
+    NAMES,
+    NOISE,
+    Comparators,
+)
+
+
+class ModelComparators(Comparators):
+    """Minimisers of ``F(y) + |x^0 - y|^2 / (2s)`` for s = eta tau T; each is found from the nearest known one."""
+
+    def __init__(self, problem: LinearModelProblem) -> None:
+        # The forms of quadratics are not there.
+        self.__dict__.update(_problem=problem, _points={}, found={})
+
+    def _at(self, time: float) -> dict[str, float]:
+        problem: LinearModelProblem = self.__dict__["_problem"]
+        points: dict[float, Array] = self.__dict__["_points"]
+        near = min(points, key=lambda other: abs(math.log(other / time)), default=None)
+        found = comparator_at(problem, time, None if near is None else points[near])
+        points[time] = found.point
+        curvatures = problem.known_everywhere.client_smoothness
+        squares = {
+            DISTANCE: found.distance_sq,
+            NOISE: found.noise_sq,
+            DISSIMILARITY: found.dissimilarity_sq,
+            CURVED_NOISE: found.noise_sq_with(curvatures),
+            CURVED_DISSIMILARITY: found.dissimilarity_sq_with(curvatures),
+        }
+        return {GAP: found.suboptimality, **{name: math.sqrt(square) for name, square in squares.items()}}
+
+
+def comparators_of(run: Run, names: frozenset[str] = NAMES) -> Comparators:
+    """The comparators of a run; those of linear models are shared by all claims about a problem."""
+    return _shared(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
+
+
+@lru_cache(maxsize=4)
+def _shared(problem: LinearModelProblem) -> ModelComparators:
+    return ModelComparators(problem)

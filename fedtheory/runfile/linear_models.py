@@ -1,0 +1,121 @@
+"""Linear models on data in a run file: two classes for logistic regression, numbers for the other losses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.errors import InputError
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.linear_models import LinearModel, LinearModelProblem, MarginLoss, RowBatches
+from fedtheory.federation.losses import KINDS
+from fedtheory.federation.oracles import ExactOracle, Oracle
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.checks import require_weights, uniform_weights
+from fedtheory.runfile.problems import read_batches, read_problem, read_rows, read_shares
+from fedtheory.runfile.shared import read_start
+from fedtheory.runfile.table import Table
+
+LOGISTIC = "logistic"
+"""The kind of a problem with two classes: log(1 + exp(-s x'w)) with labels s = -1 and 1."""
+REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
+"""Kinds whose loss, convex and smooth, is taken of x'w - y on data."""
+
+
+def read_any_problem(table: Table, folder: Path) -> Problem:
+    """The problem of a `[problem]` table: a linear model on data, or any other kind."""
+    kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
+    if kind != LOGISTIC and not (kind in KINDS and is_on_data):
+        return read_problem(table, folder)
+    problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
+    table.finish()
+    return problem
+
+
+def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
+    """The problem of a table of kind `logistic`, or of another loss on data."""
+    if table.arithmetic is not FLOAT:
+        expected = "has no rational values on data; expected --arithmetic float, which is the default"
+        raise InputError(table.path("kind"), f"{kind!r} {expected}")
+    if kind not in (LOGISTIC, *REGRESSIONS):
+        raise InputError(
+            table.path("kind"), f"expected one of {LOGISTIC}, {', '.join(REGRESSIONS)} on data, got {kind!r}"
+        )
+    data, name = read_rows(table, folder)
+    classes = None
+    if kind == LOGISTIC:
+        data, classes = _with_labels(table, data)
+    start = read_start(table, data.inputs[0].shape[1])
+    counts = np.array([len(outputs) for outputs in data.outputs])
+    weights = read_shares(table, data)
+    weights = uniform_weights(FLOAT, len(counts)) if weights is None else weights
+    _require_clients(table, counts, weights)
+    inputs, outputs = np.concatenate(data.inputs), np.concatenate(data.outputs)
+    ones = np.ones(len(outputs))
+    labels, offsets = (ones, outputs) if classes is None else (outputs, 0 * ones)
+    inputs = inputs if classes is None else inputs * labels[:, None]
+    origin = np.zeros(len(start))
+    model = LinearModel(_loss(table, kind), inputs, offsets, counts, _ridge(table), origin, labels)
+    what = f"{kind} regression on {name}"
+    oracle = _oracle(table, counts)
+    return LinearModelProblem(model, weights, start, oracle, description=what, classes=classes)
+
+
+def _loss(table: Table, kind: str) -> MarginLoss:
+    if kind == LOGISTIC:
+        return MarginLoss(KINDS["softplus"], -1.0)
+    width = float(table.number("width", 1))
+    if not width > 0:
+        raise InputError(table.path("width"), f"expected a positive number, got {width:g}")
+    return MarginLoss(KINDS[kind], width)
+
+
+def _ridge(table: Table) -> float:
+    ridge = float(table.number("ridge", 0))
+    if ridge < 0:
+        raise InputError(table.path("ridge"), f"expected a number that is not negative, got {ridge:g}")
+    return ridge
+
+
+def _with_labels(table: Table, data: ClientData) -> tuple[ClientData, tuple[str, str]]:
+    """The rows with labels -1 and 1 for the smaller and the larger of two classes, and their names."""
+    outputs = np.concatenate(data.outputs)
+    classes = np.unique(outputs)
+    key = table.path("target" if table.has("target") else "data")
+    if len(classes) == 1:
+        raise InputError(key, f"expected two classes, got the label {classes[0]:g} in all rows")
+    if len(classes) > 2:
+        shown = ", ".join(f"{label:g}" for label in classes[:4])
+        what = f"{len(classes)} different labels ({shown}{', ...' if len(classes) > 4 else ''})"
+        whole = (classes == np.round(classes)).all() and len(classes) <= _MANY
+        way_out = "keep the rows of two of them" if whole else 'use kind = "least-squares" or "huber" for numbers'
+        raise InputError(key, f"expected two classes, got {what}: {way_out}")
+    low, high = (float(label) for label in classes)
+    signed = tuple(np.where(part == high, 1.0, -1.0) for part in data.outputs)
+    return replace(data, outputs=signed), (f"{low:g}", f"{high:g}")
+
+
+_MANY = 50
+"""Whole numbers up to which labels are taken for classes, not for measurements."""
+
+
+def _require_clients(table: Table, counts: Array, weights: Array) -> None:
+    require_weights(weights)
+    if len(weights) != len(counts):
+        raise InputError(table.path("weights"), f"expected {len(counts)} numbers, got {len(weights)}")
+    for client in np.flatnonzero(counts == 0):
+        raise InputError(table.path("clients"), f"client {client} has no data: use fewer clients")
+
+
+def _oracle(table: Table, counts: Array) -> Oracle:
+    batches = read_batches(table)
+    if not batches:
+        return ExactOracle()
+    batch, replacement = batches["batch"], batches["replacement"]
+    if not replacement and batch > counts.min():
+        expected = f"expected at most {counts.min()} (the smallest client) without replacement"
+        raise InputError(table.path("batch"), f"{expected}, got {batch}")
+    return RowBatches(batch, replacement, counts)

@@ -1,0 +1,211 @@
+"""Linear models on data: minimisers with certificates, constants on the safe side, replicas against plain loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory import FLOAT, InputError, parse_run
+from fedtheory.arithmetic import Array
+from fedtheory.engine.linear_models import LinearModelRun
+from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
+from fedtheory.errors import NoMinimiser
+
+STEP = {"local_step_size": "1/10", "local_steps": 3, "rounds": 4}
+ROWS = {
+    "inputs": [[[1, 2], [-1, 1], [2, -1]], [[1, 1], [-2, -1]]],
+    "outputs": [[1, 0, 0], [1, 1]],
+    "ridge": "1/10",
+}
+
+
+def model_run(algorithm: dict[str, Any] | None = None, **keys: Any) -> LinearModelRun:
+    """A run on five rows of two clients, or on what the keys say."""
+    problem = {"kind": "logistic", **({} if "data" in keys else ROWS), **keys}
+    run = parse_run({"problem": problem, "algorithm": {**STEP, **(algorithm or {})}}, FLOAT)
+    assert isinstance(run, LinearModelRun)
+    return run
+
+
+def plain_gradient(x: Array, labels: Array, w: Array, ridge: float) -> Array:
+    """The gradient of the mean logistic loss, row by row."""
+    rows = [-s * row / (1 + np.exp(s * (row @ w))) for row, s in zip(x, labels, strict=True)]
+    return np.asarray(np.mean(rows, axis=0) + ridge * w)
+
+
+def test_a_run_without_draws_is_plain_gradient_descent() -> None:
+    """Local steps, the average of the clients, and the loss, against loops."""
+    run = model_run()
+    data = [(np.array(x, dtype=float), 2.0 * np.array(y) - 1) for x, y in zip(*list(ROWS.values())[:2], strict=True)]
+    server = np.zeros(2)
+    for n in range(5):
+        assert np.allclose(run.trajectory.server_mean[n], server, rtol=0, atol=1e-14)
+        losses = [np.mean(np.log1p(np.exp(-s * (x @ server)))) for x, s in data]
+        loss = np.mean(losses) + 0.05 * server @ server
+        assert run.trajectory.server_loss[n] == pytest.approx(loss, abs=1e-14)
+        ends = []
+        for x, labels in data:
+            w = server.copy()
+            for _ in range(3):
+                w = w - 0.1 * plain_gradient(x, labels, w, 0.1)
+            ends.append(w)
+        server = np.mean(ends, axis=0)
+    assert not run.is_estimated
+    assert run.replicas == 1
+
+
+@pytest.mark.parametrize(("data", "ridge"), [("breast_cancer", 0.01), ("digits:3-8", 0.001), ("breast_cancer", 1e-4)])
+def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
+    """C = 1/(n ridge), the column of ones among the features: its coefficient has the ridge, too."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    run = model_run(data=data, clients=4, shares="samples", ridge=ridge)
+    model = run.problem.model
+    rows, labels = model.inputs * model.labels[:, None], model.labels
+    fitted = linear_model.LogisticRegression(
+        C=1 / (len(rows) * ridge), fit_intercept=False, tol=1e-12, max_iter=10_000, solver="newton-cholesky"
+    ).fit(rows, labels)
+    theirs = fitted.coef_[0]
+    assert abs(run.problem.value(theirs) - run.problem.optimal_value) < 1e-9
+    assert np.linalg.norm(theirs - run.problem.optimum) < 1e-6
+    assert run.problem.minimum.gap < 1e-15
+    assert run.problem.accuracies(theirs[None])[0] == pytest.approx(fitted.score(rows, labels), abs=1e-12)
+
+
+def test_a_minimiser_without_a_ridge_is_certified() -> None:
+    """Classes that overlap have one, in the rows' own directions; it is the nearest to the start."""
+    run = model_run(inputs=[[[1, 1], [-1, -1], [2, 2]], [[1, 1]]], outputs=[[1, 0, 0], [0]], ridge=0, start=[1, 0])
+    found = run.problem.minimum
+    assert np.linalg.norm(run.problem.slopes(found.point[None])) < 1e-14
+    assert found.distance < 1e-12
+    # The start is moved along (1, 1) only.
+    assert found.point[0] - found.point[1] == pytest.approx(1, abs=1e-12)
+
+
+def test_classes_that_a_hyperplane_separates_have_no_minimiser() -> None:
+    """Bounds on the gap do not apply, with the reason; the run itself is known."""
+    run = model_run(outputs=[[1, 1, 1], [1, 0]], ridge=0)
+    with pytest.raises(NoMinimiser, match="separates the two classes: add a ridge"):
+        _ = run.initial_gap
+    assert run.trajectory.server_loss[-1] < run.trajectory.server_loss[0]
+    assert not run.problem.is_bounded_below
+
+
+def test_rows_on_the_border_leave_the_minimiser_open() -> None:
+    """Classes that touch: the loss falls for ever along a direction in which no row is wrong."""
+    run = model_run(inputs=[[[1], [0]], [[-1], [0]]], outputs=[[1, 1], [0, 0]], ridge=0)
+    with pytest.raises(NoMinimiser, match="could be certified"):
+        _ = run.problem.optimum
+
+
+@pytest.mark.parametrize("keys", [{}, {"ridge": 0, "outputs": [[1, 0, 1], [1, 1]]}, {"batch": 2}, {"kind": "huber"}])
+def test_constants_hold_at_random_points(keys: dict[str, Any]) -> None:
+    """Curvatures, noise, dissimilarity and second moments are below their bounds everywhere."""
+    run = model_run(**keys)
+    problem, known = run.problem, run.problem.known_everywhere
+    generator = np.random.default_rng(0)
+    points = generator.standard_normal((200, 2)) * 10.0 ** generator.uniform(-2, 2, (200, 1))
+    others = points + generator.standard_normal((200, 2)) * 10.0 ** generator.uniform(-3, 1, (200, 1))
+    each = [problem.gradients(np.repeat(x[:, None], 2, axis=1)) for x in (points, others)]
+    moved = np.linalg.norm(each[0] - each[1], axis=2) / np.linalg.norm(points - others, axis=1)[:, None]
+    assert (moved <= known.client_smoothness * (1 + 1e-6)).all()
+    mean = each[0].mean(axis=1, keepdims=True)
+    apart = ((each[0] - mean) ** 2).sum(axis=2)
+    assert (apart <= known.dissimilarities_sq * (1 + 1e-12)).all()
+    centre = run.problem.centre
+    noise = np.array([ModelComparator(problem, x - centre).client_noise for x in points])
+    assert (noise <= known.noise * (1 + 1e-12)).all()
+    if problem.model.ridge == 0:
+        moments = run.second_moments_at(points - centre)
+        assert (moments <= known.second_moments * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_batches_have_the_mean_and_variance_that_are_stated(replacement: bool) -> None:
+    """All batches of two rows, one by one, and many that are drawn."""
+    run = model_run(batch=2, replacement=replacement)
+    problem, point = run.problem, np.array([0.3, -0.2])
+    rows = problem.oracle.draw(20_000, np.random.default_rng(1))
+    assert ((rows >= problem.model.first_rows[:, None]) & (rows < np.array([3, 5])[:, None])).all()
+    drawn = problem.model.batch_slopes(np.broadcast_to(point, (20_000, 2, 2)), rows)
+    full = problem.gradients(np.broadcast_to(point, (1, 2, 2)))[0]
+    assert np.abs(drawn.mean(axis=0) - full).max() < 0.02
+    stated = ModelComparator(problem, point - problem.centre).client_noise
+    assert ((drawn - full) ** 2).sum(axis=2).mean(axis=0) == pytest.approx(stated, rel=0.05, abs=1e-12)
+    if not replacement:
+        assert (rows[..., 0] != rows[..., 1]).all()
+        assert stated[1] == 0
+
+
+def test_estimates_are_the_same_for_the_same_seed_and_begin_alike() -> None:
+    """Common random numbers: a longer run begins with the shorter one, whatever its step size draws the same."""
+    run = model_run(batch=1)
+    assert run.is_estimated
+    longer = run.with_rounds(7)
+    assert np.array_equal(longer.trajectory.server_loss[:5], run.trajectory.server_loss)
+    again = model_run(batch=1)
+    assert np.array_equal(again.trajectory.server_mean, run.trajectory.server_mean)
+
+
+def test_intervals_contain_the_exact_expectation_of_a_small_run() -> None:
+    """One step of one row of each client: all draws are enumerated."""
+    run = model_run({"rounds": 1, "local_steps": 1}, batch=1)
+    problem = run.problem
+    rows = [[(i, j)] for i in range(3) for j in (3, 4)]
+    steps = [problem.model.batch_slopes(np.zeros((1, 2, 2)), np.array(pair)[:, :, None])[0] for pair in rows]
+    exact = np.mean([problem.value(-0.1 * step.mean(axis=0)) for step in steps])
+    found = run.trajectory.interval("loss")
+    assert found.low[1] - 1e-3 < exact < found.high[1] + 1e-3
+    assert found.low[1] < found.mean[1] < found.high[1]
+    assert found.low[0] == found.high[0]
+
+
+def test_participants_are_sampled() -> None:
+    """One of two clients in a round: its displacement counts twice its weight."""
+    run = model_run({"participation": {"kind": "uniform", "clients": 1}})
+    assert run.is_estimated
+    assert run.trajectory.server_loss[1] > run.problem.optimal_value
+
+
+def test_the_comparator_balances_value_and_distance() -> None:
+    """It minimises F(y) + |x0 - y|^2 / (2s): its gradient vanishes there."""
+    run = model_run()
+    time = 0.7
+    found = comparator_at(run.problem, time)
+    y = found.point + run.problem.optimum
+    gradient = run.problem.slopes(y[None])[0] + y / time
+    assert np.linalg.norm(gradient) < 1e-12
+    assert found.suboptimality == pytest.approx(run.problem.value(y) - run.problem.optimal_value, rel=1e-9)
+    assert run.comparator.distance_sq < run.initial_distance_sq
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"outputs": [[1, 2, 3], [1, 2]]}, "expected two classes, got 3 different labels"),
+        ({"outputs": [[1, 1, 1], [1, 1]]}, "got the label 1 in all rows"),
+        ({"outputs": [[0.5, 1.25, 3], [1, 2]]}, 'use kind = "least-squares" or "huber" for numbers'),
+        ({"ridge": -1}, "expected a number that is not negative"),
+        ({"batch": 3, "replacement": False}, "the smallest client"),
+        ({"kind": "hampel"}, "expected one of logistic, huber, log-cosh, softplus on data"),
+        ({"kind": "huber", "width": 0}, "expected a positive number"),
+    ],
+)
+def test_mistakes_are_named(keys: dict[str, Any], message: str) -> None:
+    """With what was given and what to do."""
+    with pytest.raises(InputError, match=message):
+        model_run(**keys)
+
+
+@pytest.mark.parametrize("kind", ["huber", "log-cosh", "softplus"])
+def test_regressions_take_the_same_path(kind: str) -> None:
+    """Their minimisers are stationary, and their gradients those of differences of values."""
+    run = model_run(kind=kind, outputs=[[1, 0.5, -2], [4, 1]])
+    problem, point = run.problem, np.array([0.2, 0.1])
+    assert np.linalg.norm(problem.slopes(problem.optimum[None])) < 1e-12
+    slope, h = problem.slopes(point[None])[0], 1e-6
+    for axis in range(2):
+        step = h * np.eye(2)[axis]
+        assert (problem.value(point + step) - problem.value(point - step)) / (2 * h) == pytest.approx(slope[axis])
+    assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0]

@@ -1,0 +1,82 @@
+"""A claim on a run whose expectations are averages over replicas: an interval beside the sides, and never a violation.
+
+Both sides are found for every independent group of replicas as well.  Where they do not change from group to group
+nothing was estimated, and floats decide as on any other run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.engine.linear_models.trajectory import CONFIDENCE
+from fedtheory.engine.run import Run
+from fedtheory.engine.sampling import estimate_of
+from fedtheory.language.evaluation import Site
+from verify.check.comparison import tightest_places
+from verify.check.decision import decide
+from verify.check.links import Link
+from verify.check.outcome import Estimate, Settlement
+from verify.check.sides import Sides, sides_of
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The left side of a relation at its worst place, estimated, and what the replicas say of the relation."""
+
+    left: Estimate
+    settlement: Settlement
+
+
+def estimated(links: Sequence[Link], sites_of: Callable[[Run], Iterable[Site]], run: Run) -> Estimated | None:
+    """The relation that the replicas of a run support least; None where nothing that the claim compares is random."""
+    own, *groups = (sides_of(links, partial(sites_of, each)) for each in (run, *run.groups))
+    found = [_estimated(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
+    random = [one for one in found if one is not None]
+    return min(random, key=lambda one: one.settlement.holds is True, default=None)
+
+
+def _estimated(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | None:
+    decided = decide(whole, ())
+    worst = int(tightest_places(whole, decided)) if decided.size > 1 else 0
+    if any(part.slack.shape != whole.slack.shape for part in parts):
+        return None
+    slacks = np.array([plain_floats(part.slack)[worst] for part in parts])
+    if not _differ(slacks, plain_floats(whole.slack)[worst]):
+        return None
+    low, high = _interval(np.array([plain_floats(part.lhs)[worst] for part in parts]), plain_floats(whole.lhs)[worst])
+    slack = _interval(slacks, plain_floats(whole.slack)[worst])
+    left = Estimate(low, high, run.replicas, CONFIDENCE)
+    return Estimated(left, _settlement(whole.link.relation.operator, slack, run.replicas))
+
+
+def _differ(slacks: Array, whole: float) -> bool:
+    """Whether groups differ by more than rounding."""
+    return bool((np.abs(slacks - whole) > _ROUNDING * np.abs(slacks).max(initial=0.0)).any())
+
+
+_ROUNDING = 1e-12
+
+
+def _interval(of_groups: Array, whole: float) -> tuple[float, float]:
+    """The ends of an interval about the value of all replicas together, as wide as groups differ."""
+    spread = estimate_of(of_groups[None], CONFIDENCE)
+    reach = float(spread.high[0] - spread.mean[0])
+    return float(whole) - reach, float(whole) + reach
+
+
+def _settlement(operator: str, slack: tuple[float, float], replicas: int) -> Settlement:
+    by = f"by Monte-Carlo: {CONFIDENCE:.0%} interval over {replicas} replicas"
+    if operator == "==":
+        agrees = slack[0] <= 0 <= slack[1]
+        return Settlement(None, f"{'agrees' if agrees else 'looks violated'}; Monte-Carlo, no verdict ({by})", by)
+    if slack[0] > 0:
+        return Settlement(True, by, by)
+    words = "looks violated" if slack[1] < 0 else "the interval contains the bound"
+    return Settlement(
+        None, f"{words}; Monte-Carlo, no verdict ({CONFIDENCE:.0%} interval over {replicas} replicas)", by
+    )
