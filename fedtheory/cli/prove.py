@@ -211,7 +211,7 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
 
     reason = why_not_proved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
-        f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
+        f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {_outcome(proof, printed)}",
         *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
     )
     missing = missing_assumptions(proof)
@@ -228,6 +228,14 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
         _print_printed(printed)
     elif reason is None and proof.verdict == "no certificate":
         print_lines(*WHERE_TO_BEGIN)
+
+
+def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
+    """The verdict on the certificate, with its name, or on the printed proof where there is none."""
+    found = verdict(proof, printed)
+    if found != proof.verdict:
+        return "[bold red]the printed proof does not go through[/bold red]"
+    return f"{styled(found)}{_named(proof)}"
 
 
 def _named(proof: Proof) -> str:
@@ -270,4 +278,4 @@ def _text(text: str) -> str:
 
 
 def _mark(holds: bool) -> str:
-    return "[green]holds[/green]" if holds else "[bold red]fails[/bold red]"
+    return "[green]ok[/green]   " if holds else "[bold red]fails[/bold red]"

@@ -70,7 +70,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
         residual = difference(residual, scalar(whole, theory))
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
-        steps.append(Step(Words("(", coefficient, ") >= 0, for: ", reason.name), is_positive))
+        steps.append(Step(Words("coefficient (", coefficient, ") >= 0: ", reason.name), is_positive))
         if reason.requires != 0:
             steps.append(signed(theory.numbers.known(reason.requires), theory.numbers, conditions))
     return [*steps, cancels(_IDENTITY, residual, theory.numbers)]

@@ -230,7 +230,7 @@ def test_a_letter_with_the_name_of_one_of_a_proof() -> None:
     right = excess + pairing * total * share
     scheme = (a.aggregation_scheme, a.weight_covariance, a.somebody_reports)
     claim = stated(lhs=distance, rhs=right, where=where, assumptions=scheme)
-    assert_stopped(claim, Certificate(claim=claim.id, links=[[Term(right - distance, one())]]), ">= 0, for: a number")
+    assert_stopped(claim, Certificate(claim=claim.id, links=[[Term(right - distance, one())]]), ">= 0: a number")
     known = Term(right - square_of_weight, one())
     assert_stopped(claim, Certificate(claim=claim.id, links=[[known]]), "left over")
     assert is_false(claim)
