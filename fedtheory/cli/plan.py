@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fedtheory.cli.output import Json, NoCode, SourceKey, about, print_json, print_lines, progress
 from fedtheory.cli.plan_document import document
-from fedtheory.cli.plan_tables import print_plan
+from fedtheory.cli.plan_tables import print_first, print_plan
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -81,7 +82,7 @@ def run(
     if map_over is not None:
         _require_known(_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
-    asked = _Asked(accuracy, error, margin, kinds, _costs(local_cost, aggregation_cost))
+    asked = _Asked(accuracy, error, margin, kinds, _costs(local_cost, aggregation_cost), as_json)
     found, planned = _planned(files, given, chosen, asked)
     written = _written(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
@@ -136,6 +137,7 @@ class _Asked:
     margin: float
     vary: tuple[str, ...]
     costs: Costs
+    is_json: bool
 
 
 def _costs(local: str, aggregation: str) -> Costs:
@@ -223,6 +225,7 @@ def _planned(
             costs=asked.costs,
             jobs=-1,
             on_progress=tell,
+            on_answer=None if asked.is_json else partial(print_first, run),
         )
     return found, run
 

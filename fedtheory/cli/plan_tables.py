@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from fedtheory.cli.output import print_lines, print_table
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
-    from fedtheory.planner import ClaimPlan, Plan, RoundCost
+    from fedtheory.planner import Answer, ClaimPlan, Plan, RoundCost
 
 _ROOMY = ("largest step", "rounds as planned", "as planned")
 """Columns that a narrow terminal does without."""
@@ -22,9 +23,12 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     from fedtheory.planner.setting_in_words import notes_of, planned_lines
     from fedtheory.planner.words import answer_lines, constants_alone
 
-    if planned is not None:
-        print_lines(*map(escape, planned_lines(planned)))
     lines = constants_alone(found) if planned is None else answer_lines(found)
+    if planned is not None and found.answer is None:
+        print_lines(*map(escape, planned_lines(planned)))
+    elif planned is not None:
+        # The first line stands there already.
+        lines = lines[1:]
     print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines))
     print_lines(*map(escape, [] if planned is None else notes_of(planned)), "")
     _print_varied(found)
@@ -37,6 +41,17 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     for plan in shown:
         if plan is not None:
             _print_details(plan, found.cost, recommended=plan is found.recommended)
+
+
+def print_first(planned: Run, answer: Answer) -> None:
+    """Print what is planned and what to run, before any bound is asked."""
+    from rich.markup import escape
+
+    from fedtheory.planner.setting_in_words import planned_lines
+    from fedtheory.planner.words import use
+
+    print_lines(*map(escape, planned_lines(planned)), f"[bold]use:[/bold] {escape(use(answer))}")
+    sys.stdout.flush()
 
 
 def _print_varied(found: Plan) -> None:

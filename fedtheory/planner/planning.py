@@ -13,14 +13,16 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import full_gradients
+from fedtheory.language.assumptions.assumption import Setting
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.premises import failures_among, premises
 from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
 from fedtheory.planner.ahead import Ahead, ahead
 from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, Question
-from fedtheory.planner.answer import Plan, answered
+from fedtheory.planner.answer import Answer, Plan, answered
 from fedtheory.planner.bound import (
     NOT_GIVEN,
     ROUNDS,
@@ -56,6 +58,7 @@ def plan(
     costs: Costs | None = None,
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+    on_answer: Callable[[Answer], None] | None = None,
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
@@ -66,24 +69,22 @@ def plan(
     assumptions hold at smaller step sizes only, those of the run at a smaller one.
     `vary` asks for a table of other settings, each at its best step size: "steps"
     (local steps), "batch", "algorithm" (SCAFFOLD beside FedAvg), by what rounds cost.
+    `on_answer` is told what to run as soon as it is known, before any bound.
     With more than one process (`jobs`, -1 for all cores) two share the work where
     runs are long; a script then needs a guarded main part.
     """
-    if not 0 <= margin < 1:
-        raise InputError("margin", f"expected a part of the edge of divergence, from 0 to below 1, got {margin:g}")
-    if error not in EXACT_ERRORS:
-        raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
-    for kind in vary:
-        if kind not in KINDS:
-            raise InputError("vary", f"expected some of {', '.join(KINDS)}, got {kind!r}")
+    _require_possible(error, margin, vary)
     errors = ExactErrors(run.as_floats())
     planned = []
     with ahead(errors, jobs) as work:
-        # The other process starts while this one loads the claims.
-        outcomes = work.begun(planned_and_best, error, accuracy, margin)
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
-        for claim_plan in [work.begun(_claim_plan, claim, accuracy) for claim in chosen]:
+        # The other process starts with claims while this one finds what to run.
+        plans = [work.begun(_claim_plan, claim, accuracy) for claim in chosen]
+        reached = planned_and_best(errors, error, accuracy, margin)
+        if on_answer is not None and reached is not None:
+            on_answer(answered(errors, reached, accuracy, []))
+        for claim_plan in plans:
             planned.append(claim_plan())
             if _has_exact_error(planned[-1]):
                 work.best(planned[-1].error)
@@ -91,7 +92,6 @@ def plan(
             on_progress(len(planned), len(chosen) + 1)
         planned = [_beside_exact(found, work) for found in planned]
         recommended = _recommended(planned, work)
-        reached = outcomes()
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None:
         return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run))
@@ -99,6 +99,17 @@ def plan(
     answer = replace(answered(errors, reached, accuracy, planned), others=others.beside())
     varied = tuple(others.table(vary)) if vary else ()
     return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run), answer, varied)
+
+
+def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:
+    """Raise `InputError` for an error, a margin or a setting that is none."""
+    if not 0 <= margin < 1:
+        raise InputError("margin", f"expected a part of the edge of divergence, from 0 to below 1, got {margin:g}")
+    if error not in EXACT_ERRORS:
+        raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
+    for kind in vary:
+        if kind not in KINDS:
+            raise InputError("vary", f"expected some of {', '.join(KINDS)}, got {kind!r}")
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:
@@ -210,6 +221,11 @@ def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
 
 def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
     """The plan of a claim on a run; assumptions that fail at all step sizes rule it out."""
+    # What fails of the setting at the smallest step size fails at all: nothing else is asked of such a claim.
+    settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
+    others = failures_among(settings, errors.run)
+    if others and failures_among(settings, errors.at(errors.planned * _SMALLER[-1])):
+        return ClaimPlan(claim, bounded_error(claim), False, "; ".join(map(str, others)))
     failures = failures_on(claim, errors.run)
     reasons = list(failures)
     for part in _SMALLER if failures else _SMALLER[:1]:

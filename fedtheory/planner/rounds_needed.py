@@ -44,6 +44,10 @@ _LEAST = 1e-7
 """Part of the edge down to which it goes on where no step size reaches the target."""
 _BETWEEN = 33
 """Step sizes between two neighbours of the best one."""
+_QUICK = 1e10
+"""Operations of a run above which fewer step sizes are tried."""
+_WIDE_RATIO, _IMPATIENT = 2.0, 2
+"""The same as below for such runs."""
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
 """Ratio of neighbouring step sizes where each costs a run, how many are tried, how many worse ones end it."""
 
@@ -230,24 +234,30 @@ class RoundsNeeded:
             sizes = [nearest * factor for factor in _NEAR if nearest * factor <= self.largest]
             found = [self.outcome(size, rounds) for size in sizes]
         best = min(found, key=self._rank)
-        for between in (_RATIO**0.5, _RATIO**0.25):
+        for between in (_RATIO**0.5, _RATIO**0.25) if self._is_quick else (_RATIO, _RATIO**0.5):
             sizes = [size for size in (best.step_size / between, best.step_size * between) if size <= self.largest]
             best = min([best, *(self.outcome(size, self._most(best, rounds)) for size in sizes)], key=self._rank)
         return self._settled(best, found)
 
     def _tried(self, rounds: int) -> list[Outcome]:
         """Outcomes of step sizes from the largest down until some in a row are worse than the best."""
-        sizes = [self.largest / _RATIO**n for n in range(_MANY)]
+        ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
+        sizes = [self.largest / ratio**n for n in range(_MANY)]
         if self.errors.planned <= self.largest:
             sizes = sorted([*sizes, self.errors.planned], reverse=True)
         found: list[Outcome] = []
         for size in sizes:
             best = min(found, key=self._rank, default=None)
             found.append(self.outcome(size, rounds if best is None else self._most(best, rounds)))
-            late = found[-_PATIENT:]
-            if best is not None and math.isfinite(best.error) and len(late) == _PATIENT and best not in late:
+            late = found[-patient:]
+            if best is not None and math.isfinite(best.error) and len(late) == patient and best not in late:
                 break
         return found
+
+    @property
+    def _is_quick(self) -> bool:
+        """Whether a run takes so little that step sizes may lie close together."""
+        return operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
     @staticmethod
     def _most(best: Outcome, rounds: int) -> int:

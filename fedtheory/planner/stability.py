@@ -16,15 +16,17 @@ from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
 from fedtheory.planner.model_edges import diverges_beyond
 
-_NARROW, _WIDE = 1.05, 1.3
+_NARROW, _WIDE, _HALF = 1.05, 1.3, 2.0
 """Factors between step sizes that are tried, where one costs a decomposition and where it costs rounds."""
 _MOST = 300
 """Step sizes tried at most."""
 _EXACTLY, _ROUGHLY = 1e-6, 0.02
 """Relative width of the interval that a bisection ends with."""
 _SLACK = 1e-9
-_ITERATIONS = 24
-"""Rounds of a power iteration on second moments."""
+_ITERATIONS, _FEW = 24, 6
+"""Rounds of a power iteration on second moments; those of a first look."""
+_CLEARLY = 0.2
+"""Distance of a growth from one beyond which the first look decides."""
 _PATH = 200
 """Rounds that are followed at least where nothing is random."""
 _GROWN = 1e6
@@ -73,11 +75,11 @@ def _below(is_stable: Callable[[float], bool], most: float) -> float:
     if math.isinf(most) or is_stable(most * (1 - _ROUGHLY)):
         return most
     high = most
-    while not is_stable(high / _WIDE):
-        high /= _WIDE
+    while not is_stable(high / _HALF):
+        high /= _HALF
         if high < 1e-12 * most:
             return high
-    return _bisected(is_stable, high / _WIDE, high, _ROUGHLY)
+    return _bisected(is_stable, high / _HALF, high, _ROUGHLY)
 
 
 def _bisected(is_stable: Callable[[float], bool], low: float, high: float, width: float) -> float:
@@ -96,7 +98,11 @@ def _is_stable(run: Run) -> bool:
             recursion = run.with_rounds(1).attempted_trajectory.recursion
             if recursion.spectral_radius > 1 + _SLACK:
                 return False
-            return recursion.growth(np.eye(run.problem.dimension + 1), _ITERATIONS) <= 1 + _SLACK
+            start = np.eye(run.problem.dimension + 1)
+            first = recursion.growth(start, _FEW)
+            if abs(first - 1) > _CLEARLY:
+                return first < 1
+            return recursion.growth(start, _ITERATIONS) <= 1 + _SLACK
     except Diverging:
         return False
 

@@ -43,13 +43,14 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     if answer is None:
         return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
     promised = _promised(answer, write) if answer.promise is not None else _unpromised(found)
-    lines = [("use:", _use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
+    lines = [("use:", use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
     if answer.cause is not None:
         lines.append(("diverges:", f"as planned: {answer.cause.sentence()}"))
     return [*lines, *other_settings(answer)]
 
 
-def _use(answer: Answer) -> str:
+def use(answer: Answer) -> str:
+    """The step size, local steps and rounds to run, and what comes of them."""
     best = answer.best
     steps, rounds = counted(answer.local_steps, "local step"), counted((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
