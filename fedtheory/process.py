@@ -1,4 +1,4 @@
-"""What a process is set to: how often it looks for garbage, and how many threads linear algebra has."""
+"""Settings of a process: frequency of garbage collection, and threads of linear algebra."""
 
 from __future__ import annotations
 

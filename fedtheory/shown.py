@@ -1,4 +1,4 @@
-"""How objects show themselves: one line in a terminal, a small card in a notebook.
+"""Display of objects: one line in a terminal, a small card in a notebook.
 
 A class says what it is in a `Card`, which is data; the HTML is written here, once.
 Text in a card may hold formulas, as LaTeX between ``\\(`` and ``\\)``.
@@ -19,7 +19,7 @@ from fedtheory.errors import MissingExtra
 
 @dataclass(frozen=True)
 class Card:
-    """What a notebook shows of an object."""
+    """Card of an object in a notebook."""
 
     title: str
     formula: str | None = None
@@ -61,11 +61,11 @@ class Shown(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """What the object is, in a few words."""
+        """Return a short description of the object."""
 
     @abstractmethod
     def card(self) -> Card:
-        """What a notebook shows of it."""
+        """Return the card for a notebook."""
 
     def __repr__(self) -> str:
         """The class and the summary, on one line."""

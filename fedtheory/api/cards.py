@@ -42,7 +42,7 @@ def _evidence(found: ClaimVerdict) -> str | None:
 
 
 def _verdicts(found: Verdicts) -> str | None:
-    """That of the only one."""
+    """Return the verdict of the only one."""
     return _evidence(found[0]) if len(found) == 1 else None
 
 

@@ -124,7 +124,7 @@ def plan(
     error: str = "final",
     margin: float = 0.1,
 ) -> Plan:
-    """What the theory recommends for a run, or for constants alone: step sizes, rounds to a target, dominating terms.
+    """Recommend step sizes and rounds to a target for a run, or for constants alone, with the dominating terms.
 
     `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
     `target` is the accuracy to reach for good; `claims` are the bounds to ask, all that are true unless given; `error`

@@ -1,4 +1,4 @@
-"""What a function of this chapter can be given: runs and claims, as objects, names or tables."""
+"""Inputs of this chapter's functions: runs and claims, as objects, names or tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulated run has to say, as arrays."""
+"""Results of a simulated run, as arrays."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Enclosure:
         return f"Enclosure({self.interval.str(15)})"
 
     def plain(self) -> Any:
-        """What decides nothing that it is too wide for: the interval itself."""
+        """Return the interval itself, which decides nothing that it is too wide for."""
         return self.interval
 
     def __add__(self, other: object) -> Enclosure:

@@ -122,7 +122,7 @@ class FloatArithmetic(Arithmetic):
 
 
 def _eigenvalues(matrices: Array) -> Array:
-    """Those of symmetric matrices (..., d, d), in rising order, (..., d)."""
+    """Compute the eigenvalues of symmetric matrices (..., d, d), in rising order, (..., d)."""
     # To ask LAPACK takes longer than one number is worth.
     values: Array = matrices[..., 0] if matrices.shape[-1] == 1 else np.linalg.eigvalsh(matrices)
     return values

@@ -287,7 +287,7 @@ def _power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
 
 
 def _comparison(holds: Callable[[Any], Any]) -> Callable[[MidpointRadius, MidpointRadius], NDArray[np.bool_]]:
-    """What is certain of each entry, by the sign of the difference; `Unresolved` where one is not."""
+    """Compare each entry by the sign of the difference; raises `Unresolved` where one is not certain."""
 
     def rule(left: MidpointRadius, right: MidpointRadius) -> NDArray[np.bool_]:
         gap = _subtract(left, right)

@@ -1,4 +1,4 @@
-"""What every arithmetic can do."""
+"""Operations of every arithmetic."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _told_by(error: Exception) -> str | None:
-    """What a mistake in the arguments, or a full disk, is told as; None for all that is no mistake of the user."""
+    """Return the message on a mistake in the arguments or a full disk; None for errors that are not the user's."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"cannot write: {error.strerror}"
     # Typer's own usage errors have different base classes in different versions; all know their message.

@@ -233,7 +233,7 @@ def for_people(found: Check) -> None:
 
 
 def _print_where_to_look(target: str | None) -> None:
-    """What to do about a violation that only floats see."""
+    """Print what to do about a violation that only floats see."""
     from rich.markup import escape
 
     advice = "with fewer rounds or local steps the run can be repeated in rationals"
@@ -313,7 +313,7 @@ def _outcome(found: Check) -> str:
 
 
 def _by(found: Check) -> str | None:
-    """What decided, or why nothing did."""
+    """Describe what decided, or why nothing did."""
     of_rate = _of_rate(found) if found.applicable else None
     if found.settlement is not None:
         return "; ".join(filter(None, (of_rate, found.settlement.reason)))

@@ -62,7 +62,7 @@ def run(
 
 
 def _as_seen_from(save: str, file: str) -> str:
-    """How a run file names a data file."""
+    """Return the name of a data file as seen from a run file."""
     import os
     from pathlib import Path
 

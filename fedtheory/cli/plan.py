@@ -141,7 +141,7 @@ class _Asked:
 
 
 def _costs(local: str, aggregation: str) -> Costs:
-    """What a local step and a round's messages cost."""
+    """Return the costs of a local step and of a round's messages."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
     from fedtheory.planner import Costs
@@ -262,7 +262,7 @@ def _written(found: Plan, planned: Run | None, over: str | None, output: str | N
 
 
 def _command() -> str:
-    """What was typed."""
+    """Return the command line."""
     import shlex
     import sys
 

@@ -92,7 +92,7 @@ def _alternative(one: Alternative) -> dict[str, Any]:
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    """What to run: `step_size`, `local_steps`, `rounds`, the exact error there, and what the best bound promises."""
+    """Return the recommendation: `step_size`, `local_steps`, `rounds`, the exact error and the best bound there."""
     steps, widest = set(answer.local_steps), answer.widest
     return {
         "error": answer.error.name,

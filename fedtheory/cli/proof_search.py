@@ -1,4 +1,4 @@
-"""What a search for a proof says, for a terminal and as JSON."""
+"""Results of a search for a proof, for a terminal and as JSON."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def document_of_setting(claim: Claim) -> dict[str, Any]:
 
 
 def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
-    """What is supposed of claims, by what people call them; one line for all of which it is the same."""
+    """Describe the supposed setting of claims; one line for all claims with the same one."""
     from fedtheory.language.setting import setting_line, supposed_in_words
 
     alike: dict[str, list[str]] = {}

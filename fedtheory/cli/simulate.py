@@ -91,7 +91,7 @@ def _has_short_steps(simulated: Run) -> bool:
 
 
 def _facts(simulated: Run) -> dict[str, Any]:
-    """What does not depend on the schedule."""
+    """Return the facts that do not depend on the schedule."""
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),

@@ -19,7 +19,7 @@ MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 
 
 def where_known(measure: Callable[[], Found]) -> Found | None:
-    """What is measured; None where it does not exist on the run."""
+    """Return a measured value; None where it does not exist on the run."""
     from fedtheory.errors import NotApplicable
 
     try:
@@ -29,7 +29,7 @@ def where_known(measure: Callable[[], Found]) -> Found | None:
 
 
 def notes(simulated: Run) -> list[str]:
-    """What a reader of the numbers should know."""
+    """Return notes for readers of the numbers."""
     from fedtheory.errors import NoMinimiser
     from fedtheory.federation.problem.least_squares import notes_on
 

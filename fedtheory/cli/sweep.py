@@ -81,7 +81,7 @@ def document(table: Path, results: Results, summaries: list[Summary], stored: in
 
 
 def _smallest(results: Results, error: str) -> dict[str, Any]:
-    """Where a recorded error is smallest."""
+    """Find the row with the smallest recorded error."""
     value, row, runs = results.smallest(error) or (None, None, 0)
     return {"error": error, "runs": runs, "smallest": value, "row": row}
 

@@ -101,7 +101,7 @@ class _Reader:
         return name + self._gap() if known is None else known
 
     def _around(self, arguments: tuple[bool, ...]) -> str:
-        """Those of its arguments that are shown."""
+        """Return its arguments that are displayed."""
         given = [self._argument() for _ in arguments]
         return "".join(text for text, is_shown in zip(given, arguments, strict=True) if is_shown)
 

@@ -204,7 +204,7 @@ _CALLED = {
 
 
 def _print_what_is_missing(verdict: ClaimVerdict) -> None:
-    """Of which runs there are few or none, what excludes them, and that few instances show little."""
+    """Print the kinds of runs with few or no instances, and the premises that exclude them."""
     from rich.markup import escape
 
     from verify.exclusions import reason_for

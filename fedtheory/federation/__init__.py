@@ -1,4 +1,4 @@
-"""What is run: problems, oracles and losses, and the one update rule with its policies: work, aggregation, clock.
+"""Problems, oracles, losses, and the update rule with its policies: local work, aggregation, clock.
 
 Uses `arithmetic`, and the `kernel`'s expressions.
 """

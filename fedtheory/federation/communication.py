@@ -1,4 +1,4 @@
-"""What one aggregation costs in messages: through a parameter server, or around a ring (liu2022, pp. 5-6).
+"""Messages of one aggregation: through a parameter server, or around a ring (liu2022, pp. 5-6).
 
 Both add up the models of N workers, b numbers each, so that every worker ends
 with the sum.  The messages are listed one by one; costs are counted from them.

@@ -60,10 +60,10 @@ class Participation(ABC):
 
     @abstractmethod
     def count(self, clients: int) -> int:
-        """How many of the clients, counted with repetition, a round selects."""
+        """Return the number of clients that a round selects, with repetition."""
 
     def possibilities(self, _clients: int) -> int:
-        """How many values w has."""
+        """Count the values of w."""
         return 1
 
     def averages(self, _weights: Array) -> bool:
@@ -75,7 +75,7 @@ class Participation(ABC):
         return float(self.count(clients))
 
     def in_words(self, clients: int) -> str:
-        """Who takes part, of so many clients."""
+        """Describe the participants among so many clients."""
         return f"{self.participants(clients):g} of {clients} clients a round"
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Who takes part in a round, and with what weight: joint moments of both, for algorithms whose clients remember.
+"""Participation moments of a round: joint moments of participants and weights, for algorithms with client states.
 
 For client i, w_i is its weight in the server's sums and b_i is one if it takes
 part.  An algorithm whose clients keep vectors needs the mean of w_i, b_i and of
@@ -175,7 +175,7 @@ def of_reports(weights: Array, reports: Sequence[int]) -> Turnout:
 
 
 def _positive_part(values: Array) -> Array:
-    """What is left for others: never negative for two different clients, of which each exists once."""
+    """Return the probability left for other pairs: never negative, since each client exists once."""
     return np.where(values > 0, values, values - values)
 
 

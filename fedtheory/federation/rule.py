@@ -103,7 +103,7 @@ class Algorithm:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Who reports when; `NotApplicable` where it is random and has not been drawn."""
+        """Return the schedule of reports; raises `NotApplicable` where it is random and has not been drawn."""
         return self.drawn or self.clock.schedule(self.rounds)
 
     @property

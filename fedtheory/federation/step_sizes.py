@@ -69,7 +69,7 @@ class StepSchedule:
         return arithmetic.number(value / first, _KEY)
 
     def value_at(self, n: int, k: int) -> Any:
-        """What the formula comes to, whatever that is."""
+        """Evaluate the formula, without checking the value."""
         return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k)})
 
     def _value(self, node: ast.expr, letters: dict[str, Fraction]) -> Any:

@@ -1,4 +1,4 @@
-"""What can be said: expressions, quantities, assumptions, claims, their values on a run, and where claims are found.
+"""Expressions, quantities, assumptions and claims, their values on a run, and the registry of claims.
 
 Uses `runfile`, `engine`, `federation`, `arithmetic`, and the `kernel`'s expressions.
 """

@@ -1,4 +1,4 @@
-"""What a claim is: data, stated in SymPy, in its source's own notation.
+"""Claims as data, stated in SymPy in the notation of their source.
 
 A claim names two sides and a relation, the conditions and assumptions under
 which it is made, and for each symbol the quantity of a run that it stands for.
@@ -82,12 +82,12 @@ class Relation:
         return self.in_order(self.left, self.right)
 
     def in_order(self, left: Any, right: Any) -> tuple[Any, Any]:
-        """What belongs to both sides, such as their values, in the order of `ordered`."""
+        """Return a pair that belongs to both sides, such as their values, in the order of `ordered`."""
         return (right, left) if self.operator in (">=", ">") else (left, right)
 
     @property
     def slack(self) -> Expr:
-        """What the statement says is not negative: the larger side minus the smaller one."""
+        """Return the slack of the statement: the larger side minus the smaller one."""
         smaller, larger = self.ordered
         return larger - smaller
 
@@ -253,7 +253,7 @@ class Claim(Shown):
 
     @cached_property
     def notation(self) -> dict[sp.Symbol, Notion]:
-        """What each symbol stands for, with quantities that are sides; `InputError` where one stands for two."""
+        """Map each symbol to its quantity, sides included; raises `InputError` where one stands for two."""
         sides = (self.lhs, self.rhs, *self.chain, *(self.rate.direct if self.rate else ()))
         known = dict(self.where)
         for side in sides:

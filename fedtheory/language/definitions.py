@@ -1,4 +1,4 @@
-"""What a local step of an algorithm makes of points, in the letters of a claim, from the algorithm's definition."""
+"""Local step of an algorithm in the symbols of a claim, from the algorithm's definition."""
 
 from __future__ import annotations
 

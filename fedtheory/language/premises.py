@@ -1,4 +1,4 @@
-"""What a claim assumes, with what goes without saying: a claim of a paper is about the update rule unless it says."""
+"""Premises of a claim, defaults included: a paper's claim is about the update rule unless it says otherwise."""
 
 from __future__ import annotations
 

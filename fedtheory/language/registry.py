@@ -59,7 +59,7 @@ def _lasting_papers() -> dict[str, Paper]:
 
 @cache
 def _installed_papers() -> dict[str, Paper]:
-    """Those of other distributions."""
+    """Return the papers of other distributions."""
     from importlib.metadata import entry_points
 
     names = sorted({point.value for point in entry_points(group=GROUP)})

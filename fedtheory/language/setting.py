@@ -169,13 +169,13 @@ def setting_line(claim: Claim) -> str:
 
 
 def supposed_in_words(claim: Claim) -> str:
-    """What is supposed, in words: plain FedAvg, or what the claim's quantities leave of it."""
+    """Describe the supposed setting: plain FedAvg, or what the claim's quantities leave of it."""
     parts = ", ".join(assumption.name for assumption in claim.supposed)
     return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg beyond its quantities ({parts})"
 
 
 def setting_facts(claim: Claim) -> dict[str, str]:
-    """What cards say of the setting: the line that states it, where it goes without saying."""
+    """Return the setting for cards: the line that states it, where it is supposed."""
     return {"supposed setting": f"{supposed_in_words(claim)}; {setting_line(claim)}"} if claim.supposed else {}
 
 

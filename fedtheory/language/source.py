@@ -63,11 +63,11 @@ class Paper:
             return importlib.import_module(module)
 
     def counterexample_file(self, claim: Claim) -> Path:
-        """Where the run file of the smallest known counterexample of a claim is, or would be."""
+        """Return the path of the smallest known counterexample's run file, existing or not."""
         return self.folder / "counterexamples" / f"{_name_of(claim)}.toml"
 
     def slack_file(self, claim: Claim, part: str) -> Path:
-        """Where the run file is, or would be, that needs most of a part of a bound: of the whole, or of a term."""
+        """Return the path of the run file that attains most of a bound or of one of its terms, existing or not."""
         return self.folder / "slack" / f"{_name_of(claim)}.{part}.toml"
 
 

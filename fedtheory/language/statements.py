@@ -1,4 +1,4 @@
-"""How a paper writes its claims down: in one notation, each by its verdict and its kind."""
+"""Builders of a paper's claims: in one notation, each by its verdict and its kind."""
 
 from __future__ import annotations
 

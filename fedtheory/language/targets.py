@@ -1,4 +1,4 @@
-"""What a user can name: a claim, several, or all claims of a paper.
+"""Targets that a user can name: a claim, several, or all claims of a paper.
 
 A claim is named by its id, or by ``file.py:NAME`` if it is the user's own.
 Several are named by a pattern such as ``liu2022:thm-*``, by the key of a

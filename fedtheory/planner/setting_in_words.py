@@ -21,7 +21,7 @@ def planned_lines(run: Run) -> list[str]:
 
 
 def notes_of(run: Run) -> list[str]:
-    """What a reader of the numbers should know."""
+    """Return notes for readers of the numbers."""
     return [f"note: {note}" for note in [*notes_on(run.problem), *_note_on_weights(run)]]
 
 

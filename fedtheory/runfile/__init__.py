@@ -1,4 +1,4 @@
-"""What people write into files: TOML in, a `Run` out, and back again.
+"""Run files: from TOML to a `Run`, and back.
 
 Uses `engine`, `federation`, `arithmetic`.
 """

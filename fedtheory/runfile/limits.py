@@ -1,4 +1,4 @@
-"""How large a run may be: one that would take days or all memory is refused when it is read, with what to do."""
+"""Limits on the size of a run: one that needs days or all memory is refused when it is read, with advice."""
 
 from __future__ import annotations
 

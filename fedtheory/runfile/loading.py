@@ -132,7 +132,7 @@ def one_line(home: Path) -> Iterator[None]:
 
 
 def _message(error: BaseException) -> str:
-    """What went wrong; of a name that something does not have, the nearest one that it has."""
+    """Describe an error; for an unknown name with the nearest known one."""
     if isinstance(error, AttributeError) and error.name is not None:
         near = get_close_matches(error.name, dir(error.obj), n=1)
         return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"

@@ -1,4 +1,4 @@
-"""Who reports when, and which model they started from: policies, client times, schedules."""
+"""Times of reports and the models that they started from: policies, client times, schedules."""
 
 from fedtheory.federation.clock.clock import Clock, synchronous
 from fedtheory.federation.clock.hardware import spread_times

@@ -76,7 +76,7 @@ class Clock:
         return Schedule(tuple(islice(self._updates(lambda i: generator.exponential(means[i])), updates)))
 
     def updates_within(self, time: fmpq) -> int:
-        """How many updates a budget of clock time allows."""
+        """Count the updates within a budget of clock time."""
         if self.is_random:
             raise InputError("algorithm.time", "expected rounds: a clock with random times has no fixed number of them")
         updates = islice(self._updates(self.times.__getitem__), _MOST_UPDATES + 1)

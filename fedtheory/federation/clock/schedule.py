@@ -1,4 +1,4 @@
-"""What a clock has decided: for each server update its time, who reports, and how old their models are."""
+"""Schedule of a clock: for each server update its time, the reporting clients, and their staleness."""
 
 from __future__ import annotations
 

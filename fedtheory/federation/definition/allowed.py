@@ -1,4 +1,4 @@
-"""What a definition asks of a run: what its moments and the proofs about it take for granted.
+"""Requirements of a definition on a run, on which its moments and the proofs about it rely.
 
 It is asked wherever a run is made, not only where one is read from a file.
 """

@@ -1,4 +1,4 @@
-"""What a definition says, as a name: the same wherever it is written, and another for every other definition."""
+"""Digest of a definition's content, independent of the file that states it."""
 
 from __future__ import annotations
 

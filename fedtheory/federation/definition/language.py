@@ -1,4 +1,4 @@
-"""What a definition is written with: letters for numbers, and what happens to vectors, in SymPy.
+"""Language of definitions in SymPy: symbols for numbers, and updates of vectors.
 
 Vectors are letters of the definition's own.  Each stands for a vector of the
 server or for the vectors of all clients, one for each.

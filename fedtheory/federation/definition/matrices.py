@@ -34,20 +34,20 @@ class Blocks:
 
 @dataclass(frozen=True)
 class BlockMap:
-    """What vectors become: the sum of its terms."""
+    """Linear map of vectors: the sum of its terms."""
 
     rows: tuple[Expr, ...]
     terms: tuple[Blocks, ...]
 
 
 def local_step(algorithm: FederatedAlgorithm) -> BlockMap:
-    """What a local step makes of the local vectors; b_i is the last column."""
+    """Return the map of a local step on the local vectors; b_i is the last column."""
     rows = tuple(algorithm.local_vectors)
     return _block_map(algorithm, rows, [_mean(algorithm, one.vector, one.step) for one in algorithm.steps])
 
 
 def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
-    """What the end of a round makes of the clients' and the server's vectors."""
+    """Return the map of the end of a round on the clients' and the server's vectors."""
     ends = {**algorithm.client_update, **algorithm.server_update}
     return _block_map(algorithm, tuple(ends), [_mean(algorithm, vector, end) for vector, end in ends.items()])
 

@@ -66,7 +66,7 @@ def largest_on(function: Function, left: arb, right: arb, floor: arb | None = No
 
 
 class _Covering:
-    """What is known of the largest value so far."""
+    """Bounds on the largest value so far."""
 
     def __init__(self, function: Function, floor: arb | None) -> None:
         self._function = function

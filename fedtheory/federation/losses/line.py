@@ -88,7 +88,7 @@ class Line:
 
     @cached_property
     def _kinks(self) -> Array:
-        """Where the slopes bend, in ascending order."""
+        """Return the kinks of the slopes, in ascending order."""
         reaches = [factor * self.widths for factor in self.kind.kinks]
         places = sorted({place for reach in reaches for place in (*(self.centres - reach), *(self.centres + reach))})
         return self.arithmetic.array(places)
@@ -114,7 +114,7 @@ class Line:
         return found
 
     def _crossings(self, kinks: Array, slopes: Array) -> Iterator[Number]:
-        """Where the slope rises through zero between neighbouring kinks."""
+        """Find the zeros of the slope between neighbouring kinks."""
         for left, right, low, high in zip(kinks, kinks[1:], slopes, slopes[1:], strict=False):
             if low < 0 < high:
                 yield left - low * (right - left) / (high - low)

@@ -116,7 +116,7 @@ class Sigmoids:
         return len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
 
     def _limit(self, shares: list[Number]) -> Number:
-        """What the sum of squares tends to on the right."""
+        """Return the limit of the sum of squares on the right."""
         limits = self.offsets + self.amplitudes.sum(axis=1)
         return sum(share * limit * limit for share, limit in zip(shares, limits, strict=True))
 

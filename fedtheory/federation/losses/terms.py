@@ -51,7 +51,7 @@ class Terms:
         return total
 
     def _arguments(self, points: Array) -> Array:
-        """What each term's loss is evaluated at, (..., n)."""
+        """Compute the argument of each term's loss, (..., n)."""
         arguments: Array = points[..., self.owners, self.coordinates] - self.centres
         return arguments
 

@@ -19,7 +19,7 @@ from fedtheory.arithmetic import Array, Number
 
 @dataclass(frozen=True)
 class StepBound:
-    """What a single sampled step can do at worst, in coordinates whose zero is the optimum."""
+    """Worst-case bound on a single sampled step, in coordinates whose zero is the optimum."""
 
     curvature: Number
     """Largest curvature of an objective that is sampled."""

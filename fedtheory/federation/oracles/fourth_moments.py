@@ -28,7 +28,7 @@ _GATHERED, _CARRIED = 8, 4
 
 @dataclass(frozen=True, eq=False)
 class FourthMoments:
-    """Those of one client in d dimensions, times four."""
+    """Fourth moments of one client in d dimensions, times four."""
 
     axes: Array
     """Principal axes of the inputs, (d, d), a row for each."""
@@ -37,7 +37,7 @@ class FourthMoments:
 
     @classmethod
     def of(cls, inputs: Array, outputs: Array) -> FourthMoments:
-        """Those of rows (n, d) with outputs (n,), a block of rows at a time."""
+        """Compute the fourth moments of rows (n, d) with outputs (n,), a block of rows at a time."""
         axes = np.linalg.eigh(inputs.T @ inputs)[1].T
         rows, columns = np.triu_indices(len(axes) + 1)
         size = len(rows)
@@ -58,7 +58,7 @@ class FourthMoments:
 
     @cached_property
     def _multiplicities(self) -> Array:
-        """How often a pair stands in a symmetric matrix, (s,)."""
+        """Count each pair in a symmetric matrix, (s,)."""
         rows, columns = self._places
         return np.where(rows == columns, 1.0, 2.0)
 
@@ -92,7 +92,7 @@ class FourthMoments:
 
 
 def numbers_of(dimension: int) -> int:
-    """How many numbers the fourth moments of a client in d dimensions are."""
+    """Count the numbers in the fourth moments of a client in d dimensions."""
     size = (dimension + 1) * (dimension + 2) // 2
     return size * size
 

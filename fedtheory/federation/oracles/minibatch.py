@@ -27,7 +27,7 @@ def _weighted_squares(vectors: Array, weights: Array) -> Array:
 
 
 def _counts(chosen: Array, samples: int) -> Array:
-    """How often each sample is among those that are `chosen` (R, B), (R, n)."""
+    """Count each sample among the `chosen` ones (R, B); returns (R, n)."""
     places = chosen + samples * np.arange(len(chosen))[:, None]
     return np.bincount(places.ravel(), minlength=len(chosen) * samples).reshape(len(chosen), samples)
 
@@ -88,16 +88,16 @@ class MiniBatch(Oracle):
 
     @cached_property
     def fourth_moments(self) -> dict[int, FourthMoments]:
-        """Those that are known, by the client."""
+        """Cached fourth moments, by client."""
         return {}
 
     def _of_samples(self, moments: Array, gradients: Array, maps: Array) -> Array:
-        """What of the squared full gradients belongs to the mean over samples: without a ridge all of it."""
+        """Return the part of the squared full gradients that belongs to the sample average: all of it without a ridge."""
         return gradients if self.data.ridge == 0 else maps @ moments @ maps.transpose(0, 2, 1)
 
     @cached_property
     def _mean_maps(self) -> Array:
-        """Of each client's samples, the mean gradient as a map of (1, x), (M, d, d+1)."""
+        """Return the average gradient of each client's samples as a map of (1, x), (M, d, d+1)."""
         return np.stack([self._mean_map(client) for client in range(len(self.data.outputs))])
 
     def _mean_map(self, client: int) -> Array:
@@ -117,7 +117,7 @@ class MiniBatch(Oracle):
 
     @cached_property
     def _shrinkages(self) -> Array:
-        """Of all clients, (M, 1, 1)."""
+        """Return the shrinkages of all clients, (M, 1, 1)."""
         arithmetic = arithmetic_of(self.data.inputs[0])
         return arithmetic.array([self.shrinkage(n, arithmetic) for n in range(len(self.data.inputs))])[:, None, None]
 
@@ -191,7 +191,7 @@ class MiniBatch(Oracle):
         )
 
     def _gradients_at_zero(self, client: int, linear: Array) -> Array:
-        """Of each sample of a client with b_i = `linear` (d,), the gradient at zero with the ridge's part, (n_i, d)."""
+        """Return the gradient at zero of each sample of a client with b_i = `linear` (d,), ridge included, (n_i, d)."""
         inputs, outputs = self.data.inputs[client], self.data.outputs[client]
         gradients: Array = -2 * outputs[:, None] * inputs
         return gradients if self.data.ridge == 0 else gradients - gradients.sum(axis=0) / len(outputs) - linear

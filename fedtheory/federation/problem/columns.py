@@ -31,7 +31,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Roles:
-    """What each column of a file is for."""
+    """Roles of a file's columns."""
 
     target: str
     client: str | None
@@ -48,7 +48,7 @@ class Header:
     names: tuple[str, ...]
 
     def roles(self, choice: Choice) -> Roles:
-        """What each column is for.
+        """Assign a role to each column.
 
         Where neither target nor client is named, the last two columns are these.  Else columns named ``y`` and
         ``client`` are what is not named, and all others are features.

@@ -26,7 +26,7 @@ CHUNK = 256
 
 
 class _Reader(Protocol):
-    """What the csv module reads with."""
+    """Dialect of the csv module."""
 
     line_num: int
 
@@ -92,7 +92,7 @@ class Delimited:
 
     @cached_property
     def _delimiter(self) -> str:
-        """What separates the names in the first line: the sign that makes the most cells, a comma if several do."""
+        """Guess the delimiter of the first line: the sign that makes the most cells, a comma if several do."""
         if ".tsv" in self.path.suffixes:
             return "\t"
         with self._text() as file:

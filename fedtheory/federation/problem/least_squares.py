@@ -78,7 +78,7 @@ THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; who minimises h
 
 
 def notes_on(problem: Problem) -> list[str]:
-    """What a reader of numbers on data should know: which loss it is, what is odd in the data, how clients count."""
+    """List notes on a problem of data: the loss, peculiarities of the data, the client weights."""
     if problem.data is None:
         return list(problem.notes)
     others = (note_on_batches(problem), note_on_shares(problem))
@@ -114,7 +114,7 @@ def note_on_batches(problem: Problem) -> str | None:
 
 
 def note_on_shares(problem: Problem) -> str | None:
-    """That clients with different numbers of rows count alike, in words; None where they do not or have no rows."""
+    """Note that clients with different numbers of rows have equal weights; None where they have not."""
     counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
     if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():
         return None

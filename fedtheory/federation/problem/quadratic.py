@@ -86,7 +86,7 @@ class Problem(Shown):
             require_variances(self.oracle.variances, clients)
 
     def summary(self) -> str:
-        """What it is, and its size."""
+        """Describe the problem and its size."""
         clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
         return f"{self.description}: {clients} in {self.features} dimension{'' if self.features == 1 else 's'}"
 
@@ -210,7 +210,7 @@ class Problem(Shown):
 
     @property
     def centre(self) -> Array:
-        """Where the coordinates of runs begin, (d,): the stationary point of F nearest to the start, else the start."""
+        """Return the origin of runs, (d,): the stationary point of F nearest to the start, else the start."""
         return self.start if self.stationary_point is None else self.stationary_point
 
     @cached_property

@@ -114,7 +114,7 @@ def _parts(rows: int, columns: int) -> Iterator[slice]:
 
 
 def _most_rows(columns: int) -> int:
-    """How many rows are factorised together: far more than columns, or a triangle would be no smaller."""
+    """Return the number of rows factorised together: far more than columns, or a triangle would be no smaller."""
     return max(_MOST_ENTRIES // (columns + 1), 4 * (columns + 1))
 
 

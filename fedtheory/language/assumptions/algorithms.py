@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class OfAlgorithm(Setting):
-    """That the run is one of an algorithm, by its name in run files."""
+    """Assumption that the run is one of an algorithm, by its name in run files."""
 
     names: tuple[str, ...] = ()
     """Of the definitions that it can have."""
@@ -98,7 +98,7 @@ update_rule = OfAlgorithm(
 
 
 def of_algorithms(assumptions: Iterable[Assumption]) -> list[OfAlgorithm]:
-    """Those about an algorithm that ask for what they say: one that somebody makes may ask a run for anything."""
+    """Select the assumptions on an algorithm that require it; a user-defined one may require anything of a run."""
     known = (decreasing_steps, heavy_ball, update_rule)
     own = [one for one in assumptions if isinstance(one, OfAlgorithm)]
     return [one for one in own if one is of_algorithm(*one.names) or any(one is other for other in known)]

@@ -1,4 +1,4 @@
-"""What an assumption is: a named condition on a run, which is checked."""
+"""Assumptions: named conditions on a run, which are checked."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Setting(Assumption):
 
 @dataclass(frozen=True)
 class Boundedness(Assumption):
-    """That a constant is finite: `require` gives the smallest one for which the assumption holds, and where it does."""
+    """Assumption that a constant is finite: `require` returns the smallest valid constant and its region."""
 
     require: Callable[[Run], Bound]
 

@@ -1,4 +1,4 @@
-"""What is assumed of the clients: how many, of which importance, of which types."""
+"""Assumptions on the clients: their number, weights and types."""
 
 from __future__ import annotations
 

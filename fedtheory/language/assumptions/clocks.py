@@ -1,4 +1,4 @@
-"""What is assumed of the clock: when the server updates, how long clients need, when the run ends."""
+"""Assumptions on the clock: times of server updates, client times, end of the run."""
 
 from __future__ import annotations
 

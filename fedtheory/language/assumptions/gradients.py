@@ -1,4 +1,4 @@
-"""What is assumed of the stochastic gradients: unbiased, of bounded variance, bounded, without noise."""
+"""Assumptions on the stochastic gradients: unbiased, bounded variance, bounded, without noise."""
 
 from __future__ import annotations
 

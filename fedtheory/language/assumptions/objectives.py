@@ -1,4 +1,4 @@
-"""What is assumed of the objectives: smooth, convex, Lipschitz, alike."""
+"""Assumptions on the objectives: smooth, convex, Lipschitz, identical."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is assumed of who takes part: everybody, some that are drawn, at least somebody."""
+"""Assumptions on participation: all clients, sampled clients, at least one client."""
 
 from __future__ import annotations
 

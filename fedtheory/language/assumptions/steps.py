@@ -1,4 +1,4 @@
-"""What is assumed of local work and of step sizes, at the clients and at the server."""
+"""Assumptions on local work and step sizes, of clients and server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _normalised_steps(run: Run) -> None:
 
 
 def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
-    """That (scale s)^2 T = N."""
+    """Require (scale s)^2 T = N."""
     _same_local_work(run)
     work = run.algorithm.work
     scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)

@@ -1,4 +1,4 @@
-"""What is assumed of the aggregation weights: their values, their means, how fair they are."""
+"""Assumptions on the aggregation weights: values, expectations, fairness."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Compiler:
 
     @cached_property
     def _builders(self) -> tuple[tuple[type | UnionType, Callable[[Expr], Scalar]], ...]:
-        """How scalar nodes become closures, by their kinds."""
+        """Map kinds of scalar nodes to the builders of their closures."""
         return (
             (sp.Rational, self._constant),
             (sp.exp, self._exponential),

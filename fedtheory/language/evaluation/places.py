@@ -34,7 +34,7 @@ class SiteOfPlaces(SiteOfRuns):
 
     @property
     def constants(self) -> dict[object, Any]:
-        """What is known of expressions in constants, at these places."""
+        """Cached values of expressions in constants, at these places."""
         return self.step.known
 
     @property

@@ -29,7 +29,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """Where an expression is evaluated."""
+    """Site at which an expression is evaluated."""
 
     run: Run
     frame: Frame | None
@@ -62,7 +62,7 @@ class Site:
 
     @property
     def constants(self) -> dict[object, Any]:
-        """What is known of expressions in constants of the run alone."""
+        """Cached values of expressions in constants of the run alone."""
         return self.run.known
 
     @property

@@ -1,4 +1,4 @@
-"""What a paper can set as an exercise: assignments, the copies that students get, and the kinds of questions.
+"""Exercises of a paper: assignments, the copies for students, and the kinds of questions.
 
 Everything here is data, and what a student is shown of it; who marks an answer
 decides by the kind of its question.

@@ -64,7 +64,7 @@ class Assignment:
 
     @property
     def target(self) -> str:
-        """What finds the assignment again: its file, or its id."""
+        """Return the name that resolves to the assignment: its file, or its id."""
         return self.file or self.id
 
     def copy(self, student: str) -> Copy:

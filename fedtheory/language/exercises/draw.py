@@ -1,4 +1,4 @@
-"""What differs from copy to copy: drawn from the student's id, the same whenever it is drawn again."""
+"""Random choices of a copy, seeded by the student's id and reproducible."""
 
 from __future__ import annotations
 

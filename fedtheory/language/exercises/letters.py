@@ -29,6 +29,6 @@ def written(expression: Expr, names: Names) -> str:
 
 
 def how_written(what: str, names: Names) -> str:
-    """How a student writes an expression."""
+    """Describe the format of an expression for students."""
     letters = ", ".join(f"`{name}`" for name in sorted(names))
     return f"A {what} as a string, in Python's notation or in LaTeX, using only the symbols {letters}."

@@ -16,7 +16,7 @@ from fedtheory.language.typesetting import latex
 
 @dataclass(frozen=True, kw_only=True)
 class Question(ABC):
-    """What all questions have; `name` is the variable that the student assigns."""
+    """Fields of all questions; `name` is the variable that the student assigns."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ class Question(ABC):
 
     @property
     def listed(self) -> str:
-        """What stands below the statement, in Markdown."""
+        """Return the text below the statement, in Markdown."""
         return ""
 
     @property
@@ -47,7 +47,7 @@ class Question(ABC):
     @property
     @abstractmethod
     def how(self) -> str:
-        """How the answer is written."""
+        """Describe the format of the answer."""
 
     @property
     def start(self) -> str:

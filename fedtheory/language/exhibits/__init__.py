@@ -1,4 +1,4 @@
-"""What a paper shows beyond the usual: charts as data, exhibits on the pages of its claims, and pages of its own.
+"""Additional material of a paper: charts as data, exhibits on the pages of its claims, and separate pages.
 
 A paper's module ``exhibits`` has a tuple `EXHIBITS` of `Exhibit`, and a tuple
 `PAGES` of functions that return a `Page`; either may be missing.  Nothing is

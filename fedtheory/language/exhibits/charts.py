@@ -110,7 +110,7 @@ Part = Line | Band | Level | Span | Mark
 
 @dataclass(frozen=True)
 class Legend:
-    """Where the labels are explained, and how large."""
+    """Place and size of the legend."""
 
     place: Place = "best"
     size: float = 9

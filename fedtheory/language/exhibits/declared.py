@@ -1,4 +1,4 @@
-"""What the module ``exhibits`` of a paper declares."""
+"""Declarations in the module ``exhibits`` of a paper."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def exhibits_for(paper: Paper, claim: Claim) -> list[Exhibit]:
 
 
 def pages_of(paper: Paper) -> tuple[Callable[[], Page], ...]:
-    """What computes each page of the paper's own."""
+    """Return the functions that compute the paper's separate pages."""
     declared = tuple(getattr(paper.part("exhibits"), "PAGES", ()))
     for number, page in enumerate(declared):
         if not callable(page):

@@ -1,4 +1,4 @@
-"""What a paper adds to the pages of its claims."""
+"""Exhibits that a paper adds to the pages of its claims."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Display:
-    """What is to be seen of an exhibit."""
+    """Display of an exhibit."""
 
     charts: Sequence[Chart]
     heading: str = ""

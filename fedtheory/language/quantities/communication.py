@@ -1,4 +1,4 @@
-"""What one aggregation sends, counted message by message."""
+"""Messages of one aggregation, counted one by one."""
 
 from __future__ import annotations
 

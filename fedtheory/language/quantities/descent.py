@@ -1,4 +1,4 @@
-"""What updates with stale models move, and whether it is towards an optimum."""
+"""Progress of updates with stale models, and its alignment with the way to an optimum."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _from(frame: Frame, model: Vector, point: Point) -> Vector:
 
 
 def progress_towards(point: Point) -> Callable[[Run], Array]:
-    """How much less the squared distance from a point is after a step, times -1, in the mean over the steps."""
+    """Define the change of the squared distance from a point in a step, as a time average over the steps."""
 
     def at_a_step(frame: Frame) -> Array:
         before, after = (_from(frame, model, point) for model in (frame.virtual, frame.next_virtual))
@@ -87,7 +87,7 @@ mean_progress = mean_over_rounds(progress, r"\bar\Delta(N)")
 
 
 def alignment_with(point: Point) -> Callable[[Run], Array]:
-    """Of the mean gradient and the way from a point, in the mean over the steps."""
+    """Define the inner product of the average gradient and the way from a point, as a time average over the steps."""
 
     def at_a_step(frame: Frame) -> Array:
         full = minus(frame.gradient, frame.noise, frame).averaged(weights_at(frame))

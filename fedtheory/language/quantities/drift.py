@@ -1,4 +1,4 @@
-"""How far the clients' iterates are from their mean, from the virtual iterate, and from what they received."""
+"""Drift of the clients' iterates from their average, from the virtual iterate, and from the received model."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _curvature_drift(run: Run) -> Any:
 
 
 def _curvature_imbalance(run: Run) -> Any:
-    """What the differences add up to, each with p_i L_i."""
+    """Sum the differences, weighted by p_i L_i."""
     factors = run.problem.weights * run.client_smoothness
     return _mean_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
 

@@ -1,4 +1,4 @@
-"""How different the clients are: dissimilarity of their gradients, distance of their optima."""
+"""Heterogeneity of the clients: dissimilarity of their gradients, distance of their optima."""
 
 from __future__ import annotations
 

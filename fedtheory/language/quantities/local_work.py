@@ -1,4 +1,4 @@
-"""What the algorithm is told: rounds, local steps, step sizes, and the numbers of the round and of the step."""
+"""Settings of the algorithm: rounds, local steps, step sizes, and the indices of round and step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a symbol of a claim can stand for: a number of a run, a vector of a local step, or an objective."""
+"""Quantities that symbols of a claim stand for: a number of a run, a vector of a local step, or an objective."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Quantity:
 
     @property
     def place(self) -> Place:
-        """Where it has a value."""
+        """Return the place where the quantity has a value."""
         if self.per_step:
             return "step"
         return "round" if self.per_round else "run"
@@ -72,7 +72,7 @@ class Quantity:
         return run.known[self._key]
 
     def _ask(self, question: Callable[[Run], Any], run: Run) -> Any:
-        """What a run answers; where it has no answer the reason names the quantity."""
+        """Evaluate on a run; where there is no value the reason names the quantity."""
         try:
             return question(run)
         except NotApplicable as reason:
@@ -83,7 +83,7 @@ class Quantity:
         return self._key in run.known
 
     def region_on(self, run: Run) -> Region | None:
-        """Where the constant of an assumption holds on a run, found once; None for what holds wherever it is."""
+        """Return the region on which an assumption's constant holds for a run; None for all of space."""
         if self.region is None:
             return None
         found: Region = self._ask(self._region_once, run)

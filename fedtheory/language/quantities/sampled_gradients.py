@@ -1,4 +1,4 @@
-"""How sampled gradients change with the point, for the same draw.
+"""Differences of sampled gradients between points, with common random numbers.
 
 A client's sampled objective has a random curvature A_i, so that the two
 gradients of one draw at u and v differ by A_i (u - v); the draw is
@@ -33,7 +33,7 @@ def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
 
 
 def _random_change(frame: Frame, at: Vector, other: Vector) -> Array:
-    """What the draw adds to E|A_i (u - v)|^2 of each client, for points that are independent of it, (M,)."""
+    """Compute the sampling part of E|A_i (u - v)|^2 of each client, for points independent of the draw, (M,)."""
     away = minus(at, other, frame)
     return expected(frame, away, away.mapped(frame.run.once(_noise_curvatures)))
 

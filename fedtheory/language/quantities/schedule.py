@@ -1,4 +1,4 @@
-"""Who reports when: staleness, windows, buffers, counts of reports, periods."""
+"""Schedule of reports: staleness, windows, buffers, counts of reports, periods."""
 
 from __future__ import annotations
 

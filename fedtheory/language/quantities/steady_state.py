@@ -1,4 +1,4 @@
-"""Where a run settles: exact limits for ever more rounds, and their leading order in the step size."""
+"""Stationary errors: exact limits for ever more rounds, and their leading order in the step size."""
 
 from __future__ import annotations
 

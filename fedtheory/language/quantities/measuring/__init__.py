@@ -1,1 +1,1 @@
-"""How quantities are measured: exact expectations at local steps, clock times, and the axes that numbers stand on."""
+"""Evaluation of quantities: exact expectations at local steps, clock times, and the axes of their values."""

@@ -1,4 +1,4 @@
-"""Where the numbers of a quantity stand: on the axes (rounds, steps, clients)."""
+"""Axes of a quantity's values: rounds, steps, clients."""
 
 from __future__ import annotations
 

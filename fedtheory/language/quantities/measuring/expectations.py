@@ -23,7 +23,7 @@ _Built = TypeVar("_Built")
 
 
 def once(build: Callable[[Frame], _Built]) -> Callable[[Frame], _Built]:
-    """What is built once at each frame, for all quantities that are made of it."""
+    """Build a value once at each frame, for all quantities that use it."""
 
     @wraps(build)
     def built(frame: Frame) -> _Built:
@@ -122,7 +122,7 @@ class AtSteps:
     made: Callable[[Run, Array], Array]
 
     def __call__(self, run: Run) -> Array:
-        """What is made of the values on a run."""
+        """Compute the quantity from the values on a run."""
         _find_values(run, [self.value])
         return self.made(run, run.known[self.value])
 
@@ -150,7 +150,7 @@ def measure_together(quantities: Iterable[Quantity], run: Run) -> None:
 
 
 def _at_all_places(frame: Frame, values: Array) -> Array:
-    """What is the same at all places of a frame, at each of them."""
+    """Repeat a value at all places of a frame."""
     places = len(frame.members) if isinstance(frame, StackedFrame) else 1
     return np.broadcast_to(values, (places, *values.shape[1:]))
 
