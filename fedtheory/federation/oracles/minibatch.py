@@ -92,7 +92,7 @@ class MiniBatch(Oracle):
         return {}
 
     def _of_samples(self, moments: Array, gradients: Array, maps: Array) -> Array:
-        """Return the part of the squared full gradients that belongs to the sample average: all of it without a ridge."""
+        """Return the share of the squared full gradients in the sample average: all of it without a ridge."""
         return gradients if self.data.ridge == 0 else maps @ moments @ maps.transpose(0, 2, 1)
 
     @cached_property
