@@ -15,6 +15,7 @@ from functools import cache
 
 from fedtheory.arithmetic.alike import group_alike, map_alike
 from fedtheory.arithmetic.certified import CERTIFIED
+from fedtheory.arithmetic.eigenvalues import largest_eigenvalues, smallest_eigenvalues
 from fedtheory.arithmetic.enclosed import ENCLOSED
 from fedtheory.arithmetic.floats import FLOAT
 from fedtheory.arithmetic.midpoint_radius import MidpointRadius
@@ -44,6 +45,7 @@ __all__ = [
     "arithmetic_of",
     "floats_of_same_sign",
     "group_alike",
+    "largest_eigenvalues",
     "map_alike",
     "named",
     "plain_float",
@@ -52,6 +54,7 @@ __all__ = [
     "rational_above",
     "rational_near",
     "simplest_near",
+    "smallest_eigenvalues",
     "unanswered",
 ]
 

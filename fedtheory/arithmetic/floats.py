@@ -89,10 +89,14 @@ class FloatArithmetic(Arithmetic):
         return np.where(np.abs(difference) <= _FEW_ROUNDINGS * _size(), 0.0, difference)
 
     def largest_eigenvalue(self, matrix: Array) -> float:
-        values = _eigenvalues(matrix)
+        return float(self.largest_eigenvalues(matrix[None])[0])
+
+    def largest_eigenvalues(self, matrices: Array) -> Array:
+        """The largest eigenvalue of each of the matrices (N, d, d), (N,)."""
+        values = _eigenvalues(matrices)
         # A value within rounding of zero is zero: singular matrices are common here.
-        rounding = 8 * len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
-        return float(values[-1]) if abs(values[-1]) > rounding else 0.0
+        rounding = 8 * values.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=-1, initial=0.0)
+        return np.where(np.abs(values[..., -1]) > rounding, values[..., -1], 0.0)
 
     def are_psd(self, matrices: Array) -> Array:
         scales = np.abs(matrices).max(axis=(1, 2), initial=0.0)

@@ -15,12 +15,14 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_alike, product
 from fedtheory.engine.multiples import noise_smoothness
-from fedtheory.engine.region import supremum_on_ball
+from fedtheory.engine.region import may_be_largest, supremum_on_ball
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 Found = TypeVar("Found")
 _LEFT_BY_ROUNDING = 1e-13
+_FEW = 64
+"""Forms up to which the suprema of all are found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,20 @@ class GradientForms:
         shared = _squares(weighted_sum(weights, self.maps)[None])
         forms: Array = weighted_sum(weights, self.lengths)[None] - factor * factor * shared
         return forms
+
+    def largest_supremum(self, forms: Array, radius: Number) -> Number:
+        """The largest of `suprema`: of many forms in floats only those that may attain it are looked at."""
+        if forms.dtype == object or len(forms) <= _FEW:
+            return max(self.suprema(forms, radius))
+        return _once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
+
+    def _largest_of(self, forms: Array, radius: Number) -> Number:
+        return max(self.suprema(forms[may_be_largest(forms, radius)], radius))
+
+    @cached_property
+    def _known_largest(self) -> dict[Number, list[tuple[Array, Number]]]:
+        """By the radius: forms, and the largest of their suprema."""
+        return {}
 
     def suprema(self, forms: Array, radius: Number) -> Array:
         """The supremum of each of the forms over the points within a radius of x*, (M,), found once."""

@@ -121,6 +121,24 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     raise NotApplicable("the supremum over the ball could not be bounded")
 
 
+def may_be_largest(forms: Array, radius: Number) -> Array:
+    """The forms (N, d+1, d+1) in (1, u), in floats, whose supremum over ``|u| <= radius`` may be the largest of all.
+
+    Norms bound each supremum from above; the point along its linear term, and zero, bound it from below.
+    """
+    curved, sloped, constants = forms[:, 1:, 1:], forms[:, 1:, 0], forms[:, 0, 0]
+    lengths = np.linalg.norm(sloped, axis=1)
+    above = constants + np.maximum(FLOAT.largest_eigenvalues(curved), 0.0) * radius**2 + 2 * lengths * radius
+    ends = radius * sloped / np.where(lengths > 0, lengths, 1.0)[:, None]
+    values = constants + ((curved @ ends[..., None])[..., 0] * ends).sum(axis=1) + 2 * (sloped * ends).sum(axis=1)
+    least = np.maximum(values, constants).max()
+    # What is no number is looked at, too.
+    return np.flatnonzero(~(above < least - _ROUNDED * abs(least)))
+
+
+_ROUNDED = 1e-9
+
+
 def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
     if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, Number, map_alike
+from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.gradient_forms import GradientForms, values_at
@@ -230,7 +230,7 @@ class Run(Shown):
     @cached_property
     def client_smoothness(self) -> Array:
         """Largest modulus of an eigenvalue of each H_i, (M,)."""
-        return self.arithmetic.array(map_alike(self.problem.spectral_norm, self.problem.hessians))
+        return self.problem.spectral_norms
 
     @cached_property
     def client_strong_convexity(self) -> Array:
@@ -242,7 +242,7 @@ class Run(Shown):
     def client_mean_square_smoothness(self) -> Array:
         """The smallest c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
         curvatures = self.problem.hessians @ self.problem.hessians + self.noise_forms[:, 1:, 1:]
-        return self.arithmetic.array(map_alike(self.arithmetic.largest_eigenvalue, curvatures))
+        return largest_eigenvalues(self.arithmetic, curvatures)
 
     @cached_property
     def sample_smoothness(self) -> Number:
@@ -353,18 +353,23 @@ class Run(Shown):
 
     def _largest(self, forms: Array, what: str) -> Bound:
         """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
-        each = self._suprema(forms, what)
-        return Bound(max(each.value), each.region)
+        if self.gradient_forms.are_constant(forms):
+            return Bound(max(forms[:, 0, 0]), Everywhere())
+        ball = self._ball_for(what)
+        return Bound(self.gradient_forms.largest_supremum(forms, ball.radius), ball)
 
     def _suprema(self, forms: Array, what: str) -> Bound:
         """Supremum of each of the forms, (M,)."""
         if self.gradient_forms.are_constant(forms):
             return Bound(forms[:, 0, 0], Everywhere())
+        ball = self._ball_for(what)
+        return Bound(self.gradient_forms.suprema(forms, ball.radius), ball)
+
+    def _ball_for(self, what: str) -> Ball:
         try:
-            ball = self.ball
+            return self.ball
         except NotApplicable as reason:
             raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
-        return Bound(self.gradient_forms.suprema(forms, ball.radius), ball)
 
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, plain_floats, product
+from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
@@ -212,7 +212,7 @@ class Recursion:
         squared = self.server_step_size * self.server_step_size
         added = squared * noise.server_moment
         if self.is_synchronous and not self._has_fixed_weights:
-            added = added + squared * self._spread(self._displacements, live.newest_moment)
+            added = added + squared * self._spread(live.newest_moment)
         live.advance(self._maps(live, update), added, self._still_in_use(live, update))
 
     def _maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
@@ -252,17 +252,42 @@ class Recursion:
         self.advance(live, self._round, noise)
         return live.newest_moment
 
-    def _spread(self, displacements: Array, moment: Array) -> Array:
+    def _spread(self, moment: Array) -> Array:
         """What random weights add, per eta_g^2: the displacements' spread around their mean."""
-        each = displacements @ moment @ displacements.transpose(0, 2, 1)
-        mean_displacement = weighted_sum(self.participation.mean, displacements)
-        mean = mean_displacement @ moment @ mean_displacement.T
-        individual = weighted_sum(self.participation.diagonal, each)
-        spread: Array = individual + (self.participation.pairing - 1) * mean
-        for scale, vector in self.participation.directions:
-            together = weighted_sum(vector, displacements)
+        spread = self._of_individuals(moment)
+        for scale, together in self._joint_displacements:
             spread = spread + scale * (together @ moment @ together.T)
         return spread
+
+    @cached_property
+    def _joint_displacements(self) -> list[tuple[Number, Array]]:
+        """Sums of displacements (d+1, d+1) whose squares count in the spread, and how much."""
+        weights, displacements = self.participation, self._displacements
+        parts = [(weights.pairing - 1, weights.mean), *weights.directions]
+        return [(scale, weighted_sum(vector, displacements)) for scale, vector in parts]
+
+    def _of_individuals(self, moment: Array) -> Array:
+        """The squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i those of the weights."""
+        if self._spread_map is not None:
+            found: Array = (self._spread_map @ moment.ravel()).reshape(moment.shape)
+            return found
+        each = self._displacements @ moment @ self._displacements.transpose(0, 2, 1)
+        return weighted_sum(self.participation.diagonal, each)
+
+    @cached_property
+    def _spread_map(self) -> Array | None:
+        """The same as a map of S, (a^2, a^2) with a = d+1, for many clients and rounds: no larger for more clients."""
+        size = len(self._identity)
+        # It costs a^4 for each client once, and a^4 in each round instead of a^3 for each client.
+        pays = min(self.problem.clients, self.algorithm.rounds) > size and size**4 <= _MOST_MAPPED
+        if self.problem.arithmetic is not FLOAT or not pays:
+            return None
+        flat, weights = self._displacements.reshape(-1, size * size), self.participation.diagonal
+        total, step = np.zeros((size * size, size * size)), max(1, _MOST_MAPPED // (size * size))
+        for first in range(0, len(flat), step):
+            some = flat[first : first + step]
+            total += (weights[first : first + step, None] * some).T @ some
+        return total.reshape(size, size, size, size).swapaxes(1, 2).reshape(size * size, size * size)
 
     @cached_property
     def spectral_radius(self) -> float:

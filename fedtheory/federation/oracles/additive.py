@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, arithmetic_of, group_alike
+from fedtheory.arithmetic import FLOAT, Array, arithmetic_of, largest_eigenvalues, smallest_eigenvalues
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
 
 
@@ -34,9 +34,9 @@ class ExactOracle(Oracle):
         return Draws(arithmetic.array([1]), arithmetic.zeros(1, size, size + 1))
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
-        arithmetic, distinct = arithmetic_of(hessians), hessians[group_alike(hessians)[0]]
-        smallest = min(map(arithmetic.smallest_eigenvalue, distinct))
-        largest = max(map(arithmetic.largest_eigenvalue, distinct))
+        arithmetic = arithmetic_of(hessians)
+        smallest = min(smallest_eigenvalues(arithmetic, hessians))
+        largest = max(largest_eigenvalues(arithmetic, hessians))
         return StepBound(
             curvature=max(largest, -smallest),
             push=arithmetic.upper_sqrt((linear * linear).sum(axis=1).max()),

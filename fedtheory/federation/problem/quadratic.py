@@ -19,9 +19,10 @@ from fedtheory.arithmetic import (
     Array,
     Number,
     arithmetic_of,
-    group_alike,
+    largest_eigenvalues,
     map_alike,
     product,
+    smallest_eigenvalues,
     unanswered,
 )
 from fedtheory.errors import InputError, NoMinimiser, NotApplicable, Unresolved
@@ -154,7 +155,15 @@ class Problem(Shown):
     @cached_property
     def largest_curvature(self) -> Number:
         """The largest modulus of an eigenvalue of all H_i."""
-        return max(map(self.spectral_norm, self.hessians[group_alike(self.hessians)[0]]))
+        return max(self.spectral_norms)
+
+    @cached_property
+    def spectral_norms(self) -> Array:
+        """The largest modulus of an eigenvalue of each H_i, (M,)."""
+        tops = largest_eigenvalues(self.arithmetic, self.hessians)
+        return (
+            tops if self.has_convex_clients else np.maximum(tops, -smallest_eigenvalues(self.arithmetic, self.hessians))
+        )
 
     def spectral_norm(self, hessian: Array) -> Number:
         """The largest modulus of an eigenvalue of an H_i, or of an average of them."""
@@ -170,7 +179,7 @@ class Problem(Shown):
     def smallest_curvatures(self) -> Array:
         """The smallest eigenvalue of each H_i, (M,); `Unresolved` where floats lose one."""
         if self.rows is None or self.data is None:
-            return self.arithmetic.array(map_alike(self.arithmetic.smallest_eigenvalue, self.hessians))
+            return smallest_eigenvalues(self.arithmetic, self.hessians)
         return smallest_curvatures(self.data, self.hessians)
 
     @cached_property

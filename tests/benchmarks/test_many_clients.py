@@ -1,0 +1,84 @@
+"""What runs of many clients cost: once for each client, and then no more for many than for few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from problems import Scale, least_work_of, random_problem, require_growth
+from rows import Row
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.federation import Full, Participation, Uniform, fedavg
+from fedtheory.federation.problem import Problem
+
+pytestmark = pytest.mark.slow
+STEP_SIZE, LOCAL_STEPS, SAMPLED = 0.05, 5, 100
+
+
+def errors_of(problem: Problem, rounds: int, participation: Participation) -> Array:
+    """E F(x^n) - F* of a run, with set-up."""
+    algorithm = fedavg(
+        problem,
+        rounds=rounds,
+        local_step_size=STEP_SIZE,
+        local_steps=LOCAL_STEPS,
+        participation=participation,
+    )
+    return Run(problem, algorithm).trajectory.server_suboptimality
+
+
+def final_error_in_plain_numpy(problem: Problem, rounds: int) -> float:
+    """The last error of full participation: maps and noise of the clients one step after the other, then the rounds."""
+    hessians, size = problem.hessians, problem.dimension
+    optimum = np.linalg.solve(hessians.mean(axis=0), problem.linear.mean(axis=0))
+    step = np.eye(size) - STEP_SIZE * hessians
+    push = STEP_SIZE * (problem.linear - hessians @ optimum)
+    mean, moved, noise = np.broadcast_to(np.eye(size), hessians.shape), np.zeros_like(push), np.zeros_like(hessians)
+    for _ in range(LOCAL_STEPS):
+        mean, moved = step @ mean, (step @ moved[..., None])[..., 0] + push
+        noise = step @ noise @ step + STEP_SIZE**2 * np.eye(size) / size
+    average, shift, added = mean.mean(axis=0), moved.mean(axis=0), noise.mean(axis=0) / len(hessians)
+    point, covariance = problem.start - optimum, np.zeros((size, size))
+    for _ in range(rounds):
+        point, covariance = average @ point + shift, average @ covariance @ average.T + added
+    return float(((np.outer(point, point) + covariance) * hessians.mean(axis=0)).sum() / 2)
+
+
+def test_many_clients_against_plain_numpy(benchmark: Any, row: Row) -> None:
+    """100,000 clients with quadratics of their own in ten dimensions, 100 rounds of 5 steps, with the same error."""
+    problem = random_problem(100_000)
+    expected = final_error_in_plain_numpy(problem, 100)
+    assert errors_of(problem, 100, Full())[-1] == pytest.approx(expected, rel=1e-9)
+    benchmark.pedantic(errors_of, args=(problem, 100, Full()), rounds=1)
+    found = least_work_of(lambda: errors_of(problem, 100, Full()))
+    ratio = found / least_work_of(lambda: final_error_in_plain_numpy(problem, 100))
+    row("100,000 clients, 10 dimensions, 100 rounds of 5 steps", "plain NumPy", ratio, "times the cost")
+    assert ratio <= 3
+
+
+def seconds_of_sampled_rounds(clients: int) -> float:
+    """Four hundred rounds more of sampled clients, after set-up."""
+    problem, law = random_problem(clients), Uniform(SAMPLED)
+    many, few = (least_work_of(lambda rounds=rounds: errors_of(problem, rounds, law), 3) for rounds in (2400, 400))
+    return many - few
+
+
+def seconds_of_a_sampled_run(clients: int) -> float:
+    """A run of sampled clients, with set-up."""
+    problem = random_problem(clients)
+    return least_work_of(lambda: errors_of(problem, 100, Uniform(SAMPLED)))
+
+
+SCALES: dict[str, Scale] = {
+    "sampled rounds over M, after set-up": ((1000, 3000, 10_000), seconds_of_sampled_rounds, 0.1),
+    "a sampled run over M, with set-up": ((10_000, 20_000, 40_000), seconds_of_a_sampled_run, 1.2),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
+    """The exponent of a fitted power of the number of clients is no larger than expected."""
+    require_growth(name, SCALES[name], benchmark, row)
