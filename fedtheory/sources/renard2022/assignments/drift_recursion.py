@@ -36,7 +36,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ex.ExpressionQuestion.worth(4, "solved", "Solve the recursion")(
             text=(
                 rf"Let $a_{{k+1}}=\left(1+\frac1{{{count}}}\right)a_k+c$ and $a_0=0$. Give $a_k$ in closed form, with "
-                f"the letters `k`, `c` and `{steps}`."
+                f"the symbols `k`, `c` and `{steps}`."
             ),
             solution=solved,
             names={"k": k, "c": c, steps: tau},

@@ -22,7 +22,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     introduction = (
         f"One round of FedAvg with $M$ clients and ${count}$ local steps of size ${letter}$ on convex, $L$-smooth "
-        r"functions with unbiased gradients of variance at most $\sigma^2$. The progress of the averaged iterate is "
+        r"functions with unbiased gradients of variance at most $\sigma^2$. The mean suboptimality over the round is "
         rf"$\mathbb E\left[\frac1{count}\sum_{{k=1}}^{count}F(\bar x^{{(t,k)}})-F(x^*)\right]$ (Lemma 2.2 of Renard "
         r"2022). Let `before` be $\mathbb E\|\bar x^{(t,0)}-x^*\|^2$, `after` be "
         rf"$\mathbb E\|\bar x^{{(t,{count})}}-x^*\|^2$, and `drift` be "
