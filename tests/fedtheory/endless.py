@@ -202,6 +202,7 @@ def repeated() -> Iterator[tuple[str, Document]]:
     lemma, theorem = "renard2022:lemma-2.3", "renard2022:thm-2.1.sharp"
     yield "many terms", _with(lemma, lambda one: _repeat(one["terms"], 100))
     yield "many different terms", _with(lemma, _different_terms)
+    yield "as long as may be", _with(lemma, _small_fractions_in_vectors)
     yield "many parts", _with(theorem, lambda one: _repeat(one["links"][0], 300))
     yield "many links", _with(theorem, lambda one: _repeat(one["links"], 60))
     yield "all claims", _with(theorem, _all_claims)
@@ -228,6 +229,12 @@ def repeated() -> Iterator[tuple[str, Document]]:
 def _different_terms(certificate: Any) -> None:
     (term, *_) = certificate["terms"]
     certificate["terms"] = [term | {"coefficient": f"{n}/({eta}+{n})"} for n in range(1, 700)]
+
+
+def _small_fractions_in_vectors(certificate: Any) -> None:
+    (term, *_) = certificate["terms"]
+    vectors = [f"1/({eta}+{n}*{L}+{n * n})*(pair.x_i - pair.x_j)" for n in range(1, 1500)]
+    certificate["terms"] = [term | {"reason": term["reason"] | {"of": vector}} for vector in vectors]
 
 
 def _part(claim: str) -> dict[str, Any]:
