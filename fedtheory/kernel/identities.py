@@ -66,7 +66,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         reason = term.reason.in_theory(theory)
         whole = term.whole(reason)
         require_admitted(whole)
-        theory.numbers.require_whole_exponents(whole)
+        theory.numbers.require_integer_exponents(whole)
         require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
         residual = difference(residual, scalar(whole, theory))
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)

@@ -31,7 +31,7 @@ def _letter(inside: Expr) -> Expr:
 def _is_past(other: Expr, noise: Expr, theory: Theory) -> bool:
     """Whether a vector does not depend on a noise: it has none, or only that of earlier steps than this one."""
     letters = other.free_symbols
-    if letters & (theory.noise | theory.stirred):
+    if letters & (theory.noise | theory.depends_on_current_noise):
         return False
     of_one_step = not noise.atoms(LocalSum) and not other.atoms(LocalSum)
     return of_one_step or not letters & theory.random
@@ -41,7 +41,7 @@ def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Quotient]:
     """Noises of other letters, clients or steps are independent: each counts with the square of its share."""
     sides = [taken_apart(side, theory) for side in (left, right)]
     letters = frozenset(_letter(inside) for _, inside in sides)
-    if len(letters) == 2 and letters not in theory.one_draw:
+    if len(letters) == 2 and letters not in theory.common_random_numbers:
         return {}
     square = inner(*(_letter(inside) for _, inside in sides))
     if all(isinstance(inside, LocalSum) for _, inside in sides):

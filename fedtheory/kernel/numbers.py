@@ -34,11 +34,11 @@ class Numbers:
     """Numbers that each client has one of."""
     at_least: Mapping[sp.Symbol, int] = field(default_factory=dict)
     """Of all these, the ones with a lower bound: there is at least one client."""
-    may_vanish: frozenset[sp.Symbol] = frozenset()
+    maybe_zero: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
     divisors: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that are not zero, by an assumption or because the statement divides by them."""
-    whole: frozenset[sp.Symbol] = frozenset()
+    integer: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that are whole and not negative: they may be exponents."""
     nonzero: frozenset[Expr] = frozenset()
     """Factors that the statement divides by: where one of them is zero, nothing is said."""
@@ -50,7 +50,7 @@ class Numbers:
     @property
     def key(self) -> Hashable:
         """Everything that is known of the numbers: the same for the same numbers only."""
-        letters = (self.letters, self.of_clients, self.may_vanish, self.divisors, self.whole, self.nonzero)
+        letters = (self.letters, self.of_clients, self.maybe_zero, self.divisors, self.integer, self.nonzero)
         mappings = (known.items() for known in (self.at_least, self.definitions, self.roots))
         return tuple(map(frozenset, (*letters, *mappings)))
 
@@ -72,13 +72,13 @@ class Numbers:
             raise Rejected(f"{number} is not a number, but a sum or a mean of what may be random")
         for part in (number, *(mean.args[0] for mean in parts_of(number, Average))):
             quotient(part)
-        self.require_whole_exponents(number)
+        self.require_integer_exponents(number)
         return self.with_plain_means(number)
 
-    def require_whole_exponents(self, expression: Expr) -> None:
+    def require_integer_exponents(self, expression: Expr) -> None:
         """Raise `Rejected` where a letter in an exponent may be negative, or no whole number."""
         for power in parts_of(expression, sp.Pow):
-            letters = power.exp.free_symbols - self.whole
+            letters = power.exp.free_symbols - self.integer
             if letters:
                 raise Rejected(f"{_listed(letters)} stands in an exponent, and need not be a whole number from zero on")
 

@@ -243,7 +243,7 @@ def _excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
 def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
     if symbol in numbers.divisors:
         return bool(symbol.is_nonnegative)
-    return bool(symbol.is_positive) and symbol not in numbers.may_vanish
+    return bool(symbol.is_positive) and symbol not in numbers.maybe_zero
 
 
 def _quotient(number: Expr) -> Quotient | None:

@@ -25,11 +25,11 @@ class Theory:
     """Of all these, those that differ from local step to local step."""
     noise: frozenset[Letter] = frozenset()
     """Which of the vectors are fresh zero-mean noise, independent of everything that came before."""
-    one_draw: frozenset[frozenset[Letter]] = frozenset()
+    common_random_numbers: frozenset[frozenset[Letter]] = frozenset()
     """Noises of the same draw: they are not independent of each other."""
     random: frozenset[Letter] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
-    stirred: frozenset[Letter] = frozenset()
+    depends_on_current_noise: frozenset[Letter] = frozenset()
     """Vectors that depend on the noise of the present step: nothing is known of them beside it."""
     clients: Letter | None = None
     """M, needed where participants are drawn, or means with unequal shares compared."""
@@ -82,7 +82,7 @@ class Theory:
         for (role, letters), (other, others) in combinations(roles.items(), 2):
             for letter in sorted(letters & others, key=str):
                 raise Rejected(f"{letter} is {role} and {other} at once")
-        if not self.noise | self.random | self.stirred <= self.vectors | self.client_vectors:
+        if not self.noise | self.random | self.depends_on_current_noise <= self.vectors | self.client_vectors:
             raise Rejected("what is random has to be a vector")
         if not self.step_vectors <= self.vectors | self.client_vectors:
             raise Rejected("what differs from local step to local step has to be a vector")

@@ -40,7 +40,7 @@ def with_comparator(theory: Theory, claim: Claim) -> Theory:
         theory,
         client_vectors=theory.client_vectors | (set() if is_quiet else {noise_at_y}),
         noise=theory.noise | (set() if is_quiet else {noise_at_y}),
-        one_draw=theory.one_draw | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
+        common_random_numbers=theory.common_random_numbers | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
         definitions={**theory.definitions, **({noise_at_y: sp.S.Zero} if is_quiet else {})},
         assumed={**theory.assumed, **dict(_known(claim, letter, point))},
     )

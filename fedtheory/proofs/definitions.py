@@ -246,7 +246,7 @@ def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
             numbers=one.theory.numbers,
             vectors=at_step.vectors | {START} | frozenset(map(state, one.algorithm.server)),
             client_vectors=at_step.client_vectors | own,
-            stirred=frozenset({HEARD}),
+            depends_on_current_noise=frozenset({HEARD}),
             share=one.numbers[importance] if at_step.share is None else at_step.share,
         )
         noisy = replace(one, theory=theory, noise=known(q.gradient_noise))

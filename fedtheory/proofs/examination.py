@@ -170,4 +170,4 @@ def _require_provable(claim: Claim) -> None:
     for condition in claim.conditions:
         require_admitted_condition(condition)
     for expression in (*sides, *claim.conditions):
-        numbers_of(claim).require_whole_exponents(expression)
+        numbers_of(claim).require_integer_exponents(expression)

@@ -155,7 +155,7 @@ def _come_together(step: Claim, theory: Theory, conditions: Sequence[Expr]) -> I
         theory,
         client_vectors=theory.client_vectors | {*vectors},
         noise=theory.noise | {noise_at_u, noise_at_v},
-        one_draw=theory.one_draw | {frozenset({noise_at_u, noise_at_v})},
+        common_random_numbers=theory.common_random_numbers | {frozenset({noise_at_u, noise_at_v})},
         assumed={"smooth noise": smooth_noise(v, u), "smooth noise, the other way": smooth_noise(u, v)},
     )
     moved = (u - v) - eta * (Gradient(f, u) - Gradient(f, v)) - eta * (noise_at_u - noise_at_v)

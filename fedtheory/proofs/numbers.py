@@ -277,8 +277,8 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
-        may_vanish=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
-        whole=frozenset(index).union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
+        maybe_zero=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
+        integer=frozenset(index).union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
         divisors=frozenset(
             symbol
             for symbol, notion in (named | own).items()

@@ -201,7 +201,7 @@ def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
         # Without noise both are zero.
         noise=frozenset({noise, at_server}) & theory.client_vectors,
         # The same sample at two points.
-        one_draw=frozenset({frozenset({noise, at_server})}),
+        common_random_numbers=frozenset({frozenset({noise, at_server})}),
         random=frozenset({letter(q.local_iterate)}),
         participants=letter(q.participants),
         assumed={**theory.assumed, **_assumed(letter, at_server)},
@@ -222,7 +222,7 @@ def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
         client_vectors=theory.client_vectors - theory.step_vectors | {mean, fluctuation},
         step_vectors=frozenset(),
         noise=frozenset({fluctuation}),
-        one_draw=frozenset(),
+        common_random_numbers=frozenset(),
         random=frozenset(),
         definitions={result: mean + fluctuation, drawn: theory.definitions[drawn]},
     )

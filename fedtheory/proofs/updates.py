@@ -85,7 +85,9 @@ def theory_at_steps(claim: Claim) -> Theory:
         client_vectors=noises | {local, received, client_optimum},
         step_vectors=noises | {local, virtual},
         noise=noises if is_unbiased else frozenset(),
-        one_draw=frozenset(frozenset({one, other}) for one in noises for other in noises if one is not other),
+        common_random_numbers=frozenset(
+            frozenset({one, other}) for one in noises for other in noises if one is not other
+        ),
         random=frozenset({local, virtual}),
         clients=letter(q.clients),
         share=letter(q.weight_share),
@@ -122,7 +124,7 @@ def theory_of_weights(claim: Claim) -> Theory:
         client_vectors=known.client_vectors - unknown | ({deviation} - given.keys()),
         step_vectors=known.step_vectors - unknown | ({deviation} - given.keys()),
         noise=known.noise - unknown,
-        one_draw=frozenset(),
+        common_random_numbers=frozenset(),
         random=known.random | ({deviation} - given.keys()),
         definitions=given,
         assumed=_covariances(claim, letter, at_local) | _moved(letter),
@@ -219,7 +221,7 @@ def with_further(
         numbers,
         letters=numbers.letters | shared,
         of_clients=numbers.of_clients | own,
-        may_vanish=numbers.may_vanish | own | shared,
+        maybe_zero=numbers.maybe_zero | own | shared,
         definitions=definitions,
     )
 

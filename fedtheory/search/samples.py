@@ -66,11 +66,11 @@ def draw_samples(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
 
 
 def _drawn(letter: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
-    if letter in numbers.at_least or letter in numbers.whole:
+    if letter in numbers.at_least or letter in numbers.integer:
         counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)
         return counts + numbers.at_least.get(letter, 0)
     values: NDArray[np.float64] = np.exp2(random.integers(-_WIDTH, _WIDTH + 1, count).astype(float))
-    if letter in numbers.may_vanish and letter not in numbers.divisors:
+    if letter in numbers.maybe_zero and letter not in numbers.divisors:
         values[random.random(count) < 0.25] = 0.0
     return values
 
@@ -84,7 +84,7 @@ def _mover(
     strict = isinstance(condition, sp.Lt | sp.Gt)
 
     def is_free(letter: Expr, other: Expr) -> bool:
-        return letter.is_Symbol and letter not in other.free_symbols and letter not in numbers.whole
+        return letter.is_Symbol and letter not in other.free_symbols and letter not in numbers.integer
 
     def clip(at: NDArray[np.float64], place: int, bound: NDArray[np.float64], is_above: bool) -> None:
         violated = (at[place] > bound) if is_above else (at[place] < bound)

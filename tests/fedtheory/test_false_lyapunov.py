@@ -306,7 +306,7 @@ def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
     heard, numbers = sp.Dummy("w", real=True), Numbers()
     theory = Theory(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
     assert scalar(Inner(heard, NOISE), theory) == {}
-    assert scalar(Inner(heard, NOISE), replace(theory, stirred=frozenset({heard}))) != {}
+    assert scalar(Inner(heard, NOISE), replace(theory, depends_on_current_noise=frozenset({heard}))) != {}
 
 
 def test_functions_are_of_what_a_round_starts_with() -> None:

@@ -37,7 +37,7 @@ eta, L, sigma = sp.symbols("eta L sigma", positive=True)
 a, b, x_star, c_i, d_i, n_i, m_i, F, F_i = sp.symbols("a b x^* c_i d_i n_i m_i F F_i", real=True)
 w_i = sp.Symbol("w_i", positive=True)
 
-NUMBERS = Numbers(letters=frozenset({M, eta, L, sigma}), at_least={M: 1}, may_vanish=frozenset({sigma}))
+NUMBERS = Numbers(letters=frozenset({M, eta, L, sigma}), at_least={M: 1}, maybe_zero=frozenset({sigma}))
 THEORY = Theory(
     numbers=NUMBERS,
     vectors=frozenset({a, b, x_star}),

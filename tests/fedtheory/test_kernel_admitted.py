@@ -71,7 +71,7 @@ def test_conditions_that_are_none(condition: Any) -> None:
 def test_what_is_divided_out_may_still_be_zero() -> None:
     """A factor of both sides of a fraction says nothing of signs; that it may be zero is found where finiteness is."""
     u = sp.Symbol("u", nonnegative=True)
-    known = Numbers(letters=frozenset({u}), may_vanish=frozenset({u}))
+    known = Numbers(letters=frozenset({u}), maybe_zero=frozenset({u}))
     hidden = sp.sqrt(u) / (sp.sqrt(u) + u)
     assert is_positive(hidden, known)
     with pytest.raises(Rejected, match="may be zero, and something is divided by it"):

@@ -30,7 +30,7 @@ zeta = sp.Symbol("zeta", positive=True)
 n = sp.Symbol("n", integer=True, nonnegative=True)
 real = sp.Symbol("r", real=True)
 a, b, c_i, F, F_i = sp.symbols("a b c_i F F_i", real=True)
-NUMBERS = Numbers(letters=frozenset({eta, L, rho, delta, zeta, n, real}), may_vanish=frozenset({zeta}))
+NUMBERS = Numbers(letters=frozenset({eta, L, rho, delta, zeta, n, real}), maybe_zero=frozenset({zeta}))
 THEORY = Theory(
     numbers=NUMBERS,
     vectors=frozenset({a, b}),

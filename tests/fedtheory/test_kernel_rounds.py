@@ -29,7 +29,7 @@ THEORY = Theory(
     client_vectors=frozenset({x_i, y_i, n_i, m_i, p_i}),
     step_vectors=frozenset({n_i, m_i, p_i}),
     noise=frozenset({n_i, m_i}),
-    one_draw=frozenset({frozenset({n_i, m_i})}),
+    common_random_numbers=frozenset({frozenset({n_i, m_i})}),
     random=frozenset({p_i}),
     clients=M,
     share=1 / M,
@@ -153,7 +153,7 @@ def test_means_that_are_not_known(expression: Any) -> None:
 
 def test_for_every_outcome_a_drawn_mean_is_opaque() -> None:
     """Without participants to count, the square of a drawn mean is what it is."""
-    pathwise = replace(THEORY, participants=None, noise=frozenset(), one_draw=frozenset())
+    pathwise = replace(THEORY, participants=None, noise=frozenset(), common_random_numbers=frozenset())
     assert not same(norm_sq(Selected(x_i)), Average(norm_sq(x_i)), pathwise)
     assert same(norm_sq(Selected(x_i + w)), norm_sq(Selected(x_i)) + 2 * inner(Selected(x_i), w) + norm_sq(w), pathwise)
 

@@ -82,5 +82,5 @@ class NumbersVocabulary(Spoken):
             if symbol in self.kept.at_least:
                 yield Binder(f"{name}_least", f"{self.kept.at_least[symbol]} <= {name}")
             else:
-                may_vanish = symbol in self.kept.may_vanish and symbol not in self.kept.divisors
-                yield Binder(f"{name}_sign", f"0 {'<=' if may_vanish else '<'} {name}")
+                maybe_zero = symbol in self.kept.maybe_zero and symbol not in self.kept.divisors
+                yield Binder(f"{name}_sign", f"0 {'<=' if maybe_zero else '<'} {name}")

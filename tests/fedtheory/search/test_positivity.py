@@ -14,8 +14,8 @@ sigma = sp.Symbol("sigma", nonnegative=True)
 NUMBERS = Numbers(
     letters=frozenset({eta, L, sigma, tau, M}),
     at_least={tau: 1, M: 1},
-    may_vanish=frozenset({sigma}),
-    whole=frozenset({tau, M}),
+    maybe_zero=frozenset({sigma}),
+    integer=frozenset({tau, M}),
 )
 SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
 

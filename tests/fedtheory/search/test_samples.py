@@ -13,8 +13,8 @@ tau = sp.Symbol("tau", positive=True)
 NUMBERS = Numbers(
     letters=frozenset({eta, L, sigma, tau}),
     at_least={tau: 1},
-    may_vanish=frozenset({sigma}),
-    whole=frozenset({tau}),
+    maybe_zero=frozenset({sigma}),
+    integer=frozenset({tau}),
 )
 STEP = [eta <= 1 / (4 * L)]
 
