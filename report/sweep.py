@@ -18,6 +18,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
 from report.figures.sweep import Point, ratio_map, ratio_over
+from report.figures.sweep_errors import error_over
 from report.mathml import displayed
 from verify.sweeps import Results, Summary, read_results
 from verify.sweeps.values import Law
@@ -70,6 +71,9 @@ class RecordedError:
     """Those that have one."""
     smallest: str
     row: str
+    at: str
+    """The swept keys of that run."""
+    figures: Sequence[Figure]
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,25 @@ def sweep_page(file: Path) -> SweepPage:
 def _recorded(results: Results, name: str) -> RecordedError:
     found = results.smallest(name)
     if found is None:
-        return RecordedError(name, 0, "", "")
+        return RecordedError(name, 0, "", "", "", [])
     smallest, row, runs = found
-    return RecordedError(name, runs, decimal(smallest), str(row))
+    values = results.design.values(row)
+    at = ", ".join(f"{key.rpartition('.')[2]} = {_words(value)}" for key, value in values.items())
+    return RecordedError(name, runs, decimal(smallest), str(row), at, _error_figures(results, name))
+
+
+def _error_figures(results: Results, name: str) -> list[Figure]:
+    """The error over each key with several values, step sizes first."""
+    rows = results.error_rows(name)
+    keys = sorted(results.kinds, key=lambda key: not key.endswith("step_size"))
+    found = []
+    for key in keys:
+        places = _places(key, rows, results.kinds[key])
+        if places is not None:
+            labels, of_rows = places
+            points = [Point(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)]
+            found.append(error_over(key, name, points, labels, f"{_slug(name)}-{_slug(key)}"))
+    return found
 
 
 def _values(values: Sequence[Any]) -> str:
@@ -181,12 +201,22 @@ def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
 
 def _over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> Figure | None:
     """The ratio over a key; None where the key has one value, or too many words."""
+    places = _places(key, rows, kind)
+    if places is None:
+        return None
+    labels, of_rows = places
+    points = [Point(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
+    return ratio_over(key, points, labels, f"{anchor}-{_slug(key)}")
+
+
+def _places(key: str, rows: Sequence[dict[str, Any]], kind: str) -> tuple[list[str], list[float]] | None:
+    """Labels of a key that is no number, and the place of each row; None where it has one value, or too many words."""
     labels = [] if kind in ("integer", "number") else list(dict.fromkeys(_label(row[key]) for row in rows))
     if len(labels) > _MOST_LABELS or len({str(row[key]) for row in rows}) == 1:
         return None
-    place = (lambda row: labels.index(_label(row[key]))) if labels else (lambda row: float(Fraction(row[key])))
-    points = [Point(place(row), row["ratio"], row["verdict"]) for row in rows]
-    return ratio_over(key, points, labels, f"{anchor}-{_slug(key)}")
+    if labels:
+        return labels, [float(labels.index(_label(row[key]))) for row in rows]
+    return labels, [float(Fraction(row[key])) for row in rows]
 
 
 def _map(keys: tuple[str, str], rows: Sequence[dict[str, Any]], anchor: str) -> Figure:

@@ -83,28 +83,50 @@ def document(table: Path, results: Results, summaries: list[Summary], stored: in
 def _smallest(results: Results, error: str) -> dict[str, Any]:
     """Find the row with the smallest recorded error."""
     value, row, runs = results.smallest(error) or (None, None, 0)
-    return {"error": error, "runs": runs, "smallest": value, "row": row}
+    at = None if row is None else results.design.values(row)
+    return {"error": error, "runs": runs, "smallest": value, "row": row, "at": at}
 
 
 def for_people(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
     """Print the end of a sweep for a terminal."""
     from rich.markup import escape
 
+    for error in results.errors:
+        _print_best(results, error)
     rows = [[escape(s.claim), _counts(s), short(s.worst_ratio), short(s.worst_row)] for s in summaries]
     columns = ["claim", "runs", "largest ratio", "in row"]
     if rows:
         print_table("claims", columns, rows, whole=("claim", "largest ratio", "in row"))
-    smallest = [_smallest(results, error) for error in results.errors]
-    rows = [[s["error"], str(s["runs"]), short(s["smallest"]), short(s["row"])] for s in smallest]
-    if rows:
-        print_table(
-            "exact errors", ["error", "runs", "smallest", "in row"], rows, whole=("error", "smallest", "in row")
-        )
     print_lines(*map(escape, _why(results, summaries)))
     known = f", {stored} of them stored before" if stored else ""
     print_lines(
         f"{results.design.runs} runs{known}, {seconds:.1f} s; {results.table.num_rows} rows in {escape(str(table))}"
     )
+
+
+_MOST_BEST = 12
+"""Runs of the table of an error."""
+
+
+def _print_best(results: Results, error: str) -> None:
+    """The runs with the smallest error, and a sentence on the first."""
+    from rich.markup import escape
+
+    found = _smallest(results, error)
+    if found["at"] is None:
+        print_lines(f"[bold]{error}[/bold] has no value on any run: all diverge, or are none")
+        return
+    known = sorted((row for row in results.error_rows(error) if row[error] is not None), key=lambda row: row[error])
+    keys = list(results.kinds)
+    columns = [key.rpartition(".")[2] for key in keys]
+    rows = [
+        [short(row[error]), *(escape(short(row[key])) for key in keys), str(row["row"])] for row in known[:_MOST_BEST]
+    ]
+    print_table(f"smallest {error}", [error, *columns, "in row"], rows, whole=(error, "in row"))
+    at = ", ".join(f"{name} = {short(value)}" for name, value in zip(columns, found["at"].values(), strict=True))
+    rest = results.design.runs - found["runs"]
+    without = f"; {rest} of {results.design.runs} runs diverge or have none" if rest else ""
+    print_lines(escape(f"smallest {error}: {short(found['smallest'])} at {at} (row {found['row']}){without}"))
 
 
 def _why(results: Results, summaries: list[Summary]) -> list[str]:

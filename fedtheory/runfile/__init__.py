@@ -6,6 +6,7 @@ Uses `engine`, `federation`, `arithmetic`.
 from __future__ import annotations
 
 import tomllib
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.datasets import FILES
+from fedtheory.federation.problem.datasets import FILES, DataFiles, keeping_files
 from fedtheory.federation.problem.least_squares import in_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.limits import require_affordable
@@ -28,7 +29,7 @@ from fedtheory.runfile.model_limits import require_affordable_models
 from fedtheory.runfile.table import Table
 from fedtheory.runfile.write import run_table, run_toml
 
-__all__ = ["parse_run", "read_or_list", "read_run", "read_toml", "run_table", "run_toml", "run_with"]
+__all__ = ["RunReader", "parse_run", "read_or_list", "read_run", "read_toml", "run_table", "run_toml", "run_with"]
 
 
 def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
@@ -55,10 +56,31 @@ def read_toml(file: str | Path) -> dict[str, Any]:
         raise InputError("", f"is not TOML: {error}", str(file)) from None
 
 
+class RunReader:
+    """Reads runs one after the other; a problem that the next one shares with the last is read once."""
+
+    def __init__(self, arithmetic: Arithmetic, folder: Path) -> None:
+        self.arithmetic, self.folder = arithmetic, folder
+        self._last: tuple[object, Problem] | None = None
+        self._files: DataFiles = {}
+
+    def read(self, content: dict[str, Any]) -> Run:
+        """The run of an already parsed run file."""
+        document = Table(content, "", self.arithmetic)
+        given = document.take("problem")
+        if self._last is None or self._last[0] != given:
+            with keeping_files(self._files):
+                self._last = deepcopy(given), read_any_problem(Table(given, "problem", self.arithmetic), self.folder)
+        return _rest_of(document, self._last[1], self.folder)
+
+
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
     """The run of an already parsed run file; data files are looked up from `folder`."""
     document = Table(content, "", arithmetic)
-    problem = read_any_problem(document.table("problem"), folder)
+    return _rest_of(document, read_any_problem(document.table("problem"), folder), folder)
+
+
+def _rest_of(document: Table, problem: Problem, folder: Path) -> Run:
     algorithm = read_algorithm(document.table("algorithm"), problem, folder)
     document.finish()
     return _affordable(problem, algorithm)

@@ -23,7 +23,7 @@ _OF_ANY_PROBLEM = ("unknown key", "is missing")
 
 def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read]) -> _Read:
     """Read the tables of a run file by `read`; raises one `InputError` that names all mistakes."""
-    with keeping_files():
+    with keeping_files({}):
         try:
             return read(content)
         except CodeError:

@@ -42,7 +42,7 @@ def ratio_over(key: str, points: Sequence[Point], labels: Sequence[str], name: s
     """
     drawn = [point for point in points if point.ratio is not None and point.ratio > 0]
     with drawing() as (canvas, axes):
-        _scales(axes, drawn, points, labels)
+        set_scales(axes, drawn, points, labels)
         _lines(axes, drawn)
         _dots(axes, drawn)
         _marks(axes, points)
@@ -54,7 +54,7 @@ def ratio_over(key: str, points: Sequence[Point], labels: Sequence[str], name: s
     return finish(canvas, name, _caption(key, drawn, points, labels))
 
 
-def _scales(axes: Axes, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> None:
+def set_scales(axes: Axes, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> None:
     """Logarithmic axes where numbers span more than one order of magnitude; whole numbers below counts."""
     from matplotlib.ticker import MaxNLocator
 

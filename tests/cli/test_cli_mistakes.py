@@ -59,7 +59,7 @@ def test_values_behind_other_names_are_read(command, written) -> None:
     line = command("simulate", written('problem.kind = "least-squares"\nproblem.data = "mine.csv"\n'
         'algorithm.eta = "fast"\nalgorithm.rounds = 3\n')).complaint()  # fmt: skip
     assert "eta is called local_step_size here" in line
-    assert "expected a number or a rational string" in line
+    assert "also algorithm.local_step_size: expected numbers, n, k" in line
 
 
 def test_the_algorithm_is_read_beside_a_broken_problem(command, written) -> None:

@@ -48,6 +48,24 @@ count = 2
 """
 
 
+def test_errors_come_first(tmp_path: Path) -> None:
+    """The error over each key, step sizes first; the caption and the table name the best step size."""
+    text = SWEEP.partition("[problem]")[2].partition("[grid]")[0]
+    grid = "[grid]\nalgorithm.local_steps = [1, 2]\nalgorithm.local_step_size = [0.01, 0.1, 0.4]\n"
+    (tmp_path / "steps.toml").write_text(f'errors = ["final_suboptimality"]\n[problem]{text}{grid}')
+    conduct(read_spec(tmp_path / "steps.toml"), tmp_path / "steps.parquet")
+    page = sweep_page(tmp_path / "steps.parquet")
+    results = read_results(tmp_path / "steps.parquet")
+    best = min(results.rows, key=lambda row: row["final_suboptimality"])
+    step, count = (best[f"algorithm.{key}"] for key in ("local_step_size", "local_steps"))
+    [error] = page.errors
+    assert error.at == f"local_steps = {count}, local_step_size = {step}"
+    assert [f"over algorithm.{key}" in figure.caption for figure, key in zip(
+        error.figures, ("local_step_size", "local_steps"), strict=True)] == [True, True]  # fmt: skip
+    assert f"is at {step}." in error.figures[0].caption
+    assert error.at in html.unescape(write_sweep(tmp_path, tmp_path / "steps.parquet").read_text())
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table of a sweep."""

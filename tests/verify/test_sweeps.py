@@ -12,10 +12,14 @@ from sweep_support import BASE, swept, write_sweep
 
 from fedtheory import FLOAT, RATIONAL, parse_run
 from fedtheory.arithmetic import plain_float
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
+from fedtheory.federation.problem import datasets
+from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.datasets import DataSet
 from fedtheory.language.registry import claims_of, find
 from verify.check import check
-from verify.sweeps import read_results, read_spec
+from verify.sweeps import conduct, read_results, read_spec
 from verify.sweeps.design import Design, read_design
 
 THEOREM = "renard2022:thm-2.1"
@@ -267,11 +271,59 @@ def test_errors_are_recorded(claims: str, tmp_path: Path) -> None:
             assert row["final_suboptimality"] is None
         else:
             assert row["final_suboptimality"] == pytest.approx(float(run.trajectory.final_suboptimality))
+        if not claims:
+            assert row["verdict"] == (None if divergence is None else "diverging")
+            assert row["reason"] == (None if divergence is None else divergence.reason)
         assert row["initial_distance"] == pytest.approx(float(run.initial_distance_sq) ** 0.5)
     known = [row for row in rows if row["final_suboptimality"] is not None]
     best = min(known, key=lambda row: row["final_suboptimality"])
     results = read_results(tmp_path / "sweep.parquet")
     assert results.smallest("final_suboptimality") == (best["final_suboptimality"], best["row"], len(known))
+    by_run = [(row["row"], row["final_suboptimality"]) for row in results.error_rows("final_suboptimality")]
+    assert by_run == [(row["row"], row["final_suboptimality"]) for row in rows]
+
+
+def test_data_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For all runs of a process, also where keys of the problem are swept; another sweep reads its own file again."""
+    read: list[Path] = []
+
+    def counted(path: Path, choice: Choice) -> DataSet:
+        read.append(path)
+        return read_columns(path, choice)
+
+    read_columns = datasets._read_columns
+    monkeypatch.setattr(datasets, "_read_columns", counted)
+    base = 'errors = ["final_suboptimality"]\n[problem]\nkind = "least-squares"\ndata = "mine.csv"\n'
+    grid = "[algorithm]\nrounds = 2\n[grid]\nalgorithm.local_step_size = [0.1, 0.2, 0.3]\nproblem.batch = [1, 2]\n"
+    found = []
+    for value in (1, 2):
+        (tmp_path / "mine.csv").write_text(f"a,y,client\n1,{value},u\n2,0,u\n1,3,v\n2,1,v\n")
+        path = write_sweep(tmp_path, base + grid)
+        spec = read_spec(path)
+        read.clear()
+        conduct(spec, tmp_path / f"{value}.parquet")
+        assert len(read) == 1
+        found.append([row["final_suboptimality"] for row in read_results(tmp_path / f"{value}.parquet").rows])
+    assert len(found[0]) == 6
+    assert all(one != other for one, other in zip(*found, strict=True))
+
+
+def test_diverging_runs_on_data_are_called_so_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their rows are never read in rationals."""
+
+    def refuse(*_arguments: object) -> Run:
+        raise AssertionError
+
+    monkeypatch.setattr("verify.sweeps.outcome._exact_run", refuse)
+    monkeypatch.setattr("verify.check.settle._BUDGET", 1)
+    (tmp_path / "mine.py").write_text(
+        "from fedtheory import Claim, quantities as q\n"
+        'gap = Claim(id="mine:gap", lhs=q.final_suboptimality, rhs=q.initial_gap)\n'
+    )
+    (tmp_path / "mine.csv").write_text("a,y,client\n1,1,u\n2,0,u\n1,3,v\n2,1,v\n")
+    base = 'claims = ["mine.py:gap"]\n[problem]\nkind = "least-squares"\ndata = "mine.csv"\n[algorithm]\nrounds = 900\n'
+    found = swept(tmp_path, f"{base}[grid]\nalgorithm.local_step_size = [0.01, 5]")
+    assert [row["verdict"] for row in found] == ["holds", "diverging"]
 
 
 @pytest.mark.parametrize("name", ["final_suboptimalty", "round_drift", "average"])

@@ -168,6 +168,13 @@ def _cost(run: Run) -> int:
     return int(steps * (1 + longer) * run.problem.clients * (run.problem.dimension + 1) ** 3)
 
 
+def is_short(run: Run) -> bool:
+    """Whether a run can be read and repeated in rationals in no time."""
+    data = run.problem.data
+    entries = 0 if data is None else sum(inputs.size for inputs in data.inputs)
+    return _cost(run) <= _BUDGET and entries * (run.problem.dimension + 1) <= _BUDGET
+
+
 def _takes_hours(run: Run) -> bool:
     """Whether rationals, which are long from the start in many dimensions, are too long for what has to be done."""
     is_wide = run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS

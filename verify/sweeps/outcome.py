@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -18,9 +18,9 @@ from fedtheory.engine.together import find_together
 from fedtheory.errors import CodeError, Diverging, FedtheoryError, InputError, NotApplicable
 from fedtheory.language import quantities
 from fedtheory.language.targets import resolve
-from fedtheory.runfile import parse_run
+from fedtheory.runfile import RunReader, parse_run
 from verify.check import Check, check
-from verify.check.settle import settle
+from verify.check.settle import is_short, settle
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -47,6 +47,8 @@ class Task:
     first: int
     stop: int
     errors: tuple[str, ...] = ()
+    digest: str = ""
+    """Of the sweep with its data files."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,13 @@ def _blocks(task: Task) -> Iterator[list[_Member]]:
 
 
 def _run(task: Task, values: Mapping[str, Any]) -> Run:
-    return parse_run(task.design.tables_with(values), named(task.arithmetic), task.folder)
+    return _reader(task.arithmetic, task.folder, task.digest).read(task.design.tables_with(values))
+
+
+@lru_cache(maxsize=1)
+def _reader(arithmetic: str, folder: Path, _digest: str) -> RunReader:
+    """One reader for all runs of a sweep in a process: a problem that they share is read, and set up, once."""
+    return RunReader(named(arithmetic), folder)
 
 
 def _rows_of(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
@@ -102,14 +110,23 @@ def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]
     swept = {"row": member.number, **member.values}
     swept |= {name: None if isinstance(run, dict) else _error(name, run) for name in task.errors}
     if not task.targets:
-        found = run if isinstance(run, dict) else {"verdict": None, "reason": None}
+        found = run if isinstance(run, dict) else _divergence(run)
         yield swept | {"claim": None} | found | {"seconds": perf_counter() - begin}
+    exactly = cache(partial(_exact_run, task, member.values))
     for name, target in task.targets.items():
-        found = run if isinstance(run, dict) else _guarded(partial(_outcome, task, member.values, target, run))
+        found = run if isinstance(run, dict) else _guarded(partial(_outcome, target, run, exactly))
         end = perf_counter()
         # What claims share, such as the run itself, counts for the first of them.
         yield swept | {"claim": name} | found | {"seconds": end - begin}
         begin = end
+
+
+def _divergence(run: Run) -> dict[str, Any]:
+    """The columns of a run that no claim is checked on: whether it diverges."""
+    divergence = None if run.algorithm.clock.is_random else run.attempted_trajectory.divergence
+    if divergence is None:
+        return {"verdict": None, "reason": None}
+    return {"verdict": "diverging", "reason": divergence.reason}
 
 
 def _error(name: str, run: Run) -> float | None:
@@ -138,11 +155,16 @@ def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
         return {"verdict": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
-def _outcome(task: Task, values: Mapping[str, Any], target: str, run: Run) -> dict[str, Any]:
-    """A claim's columns on a run."""
+def _outcome(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str, Any]:
+    """A claim's columns on a run, which `exactly` reads in rationals."""
     found = check(resolve(target), run)
-    settled = settle(found, lambda: parse_run(task.design.tables_with(values), RATIONAL, task.folder))
+    # A run that leaves the floats is called so at once, unless rationals can follow it as fast.
+    settled = found if found.diverges and not is_short(run) else settle(found, exactly)
     return {"verdict": verdict_of(settled), "reason": _reason(settled)} | _sides(settled)
+
+
+def _exact_run(task: Task, values: Mapping[str, Any]) -> Run:
+    return parse_run(task.design.tables_with(values), RATIONAL, task.folder)
 
 
 def verdict_of(found: Check) -> str:

@@ -106,6 +106,13 @@ class Results:
         place = pc.index(known[error], least).as_py()
         return least.as_py(), known["row"][place].as_py(), pc.count_distinct(known["row"]).as_py()
 
+    def error_rows(self, error: str) -> list[dict[str, Any]]:
+        """One row for each run: its swept keys, the error, and its verdict where it is none of a claim."""
+        first: dict[int, dict[str, Any]] = {}
+        for row in self.table.select(["row", *self.kinds, error, "claim", "verdict"]).to_pylist():
+            first.setdefault(row["row"], row)
+        return list(first.values())
+
     def run_file(self, row: int) -> str:
         """The text of a run file that gives the same run."""
         return run_toml(self.design.tables(row))

@@ -63,9 +63,8 @@ def _computed(
     """First run and rows of each missing part, in the order in which they are done."""
     if not missing:
         return
-    tasks = deque(
-        (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors),) for part in missing
-    )
+    of_sweep = (spec.design, spec.targets, spec.arithmetic, spec.folder)
+    tasks = deque((Task(*of_sweep, *part, spec.errors, spec.digest),) for part in missing)
     with _silence():
         yield from _locally(tasks, jobs) if dask is None else _on_cluster(tasks, dask)
 

@@ -89,13 +89,16 @@ class DataSet:
         return replace(self.standardised() if scaled else self, intercept=ones)
 
 
-_KEPT: ContextVar[dict[tuple[str, Choice], DataSet] | None] = ContextVar("kept", default=None)
+DataFiles = dict[tuple[str, Choice], DataSet]
+"""Data sets that have been read, by their names and columns."""
+_MOST_KEPT = 4
+_KEPT: ContextVar[DataFiles | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def keeping_files() -> Iterator[None]:
-    """Read each file once within the block, with the same columns; then it is forgotten."""
-    token = _KEPT.set({} if _KEPT.get() is None else _KEPT.get())
+def keeping_files(kept: DataFiles) -> Iterator[None]:
+    """Read each file once within the outermost block, with the same columns; `kept` has those that are known."""
+    token = _KEPT.set(kept if _KEPT.get() is None else _KEPT.get())
     try:
         yield
     finally:
@@ -108,6 +111,8 @@ def load(name: str, choice: Choice | None = None) -> DataSet:
     if kept is None:
         return _load(name, chosen)
     if (name, chosen) not in kept:
+        if len(kept) == _MOST_KEPT:
+            kept.clear()
         kept[name, chosen] = _load(name, chosen)
     return kept[name, chosen]
 
