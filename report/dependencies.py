@@ -1,4 +1,4 @@
-"""What a statement rests on: the claims that its certificate uses, and the steps of its printed proof."""
+"""Premises of a statement: claims that its certificate uses, and steps of its published proof."""
 
 from __future__ import annotations
 

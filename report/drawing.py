@@ -127,7 +127,7 @@ class ErrataTask:
 
 @dataclass(frozen=True)
 class SlackTask:
-    """How much of each proved bound is needed; no file where no runs are stored."""
+    """The page on the tightness of all proved bounds; no file where no runs are stored."""
 
     targets: Sequence[str]
 
@@ -183,7 +183,7 @@ def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]
 
 
 def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
-    """What one process draws one after the other, the longest batches first.
+    """Split tasks into batches for one process each, the longest first.
 
     Those are pages to which one paper adds exhibits: these are made of results that are kept in memory.
     """

@@ -27,7 +27,7 @@ _LONG = 160
 
 @dataclass(frozen=True)
 class Repair:
-    """What takes the place of a refuted claim."""
+    """Corrected claim in place of a refuted one."""
 
     claim: Claim
     statement: Sequence[Markup]

@@ -87,7 +87,7 @@ def _title(verdict: ClaimVerdict) -> str:
 
 
 def _remark(check: Check) -> str:
-    """Where in the run, and how its numbers are to be read."""
+    """Describe the place in the run and the reading of its numbers."""
     if check.rate is not None:
         return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
     worst = shown_place(check)

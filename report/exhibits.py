@@ -1,4 +1,4 @@
-"""What a paper adds to the page of a claim, drawn."""
+"""Figures and tables that a paper adds to the page of a claim."""
 
 from __future__ import annotations
 

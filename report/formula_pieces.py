@@ -1,4 +1,4 @@
-"""Where long formulas may break, and brackets that grow with what they hold."""
+"""Line breaks of long formulas, and brackets that grow with their content."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Row:
 
     @classmethod
     def of(cls, found: ClaimVerdict) -> Row:
-        """What lists say of a verdict."""
+        """Return the row of a verdict."""
         called = shown_as(found.target, found.claim)
         return cls(
             found.target, found.claim, called, page_name(found.claim), found.verdict, found.instances, tightest(found)
@@ -58,7 +58,7 @@ class Row:
 
     @cached_property
     def searched(self) -> str:
-        """What a search looks into beside the title and the id: the formula and the names of its symbols."""
+        """Return the text that a search covers beside title and id: the formula and the names of its symbols."""
         key = "searched", of_code(_HERE), of_claim(self.claim)
         known: str | None = cache.kept(*key)
         if known is None:
@@ -71,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found, in three numbers."""
+    """Counts of statements, proofs and refutations."""
 
     statements: int
     proved: int
@@ -114,7 +114,7 @@ class Group:
 
     @property
     def counts(self) -> list[tuple[Verdict, int]]:
-        """How many there are of each verdict."""
+        """Count the claims of each verdict."""
         counted = Counter(row.verdict for row in self.rows)
         return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
 

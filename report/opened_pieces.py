@@ -50,7 +50,7 @@ def _as_factor(piece: str) -> str:
 
 
 def _groups(piece: str) -> Sequence[tuple[int, int]]:
-    """Where the contents of the round brackets begin and end that stand in no others, nor in braces."""
+    """Return the bounds of the contents of outermost round brackets that are not in braces."""
     found, start = [], -1
     for place, token, depth in _placed(piece):
         if token == _OPEN and depth == 0:
@@ -73,7 +73,7 @@ def _placed(piece: str) -> list[tuple[int, str, int]]:
 
 
 def _argument(piece: str, start: int) -> tuple[int, int]:
-    """Where the content of the braces begins and ends that open at a place."""
+    """Return the bounds of the content of braces that open at a place."""
     depth = 0
     for match in _TOKEN.finditer(piece, start):
         depth += (match[0] == "{") - (match[0] == "}")

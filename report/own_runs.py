@@ -45,7 +45,7 @@ class OwnRun:
 
     @property
     def name(self) -> str:
-        """How pages call it."""
+        """Return its name on pages."""
         return Path(self.file).stem
 
     @property
@@ -91,7 +91,7 @@ class Side:
 
 @dataclass(frozen=True)
 class OnRun:
-    """What the page of a run says of a claim."""
+    """Summary of a claim on the page of a run."""
 
     outcome: str
     """In a word: holds, violated, undecided, not applicable."""
@@ -122,7 +122,7 @@ def _read(file: str) -> Run:
 
 @cache
 def _changed(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
-    """What claims share: in each process a run is computed once."""
+    """Return the run with another setting; all claims of a process share it."""
     run = _read(file)
     run = run if rounds is None else run.with_rounds(rounds)
     run = run if factor == 1 else run.with_step_factor(FLOAT.number(factor, "step"))
@@ -142,7 +142,7 @@ def own_runs(files: Sequence[str]) -> list[OwnRun]:
 
 
 def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Iterator[RunSection]:
-    """What there is to say of a claim on each run.
+    """Return the sections of a claim on each run.
 
     With several `jobs` other processes begin at once; with one each is computed when it is asked for.
     """
@@ -154,7 +154,7 @@ def _section_of(target: Target, own: OwnRun) -> RunSection:
 
 
 def run_section(claim: Claim, own: OwnRun) -> RunSection:
-    """What there is to say of a claim on a run."""
+    """Return the section of a claim on a run."""
     with claim.typesetting():
         found = check_and_settle(claim, own.run, own.exactly)
         curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
@@ -243,7 +243,7 @@ def run_figures(own: OwnRun) -> list[Figure]:
 
 
 def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
-    """Those of some figures that the run has: one that diverges has no drift, and neither have unequal local steps."""
+    """Draw the figures that the run has: a diverging run has no drift, nor have unequal local steps."""
     drawn = []
     for figure in figures:
         try:

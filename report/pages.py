@@ -1,4 +1,4 @@
-"""What a page shows, in words and numbers: the view of a claim, ready for its template."""
+"""Content of a claim's page, ready for its template."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _origin(claim: Claim, called: str) -> Markup:
 
 
 def _setting(claim: Claim) -> Markup:
-    """What is supposed where a claim names no setting; nothing where it names one."""
+    """Describe the supposed setting of a claim that names none; empty for others."""
     if not claim.supposed:
         return Markup("")
     said = Markup("No assumption names a setting, so {} is supposed; <code>{}</code> states it.")
@@ -185,7 +185,7 @@ def _supported(verdict: ClaimVerdict) -> str:
 
 
 def _without_violation(verdict: ClaimVerdict) -> str:
-    """How many instances nothing was found on, and how tight the claim is there."""
+    """Describe the instances without violation and the largest ratio on them."""
     ratio = (
         f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
     )
@@ -222,7 +222,7 @@ _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
 
 
 def _tried(verdict: ClaimVerdict) -> str:
-    """How many instances, and in which arithmetic."""
+    """Describe the number of instances and their arithmetic."""
     in_floats = verdict.instances - verdict.exact_instances
     if not in_floats:
         return f"{verdict.instances} instances that satisfy its assumptions and conditions, all in exact arithmetic"
@@ -231,7 +231,7 @@ def _tried(verdict: ClaimVerdict) -> str:
 
 
 def _refutation(verdict: ClaimVerdict) -> str:
-    """What kind of counterexample there is."""
+    """Describe the kind of counterexample."""
     check = verdict.evidence
     growth = None if check is None or check.rate is None else check.rate.growth
     if check is not None and growth is not None and growth.power == 0 and growth.coefficient is not None:

@@ -69,7 +69,7 @@ def comparable() -> tuple[Claim, ...]:
 
 
 def planned() -> tuple[Claim, ...]:
-    """Those of them that cover a run on data: the claims of the page; `MissingExtra` without scikit-learn."""
+    """Select the claims that apply to a run on data; raises `MissingExtra` without scikit-learn."""
     covering = {claim_id for case in data_cases() for claim_id in case.compared}
     return tuple(claim for claim in comparable() if claim.id in covering)
 

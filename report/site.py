@@ -175,7 +175,7 @@ class _Site:
             self.miniatures[found.target] = found.miniature
 
     def finish(self) -> None:
-        """What is known once all pages are drawn."""
+        """Write the files that depend on all pages."""
         if self.has_explorer:
             self.write(SCRIPT, files("report").joinpath("templates", SCRIPT).read_text(encoding="utf-8"))
         for group in self.groups:

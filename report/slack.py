@@ -1,4 +1,4 @@
-"""How much of a proved bound runs need, on its own page and on a page of all bounds."""
+"""Tightness of proved bounds, on the page of a claim and on a page of all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PartRow:
 
 @dataclass(frozen=True)
 class SlackSection:
-    """What a claim's page shows."""
+    """Content of the section on a claim's page."""
 
     rows: Sequence[PartRow]
 
@@ -69,7 +69,7 @@ class SlackTable:
 
 
 def slack_section(claim: Claim) -> SlackSection | None:
-    """What runs need of a proved bound; None for other claims, and where no run is stored for it."""
+    """Return the section on the tightness of a proved bound; None for other claims, and where no run is stored."""
     found = shares(claim) if proved_bounds([claim]) else []
     return SlackSection(_rows(claim, found)) if found else None
 

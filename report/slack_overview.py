@@ -82,7 +82,7 @@ def _as_printed(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
 
 
 def _letters(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:
-    """What a term is a multiple of, with powers: letters by what they stand for, but for scales."""
+    """Return the symbols of a term with their powers, by quantity, without scales."""
     factors = {claim.notation.get(base, base): power for base, power in term.as_powers_dict().items()}
     return frozenset(
         (base, power)

@@ -64,7 +64,7 @@ class ClaimSection:
 
 @dataclass(frozen=True)
 class RecordedError:
-    """Where an exact error is smallest."""
+    """Row with the smallest exact error."""
 
     name: str
     runs: int

@@ -13,7 +13,7 @@ from verify.rocq.project import text_of
 
 @dataclass(frozen=True)
 class TheoremSection:
-    """What Rocq has accepted of a claim."""
+    """Section on the theorem that Rocq has accepted."""
 
     accepted: Checked
     file: str

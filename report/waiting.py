@@ -47,7 +47,7 @@ class Waiting:
 
 
 def _sources(targets: Sequence[str]) -> list[tuple[str, int]]:
-    """How many claims there are of each source, or of each file of one's own."""
+    """Count the claims of each source and of each user's file."""
     return list(Counter(map(_source, targets)).items())
 
 

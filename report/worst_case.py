@@ -46,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True)
 class WorstCaseSection:
-    """What the page shows."""
+    """Content of the section."""
 
     introduction: Markup
     groups: Sequence[Group]
@@ -94,7 +94,7 @@ def _is_positive(claim: Claim) -> bool:
 
 
 def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
-    """What `WorstCase` consists of, beside the claim, which does not travel."""
+    """Fields of a `WorstCase` besides the claim, which is not pickled."""
     try:
         found = worst_case(resolve(target), CLIENTS, local_steps)
     except MissingExtra:

@@ -1,4 +1,4 @@
-"""What was computed before, kept in a folder between commands and shared by processes.
+"""Cache of results in a folder, kept between commands and shared by processes.
 
 The folder is `FEDTHEORY_CACHE`, else the platform's own for caches; an empty
 `FEDTHEORY_CACHE` keeps nothing.  A cache that cannot be read or written, such
@@ -26,7 +26,7 @@ _UNUSABLE = (OSError, sqlite3.Error, PickleError, EOFError, AttributeError, Impo
 
 
 def folder() -> Path | None:
-    """Where results are kept; None where none are."""
+    """Return the folder of the cache; None where results are not kept."""
     named = os.environ.get(VARIABLE)
     if named is None:
         from platformdirs import user_cache_path
@@ -41,7 +41,7 @@ def ignore() -> None:
 
 
 def kept(*key: str) -> Any:
-    """What was kept under a key, None if nothing."""
+    """Return the cached value of a key; None if there is none."""
     store = _store(folder())
     try:
         return None if store is None else store.get(key)
@@ -60,7 +60,7 @@ def keep(value: Any, *key: str) -> None:
 
 
 def size() -> tuple[int, int]:
-    """How many entries there are, and how many bytes they take."""
+    """Return the number of entries and their bytes."""
     store = _store(folder())
     return (0, 0) if store is None else (len(store), store.volume())
 

@@ -1,4 +1,4 @@
-"""What a result depends on, as digests: the code, a paper's files, and what a claim says.
+"""Digests of the inputs of a result: code, a paper's files, and the statement of a claim.
 
 The digest of a claim is of its content, not of its place in a file: an edit of
 one claim leaves those beside it as they are.
@@ -92,12 +92,12 @@ def of_target(target: str) -> str:
 
 
 def tried_with(target: str) -> tuple[str, ...]:
-    """What the outcomes of a claim on instances depend on."""
+    """Digest the inputs of a claim's outcomes on instances."""
     return of_code(), of_paper(resolve(target).source, STATEMENTS, CERTIFICATES), of_target(target)
 
 
 def judged_with(target: str) -> tuple[str, ...]:
-    """What a verdict depends on; a proof may use the other statements of a paper."""
+    """Digest the inputs of a verdict; a proof may use the other statements of a paper."""
     claim = resolve(target)
     others = "" if certificate_of(claim.id) is None else of_paper(claim.source)
     return *tried_with(target), others

@@ -1,4 +1,4 @@
-"""What decides about a claim without many instances: its stored counterexample, a proof, or that it is a definition.
+"""Decide claims without instances: by a stored counterexample, a proof, or as definitions.
 
 Such a claim is tried on a sample of its families, which shows how tight it is and that it means what it should: the
 identity of a definition that fails on some runs fails on nearly all.  Evidence is gathered for the other claims.
@@ -36,7 +36,7 @@ _MOST = 128
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """What a claim comes to on a stored run."""
+    """Outcome of a claim on a stored run."""
 
     outcome: Outcome
     witness: Witness
@@ -44,7 +44,7 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What decides about a claim; nothing may."""
+    """Evidence that decides a claim, if there is any."""
 
     verdict: Deciding | None = None
     stored: Stored | None = None
@@ -58,7 +58,7 @@ def load(*, all_papers: bool) -> None:
 
 
 def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target, Decision]]:
-    """What decides about claims; one process looks at many of a paper, as proofs rely on each other."""
+    """Decide claims; one process takes many of a paper, since proofs rely on each other."""
     of_papers: dict[str, list[Target]] = {}
     for target in targets:
         of_papers.setdefault(resolve(target).source, []).append(target)
@@ -73,7 +73,7 @@ def _decisions_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
 
 
 def decision_on(target: Target) -> Decision:
-    """What decides about a claim, in exact arithmetic: nothing that is stored is taken on trust."""
+    """Decide a claim in exact arithmetic; stored evidence is checked again."""
     claim = resolve(target)
     stored = _on(target, counterexample(claim))
     if stored is not None and stored.outcome.holds is False:
@@ -91,7 +91,7 @@ def _tightest_known(claim: Claim) -> RunTable | None:
 
 
 def _on(target: Target, table: RunTable | None) -> Stored | None:
-    """What a claim comes to on a run; None where it is silent."""
+    """Check a claim on a run; None where it does not apply."""
     if table is None:
         return None
     begin = perf_counter()

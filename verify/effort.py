@@ -30,7 +30,7 @@ _LONGER = 32
 
 
 class _Work:
-    """What has been spent since the beginning of the process."""
+    """Work of this process since its beginning."""
 
     def __init__(self) -> None:
         self.total = 0.0
@@ -66,7 +66,7 @@ def simulation(run: Run) -> float:
 
 
 def _multiplications(run: Run) -> int:
-    """Those of a local step of all clients; on a graph the models of all have joint moments."""
+    """Count the multiplications of a local step of all clients; on a graph all models have joint moments."""
     clients, dimension, defined = run.problem.clients, run.problem.dimension, run.algorithm.defined
     if defined is not None and defined.mixing is not None:
         return int((clients * dimension + 1) ** 3)

@@ -42,14 +42,14 @@ class Erratum:
 
     @property
     def fault(self) -> Fault:
-        """What is wrong: the statement, a step of a proof, or only the print."""
+        """Name the kind of error: the statement, a step of its proof, or the typesetting."""
         if self.claim.fault is not None:
             return self.claim.fault
         return "proof step" if self.claim.kind == "step" else "statement"
 
     @property
     def reason(self) -> str:
-        """What is wrong with it, in words."""
+        """Describe the error in words."""
         return self.claim.note
 
 

@@ -1,4 +1,4 @@
-"""What excludes runs from a claim: assumptions, conditions, and quantities without a value, by name."""
+"""Names of the assumptions, conditions and quantities that exclude runs from a claim."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from verify.trials import Outcome, try_claims
 
 
 def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many instances each excluded, most first; an instance counts for the first that excludes it."""
+    """Count the instances that each premise excluded, most first; an instance counts for the first that excludes it."""
     counts = Counter(outcome.excluded for outcome in outcomes if not outcome.applicable and outcome.excluded)
     return dict(counts.most_common())
 
 
 def why_never_applicable(claim: Claim) -> str | None:
-    """What excludes all of a part of the instances of a claim; None where it applies to some of them."""
+    """Name the premise that excludes all instances of a part; None where the claim applies to some of them."""
     outcomes = try_claims([claim], PARTS[0])
     return None if any(outcome.applicable for outcome in outcomes) else reason_for(claim, exclusions(outcomes))
 
@@ -34,7 +34,7 @@ def explain(finding: Finding) -> Finding:
 
 
 def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:
-    """What excludes runs from a claim, in words, each with the number of runs that it excluded."""
+    """Describe the premises that exclude runs from a claim, each with the number of runs."""
     if not excluded:
         return "no run was found of which it says something"
     assumptions = {assumption.name for assumption in premises(claim)}

@@ -23,7 +23,7 @@ class PrintedStep:
 
     @property
     def why(self) -> str:
-        """What stands behind the verdict."""
+        """Return the reason for the verdict."""
         if self.verdict == "proved":
             return "the kernel accepts its certificate"
         if self.verdict == "fails":

@@ -56,7 +56,7 @@ def _standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Ta
 
 
 def make_ladders(target: Target, count: int) -> list[Outcome]:
-    """What a rate comes to on so many runs that are made for it, of all kinds in turn, or on as many as can be made.
+    """Check a rate on `count` runs generated for it, of all kinds in turn, or on as many as can be generated.
 
     A quantity that is zero along a ladder says nothing of a rate, so such ladders do not count.
     """

@@ -1,4 +1,4 @@
-"""Where a violation is shown: at points that a reader can check by hand, where a claim leaves its points free."""
+"""Points for the display of a violation that a reader can check by hand, where a claim leaves its points free."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
 
 
 def origin_in_words(shown: Comparison) -> str:
-    """Where the coordinates of points begin: x*, else the stationary point of F, else the start."""
+    """Name the origin of coordinates: x*, else the stationary point of F, else the start."""
     problem = shown.place.site.run.problem
     if not isinstance(problem, Problem) or problem.is_bounded_below:
         return "x*"

@@ -67,7 +67,7 @@ def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
 
 
 def enough_for(claim: Claim) -> int:
-    """How many instances of all kinds together say much about a claim that nothing else decides."""
+    """Return the number of instances of all kinds that an undecided claim needs."""
     return ENOUGH if claim.rate is None else LADDERS
 
 
@@ -78,7 +78,7 @@ def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
 
 
 def _premises(claim: Claim) -> Hashable:
-    """What decides on which runs a claim says something: its families, assumptions and conditions in their meaning."""
+    """Return the key of a claim's premises: its families, assumptions and conditions by their meaning."""
     meant = {(letter, claim.notation[letter]) for condition in claim.conditions for letter in condition.free_symbols}
     return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
 
@@ -135,7 +135,7 @@ def excluded(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def missing(found: Sequence[Kind], kinds: Sequence[Kind] = KINDS) -> list[tuple[Kind, int]]:
-    """How many instances of which of the kinds it takes until each of their aspects has enough."""
+    """Count the instances of each kind that are missing until each aspect has enough."""
     have, wanted = Counter(found), []
     for kind in kinds:
         share = max(-(-ENOUGH // sum(word in other.words for other in kinds)) for word in kind.words)
@@ -145,7 +145,7 @@ def missing(found: Sequence[Kind], kinds: Sequence[Kind] = KINDS) -> list[tuple[
 
 
 def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases, turn: int = 0) -> list[Outcome]:
-    """What claims say of so many instances of a kind that are made for the first, or of as many as can be made.
+    """Check claims on instances of a kind generated for the first: `count` of them, or as many as can be generated.
 
     Each turn makes other ones.  Instances that satisfy its premises by chance, a draw of one client of one, may be the
     wrong ones to begin with.
@@ -184,7 +184,7 @@ def _outcomes(
     kind: Kind,
     seconds: float,
 ) -> Iterator[Outcome]:
-    """Those of the claims that say something of an instance, each with its share of the time."""
+    """Collect the outcomes of the claims that apply to an instance, each with its share of the time."""
     size = complexity(instance, run)
     for target, found in zip(targets, checks, strict=True):
         if found is not None and found.applicable and found.holds is not None:

@@ -30,7 +30,7 @@ _CHUNK = 48
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one claim says of one instance, small enough to travel between processes."""
+    """Outcome of one claim on one instance, small enough to send between processes."""
 
     target: Target
     instance: Instance
@@ -114,12 +114,12 @@ class _Chunk:
 
     @property
     def tries(self) -> int:
-        """How many times a claim is tried on an instance."""
+        """Count the checks of a claim on an instance."""
         return len(self.targets) * len(self.instances)
 
 
 def count_of_tries(targets: Sequence[Target], part: int) -> int:
-    """How many times one of the claims is tried on one of the instances, if nothing is known."""
+    """Count the checks of some claims on all instances, if no result is known."""
     pairs = ((family, target) for target in targets for family in families_for(resolve(target)))
     return sum(chunk.tries for chunk in _chunks(_by_family(pairs), part))
 
@@ -214,11 +214,11 @@ class _Member:
 
     @property
     def run(self) -> Run:
-        """What a claim is checked on first."""
+        """Return the run on which a claim is checked first."""
         return self.exact if self.floats is None else self.floats
 
     def outcomes(self, tried: Sequence[_Tried], together: _Together) -> Iterator[Outcome]:
-        """What claims say of the instance: what was found for many instances together, else by a check of its own."""
+        """Return the outcomes of claims on the instance: from a joint evaluation, else from a separate check."""
         for each in tried:
             answer = together.answer(each.claim, self)
             if answer is not None:
@@ -248,7 +248,7 @@ class _Member:
 
 @dataclass(frozen=True)
 class _Together:
-    """What claims say of those instances on which they were tried together."""
+    """Outcomes of claims on the instances on which they were evaluated together."""
 
     answers: Mapping[Claim, Mapping[_Member, Answer]]
     seconds: float
@@ -264,7 +264,7 @@ class _Together:
         return cls(by_member, (perf_counter() - begin) / max(count, 1))
 
     def answer(self, claim: Claim, member: _Member) -> Answer | None:
-        """What a claim says of an instance, where that was found."""
+        """Return the outcome of a claim on an instance, if it was found."""
         return self.answers.get(claim, {}).get(member)
 
 

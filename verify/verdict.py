@@ -102,7 +102,7 @@ class ClaimVerdict(Shown):
 
     @property
     def target(self) -> str:
-        """What the user named; the id of a claim that was given itself."""
+        """Return the name that the user gave, or the id of a claim object."""
         return self.given if isinstance(self.given, str) else self.given.id
 
     @property
@@ -117,7 +117,7 @@ class ClaimVerdict(Shown):
 
     @property
     def enough(self) -> int:
-        """How many instances say much."""
+        """Return the number of instances that are enough."""
         return enough_for(self.claim)
 
     @property
@@ -182,7 +182,7 @@ def verify(
 
 
 def _named(targets: Sequence[Target] | Target) -> list[Target]:
-    """What is to be tried, one by one."""
+    """List the targets one by one."""
     several = [targets] if isinstance(targets, Target) else list(targets)
     for target in several:
         if not isinstance(target, Target):
@@ -191,7 +191,7 @@ def _named(targets: Sequence[Target] | Target) -> list[Target]:
 
 
 def _known(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
-    """What was found before; nothing for what is no claim, which is told with its line afterwards."""
+    """Return the cached verdict; None for a target that is no claim, which is reported later."""
     if not isinstance(target, str):
         return None
     try:

@@ -69,7 +69,7 @@ class Sides:
 
     @classmethod
     def of(cls, evidence: Check) -> Sides | None:
-        """Those of the comparison that people are shown; None where nothing is compared."""
+        """Return the sides of the comparison to display; None where nothing is compared."""
         shown = shown_place(evidence)
         if shown is None:
             return None
@@ -90,13 +90,13 @@ class Witness:
 
     @classmethod
     def of_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:
-        """That of a run file, with the sides as whoever reads the file finds them."""
+        """Return the witness of a run file, with both sides as computed from the file."""
         run = decidable(parse_run(table, RATIONAL))
         return replace(cls.of(run, check(claim, run)), table=table)
 
     @classmethod
     def of(cls, run: Run, evidence: Check) -> Witness:
-        """That of a run and its exact check."""
+        """Return the witness of a run and its exact check."""
         ratio = evidence.ratio
         reason = None if evidence.rate is None else evidence.rate.reason(evidence.claim.in_words)
         return cls(run_table(run), Sides.of(evidence), None if ratio is None else plain_float(ratio), reason)

@@ -41,7 +41,7 @@ _IN_WORDS: Mapping[type, str] = {
 
 
 def obstacle(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> str | None:
-    """What in an expression is no function of numbers, in words; None where nothing is.
+    """Describe the part of an expression that is no function of numbers; None where there is none.
 
     A symbol without a notion stands for the values that a claim tries for it.
     """

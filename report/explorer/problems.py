@@ -62,7 +62,7 @@ def length_factors(subject: Subject) -> Sequence[int]:
 
 
 def problems_of(claim: Claim, subject: Subject, runs: Sequence[OwnRun]) -> list[Problem]:
-    """Those of the runs that a claim is about, or else of one that figures are drawn for."""
+    """Return the problems of the runs that a claim applies to, or else of the run of the figures."""
     if not length_factors(subject):
         return []
     given = [(own.name, own.run) for own in runs if _is_about(claim, own.run)]

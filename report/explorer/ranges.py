@@ -1,4 +1,4 @@
-"""Where sliders start and how far they go: at numbers for which the conditions hold, three decades up and down."""
+"""Starts and ranges of sliders: numbers that satisfy the conditions, three decades up and down."""
 
 from __future__ import annotations
 

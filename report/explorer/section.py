@@ -62,7 +62,7 @@ class BestPoint:
 
 @dataclass(frozen=True)
 class ExplorerSection:
-    """What the page shows."""
+    """Content of the section."""
 
     statement: Markup
     is_order: bool
@@ -160,7 +160,7 @@ def _data(subject: Subject, problems: Sequence[Problem]) -> Markup:
 
 
 def _divisions(ranges: Sequence[Range]) -> list[dict[str, Any]]:
-    """How sliders are divided."""
+    """Return the divisions of the sliders."""
     return [{"low": r.low, "high": r.high, "whole": r.whole, "zero": r.zero} for r in ranges]
 
 

@@ -1,4 +1,4 @@
-"""What the explorer of a claim is about: one link of its statement, with its conditions, as functions of numbers."""
+"""Subject of a claim's explorer: one link of its statement, with its conditions, as functions of numbers."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _as_chosen(claim: Claim, condition: Expr) -> Expr:
 
 
 def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
-    """What a run chooses first, then constants and all else, by name."""
+    """Return the symbols: choices of a run first, then constants and others, by name."""
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions))
 
     def place(symbol: sp.Symbol) -> tuple[int, str, str]:
@@ -166,7 +166,7 @@ def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
 
 
 def name_of(symbol: sp.Symbol, claim: Claim) -> str:
-    """What a symbol stands for; empty for one under a universal quantifier."""
+    """Return the name of a symbol's quantity; empty for a universally quantified symbol."""
     return claim.notation[symbol].name if symbol in claim.notation else ""
 
 

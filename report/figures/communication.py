@@ -1,4 +1,4 @@
-"""What one aggregation costs in messages, against the number of workers."""
+"""Messages of one aggregation over the number of workers."""
 
 from __future__ import annotations
 

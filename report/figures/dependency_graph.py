@@ -106,7 +106,7 @@ def _part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacin
 
 
 def _shelves(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
-    """Where each part begins, so that small ones share a row; width and height of them all."""
+    """Place the parts so that small ones share a row; return their places, and the width and height of all."""
     offsets, across, down, row, widest = [], 0.0, 0.0, 0.0, 0.0
     for part in parts:
         width, height = part.size

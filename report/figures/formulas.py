@@ -57,7 +57,7 @@ _GREEK = {r"\alpha", r"\beta", r"\gamma", r"\delta", r"\zeta", r"\eta", r"\lambd
 
 
 def least_width(latex: str) -> float:
-    """What a formula is no narrower than: of a fraction its wider part; commands and small print count nothing."""
+    """Return a lower bound on a formula's width: the wider part of a fraction; commands and small print are zero."""
     least, at = 0.0, 0
     while at < len(latex):
         token = _token(latex, at)
@@ -83,7 +83,7 @@ def _token(latex: str, at: int) -> str:
 
 
 def _argument(latex: str, at: int) -> tuple[str, int]:
-    """What a command takes, in braces or a single character, and where it ends."""
+    """Return the argument of a command, in braces or a single character, and its end."""
     token = _token(latex, at)
     start = at + len(token)
     if token == " ":
@@ -95,7 +95,7 @@ def _argument(latex: str, at: int) -> tuple[str, int]:
 
 
 def _parts(latex: str) -> Iterator[tuple[int, int]]:
-    """What stands in brackets, in a fraction or under a root: first character, and the first one after it."""
+    """Return the bounds of each part in brackets, fractions and roots: its first character and the one behind."""
     for opening in _OPEN.finditer(latex):
         end = _closing(latex, opening.end())
         if end - opening.end() > len(_DOTS):
@@ -103,7 +103,7 @@ def _parts(latex: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing(latex: str, start: int) -> int:
-    """Where the bracket closes that is open at a place."""
+    """Return the place where an open bracket closes."""
     depth = 1
     for token in _STEP.finditer(latex, start):
         depth += (token[0] in ("{", r"\left(")) - (token[0] in ("}", r"\right)"))

@@ -1,4 +1,4 @@
-"""Where axes lie on their canvas: Matplotlib's constrained layout for one pair of axes, with texts measured once."""
+"""Layout of one pair of axes: Matplotlib's constrained layout, with texts measured once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _numbers(axes: Axes) -> list[list[float]]:
 
 
 def _outer(canvas: Canvas, axes: Axes) -> Bbox:
-    """What the axes need with all that belongs to them; a name may be longer than its side."""
+    """Return the box of the axes with their labels; a label may be longer than its side."""
     boxes = []
     drawn = [axis for axis in (axes.xaxis, axes.yaxis) if axes.axison and axis.get_visible()]
     for axis in drawn:

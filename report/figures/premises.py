@@ -17,7 +17,7 @@ _LINE = 0.42
 
 
 def premises_of_proof(proof: Proof) -> Figure | None:
-    """What a proof rests on; None where its certificate uses no other claim."""
+    """Draw the premises of a proof; None where its certificate uses no other claim."""
     premises = used_by(proof.claim)
     if not premises:
         return None

@@ -83,7 +83,7 @@ def _further_slopes(found: RateCheck) -> str:
 
 
 def _zeros(found: RateCheck) -> str:
-    """What a logarithmic axis cannot show."""
+    """Describe the rungs that are zero, which a logarithmic axis cannot show."""
     count = sum(rung.measured == 0 for rung in found.rungs)
     if count == len(found.rungs):
         return " The quantity is exactly zero on all of them, and so of every order."

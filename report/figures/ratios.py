@@ -1,4 +1,4 @@
-"""How tight a bound is along one setting of a run."""
+"""Tightness of a bound along one setting of a run."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
 
 
 def _zeros(drawn: Mapping[str, Mapping[int, float]]) -> str:
-    """What logarithmic axes cannot show."""
+    """Name the curves that are zero, which logarithmic axes cannot show."""
     zero = {name: [str(steps) for steps, value in curve.items() if value == 0] for name, curve in drawn.items()}
     told = [f"{name} (local steps: {', '.join(steps)})" for name, steps in zero.items() if steps]
     return f" Zero, below these axes: {'; '.join(told)}." if told else ""

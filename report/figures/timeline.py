@@ -1,4 +1,4 @@
-"""Who reports when: the clients' work, their waiting, and the server's updates over clock time."""
+"""Timeline of a schedule: clients' work and waiting, and the server's updates over clock time."""
 
 from __future__ import annotations
 

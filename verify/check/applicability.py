@@ -66,7 +66,7 @@ def _failed(condition: str) -> Exclusion:
 
 
 def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
-    """What has no value on a run, where nothing else is known to fail: a quantity, or the claim's first vector."""
+    """Name the quantity without a value on a run, or the claim's first vector, where nothing else is known to fail."""
     vectors = (notion.name for notion in claim.notation.values() if isinstance(notion, VectorNotion | ScalarNotion))
     name = reason.name or next(vectors, "")
     return Exclusion(name or reason.reason, str(reason.about(name)))

@@ -1,4 +1,4 @@
-"""What the expressions of a claim ask of a run."""
+"""Values of a run that the expressions of a claim require."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.language.quantities import Quantity
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What expressions ask of a run."""
+    """Values that expressions require of a run."""
 
     quantities: tuple[Quantity, ...]
     counts_clients: bool
@@ -24,19 +24,19 @@ class Asked:
 
     @classmethod
     def by(cls, expressions: Sequence[Expr], claim: Claim) -> Asked:
-        """What expressions of a claim ask for."""
+        """Collect the values that some expressions of a claim require."""
         symbols = sorted({symbol for each in expressions for symbol in each.free_symbols}, key=str)
         notions = dict.fromkeys(claim.notation.get(symbol) for symbol in symbols)
         counts_clients = any(each.has(Average, ClientSum) for each in expressions)
         return cls(tuple(notion for notion in notions if isinstance(notion, Quantity)), counts_clients)
 
     def kind(self, run: Run) -> Hashable:
-        """What runs of one computation have in common; `FedtheoryError` where a quantity has no value."""
+        """Return the key of runs of one computation; raises `FedtheoryError` where a quantity has no value."""
         _, widths = self._shapes(run)
         return widths, run.problem.clients if self.counts_clients else None
 
     def size(self, run: Run) -> tuple[int, int]:
-        """How many rounds and local steps of a run are told apart."""
+        """Count the rounds and local steps of a run that have values of their own."""
         size, _ = self._shapes(run)
         return size
 
@@ -52,11 +52,11 @@ class Asked:
 
 @cache
 def in_conditions(claim: Claim) -> Asked:
-    """What the conditions of a claim ask for."""
+    """Collect the values that the conditions of a claim require."""
     return Asked.by(claim.conditions, claim)
 
 
 @cache
 def in_relations(claim: Claim) -> Asked:
-    """What the relations of a claim ask for."""
+    """Collect the values that the relations of a claim require."""
     return Asked.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)

@@ -29,7 +29,7 @@ class RunsAtPlaces:
         self._places: dict[Hashable, Places] = {}
 
     def kind(self, claim: Claim, row: int) -> Hashable:
-        """What runs have in common that are evaluated together; `FedtheoryError` for a run that stands alone."""
+        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that stands alone."""
         run, frames = self._runs[row], self._frames_of(row)
         for quantity in in_relations(claim).quantities:
             quantity.on(run)
@@ -56,7 +56,7 @@ class RunsAtPlaces:
         yield tuple(part)
 
     def _choices(self, claim: Claim, row: int) -> int:
-        """How many choices there are of the free points and quantified symbols of a claim."""
+        """Count the choices of the free points and quantified symbols of a claim."""
         points = len(self._probes_of(row)) ** len(points_of(claim)) if points_of(claim) else 1
         return points * math.prod(map(len, claim.for_all.values()))
 

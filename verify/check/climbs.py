@@ -80,7 +80,7 @@ class Climb:
         return fitted if self.grows else -fitted
 
     def rise_in_words(self, in_words: Callable[[sp.Expr], str]) -> str:
-        """How the ratio to the order rises; asked of ladders on which it does."""
+        """Describe how the ratio to the order rises, on a ladder where it does."""
         assert self.rise is not None
         names = [in_words(variable) for variable in self.variables]
         if self.is_joint:
@@ -121,7 +121,7 @@ class RateCheck:
         return tuple(found.values())
 
     def reason(self, in_words: Callable[[sp.Expr], str]) -> str | None:
-        """What decides about the rate or speaks against it, with the names that a claim has for its variables.
+        """Describe the evidence that decides about the rate or contradicts it, with the claim's names of variables.
 
         An exact limit decides; a ratio to the order that rises is evidence against it.
         """

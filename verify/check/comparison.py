@@ -35,7 +35,7 @@ class Comparison:
 
     @property
     def relation(self) -> Relation:
-        """What is compared."""
+        """Return the relation that is compared."""
         return self.link.relation
 
     @property
@@ -87,7 +87,7 @@ def ratio_of(link: Link, lhs: Number, rhs: Number) -> Number | None:
 
 
 def tightest_places(sides: Values, decided: Array) -> Array:
-    """Where, along the last axis, a relation is violated most, else left open by most, else where it is tightest.
+    """Find the place along the last axis where a relation is violated most, else most undecided, else tightest.
 
     That is where the relative gap is smallest; where both sides are zero nothing
     is tight.  Nothing is tighter than equal numbers, beside which no other gap is
@@ -144,5 +144,5 @@ def _tightness(sides: Values, at: Array) -> Array:
 
 
 def _tight(sides: Values, relative: Array) -> Array:
-    """How tight relative gaps are."""
+    """Rate the tightness of relative gaps."""
     return abs(relative) if sides.link.relation.operator == "==" else -relative

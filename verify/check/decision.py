@@ -57,7 +57,7 @@ def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:
 
 
 def _unsteadiness(sides: Values, nearby: Sequence[Sides]) -> Iterator[Array]:
-    """How far the difference of the sides moves, entry by entry, at each nearby run; infinite without a counterpart."""
+    """Compute the change of the sides' difference at each perturbed run, by entry; infinite without a counterpart."""
     for near in nearby:
         has_counterpart = near.slack.shape == sides.slack.shape
         yield abs(near.slack - sides.slack) if has_counterpart else np.full(sides.slack.shape, np.inf)

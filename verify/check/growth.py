@@ -80,7 +80,7 @@ def _times(name: str, power: Fraction) -> str:
 
 
 def growth_of(claim: Claim, run: Run) -> Growth | None:
-    """What decides about a rate on a rational run: what refutes it in one variable, or what bounds it in its only one.
+    """Find the growth on a rational run that refutes a rate in one variable, or bounds it in its only one.
 
     The other variables keep their values; rates that set step sizes or local steps, or state a constant, are left to
     their ladders.

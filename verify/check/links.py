@@ -32,7 +32,7 @@ class Link:
         return not sides.atoms(Inner, Value, Average) and not _differs_somewhere(sides) and sp.simplify(sides) == 0
 
     def slack(self, lhs: Any, rhs: Any) -> Any:
-        """How far the values of both sides are from violating an inequality; of an equation the difference."""
+        """Compute the slack of an inequality from the values of both sides; of an equation the difference."""
         smaller, larger = self.relation.in_order(lhs, rhs)
         return larger - smaller
 

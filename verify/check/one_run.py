@@ -111,7 +111,7 @@ def _with_interval(found: Check, links: Sequence[Link], run: Run) -> Check:
 
 
 def regions(claim: Claim, run: Run) -> dict[str, str]:
-    """Where the constants that the claim uses hold."""
+    """Return the regions on which the claim's constants hold."""
     found = [(notion.name, notion.region_on(run)) for notion in constants_with_regions(claim)]
     return {name: region.description for name, region in found if region is not None}
 

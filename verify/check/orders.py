@@ -72,13 +72,13 @@ def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
 
 
 def _order_of_power(base: Order, exponent: Fraction) -> Order | None:
-    """That of a power; an upper bound on what is divided by bounds nothing."""
+    """Return the order of a power; an upper bound on a denominator gives none."""
     is_known = exponent > 0 or (base.is_exact and base.power < math.inf)
     return Order(base.power * exponent, base.is_exact) if is_known else None
 
 
 def _order_of_root(claim: Claim, symbol: sp.Symbol, run: Run) -> Order | None:
-    """That of a quantity whose square is measured."""
+    """Return the order of a quantity whose square is measured."""
     notion = claim.notation.get(symbol)
     if not isinstance(notion, Quantity) or not notion.root:
         return None

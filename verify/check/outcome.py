@@ -1,4 +1,4 @@
-"""What is found of a claim on a run: whether it applies, whether it holds, and where it is tightest."""
+"""Outcome of a claim on a run: applicability, verdict, and the tightest place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CLEAR = 1.1
 
 
 def unclearness(ratio: float | None) -> int:
-    """How little a violation convinces: 0 by a clear margin, 1 by a small one, 2 where a side is zero."""
+    """Rank a violation: 0 for a clear margin, 1 for a small one, 2 where a side is zero."""
     if ratio is None:
         return 2
     return 0 if ratio >= CLEAR else 1
@@ -55,7 +55,7 @@ def is_everywhere(regions: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Check(Shown):
-    """What a claim says of a run."""
+    """Outcome of a claim on a run."""
 
     claim: Claim
     arithmetic: Arithmetic
@@ -82,7 +82,7 @@ class Check(Shown):
 
     @property
     def excluded_by(self) -> str:
-        """What excludes the run, by name: the first of several; empty where nothing does."""
+        """Name the first premise that excludes the run; empty where none does."""
         return self.excluded[0].name if self.excluded else ""
 
     def summary(self) -> str:
@@ -121,7 +121,7 @@ class Check(Shown):
 
     @property
     def decided_in(self) -> str | None:
-        """What decided: which numbers, or a proof; None where nothing is decided."""
+        """Name the numbers or the proof that decided; None where nothing is decided."""
         if self.holds is None:
             return None
         if self.settlement is not None:

@@ -153,7 +153,7 @@ def _ladders_of(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[C
 
 
 def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
-    """What floats leave open of a rate: by an exact limit, or in rationals where the run's own value is zero.
+    """Decide a rate that floats leave open: by an exact limit, or in rationals where the run's own value is zero.
 
     What vanishes exactly is O of everything, and floats climb a ladder of its rounding errors.
     """
@@ -216,7 +216,7 @@ def _with_rises(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
 
 
 def _rise(climb: Climb, scale: float) -> float:
-    """How the ratio to the order rises on a ladder; zero is of every order."""
+    """Compute the slope of the ratio to the order on a ladder; zero is of every order."""
     if climb.scale == 0:
         return 0.0
     resolved = [place for place, rung in enumerate(climb.rungs) if _is_resolved(rung, scale)]
@@ -255,7 +255,7 @@ def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
 
 
 def _measured(claim: Claim, at: Run) -> Number:
-    """What a rate measures on a run: of a quantity with several places the largest value counts."""
+    """Compute the value that a rate is about on a run: the largest one of a quantity with several places."""
     compiled = _compiled(claim)
     measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     return max(measured, key=abs)

@@ -1,4 +1,4 @@
-"""What floats leave open, decided in rationals, or in enclosures where there are none."""
+"""Decide in rationals, or in enclosures, the checks that floats leave open."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def decidable(run: Run) -> Run:
 
 
 def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
-    """What floats leave open, decided by repeating the run exactly where that is affordable.
+    """Decide a check that floats leave open by repeating the run exactly, where that is affordable.
 
     Near ties, violations, and assumptions that floats cannot decide.  Where
     rationals would be too long, a near tie is settled by the claim's proof, and

@@ -74,7 +74,7 @@ class Values:
         return found
 
     def size(self, at: Array) -> Array:
-        """What gaps are compared with at some places: the scale, or how large both sides are where they are exact."""
+        """Return the size that gaps are compared with: the scale, or the size of both sides where they are exact."""
         found: Array = all_plain(abs(self.lhs[at]) + abs(self.rhs[at])) if self.scale is None else self.scale[at]
         return found
 
@@ -87,7 +87,7 @@ class Sides(Values):
         self._site, self._parts = site, parts
 
     def place(self, entry: int) -> Place:
-        """Where in the run an entry is."""
+        """Return the place of an entry in the run."""
         ends = list(accumulate(len(part.values[0]) for part in self._parts))
         number = bisect_right(ends, entry)
         site, part = self._site(number), self._parts[number]

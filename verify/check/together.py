@@ -34,7 +34,7 @@ ProofReport = dict[int, "Answer | None"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a check of a claim on a run comes to."""
+    """Result of checking a claim on a run."""
 
     applicable: bool
     everywhere: bool = True
@@ -66,7 +66,7 @@ class RunsTogether:
         return {c: {row: each for row, each in found.items() if each is not None} for c, found in told.items()}
 
     def _compare(self, place: str, told: Mapping[Claim, ProofReport]) -> None:
-        """What the relations come to on runs to which claims apply; what was told before stays."""
+        """Compare the relations on runs to which the claims apply; earlier results stay."""
         at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
         for claim, groups in self._alike(dict(self._rest(told)), at.kind):
             for rows in (part for alike in groups for part in at.parts(claim, alike)):
@@ -124,7 +124,7 @@ class RunsTogether:
         return told
 
     def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> ProofReport:
-        """What the relations come to on runs to which the claim applies."""
+        """Compare the relations on runs to which the claim applies."""
         found = zip(*(_worst(*each) for each in at.decided(claim, rows)), strict=True)
         return {row: _answer(claim, self.runs[row], worst) for row, worst in zip(rows, found, strict=True)}
 

@@ -24,7 +24,7 @@ class WholeRuns:
         self._sites: dict[Hashable, SiteOfRuns] = {}
 
     def kind(self, claim: Claim, row: int) -> Hashable:
-        """What runs have in common that are evaluated together; `FedtheoryError` for a run that stands alone."""
+        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that stands alone."""
         return in_relations(claim).kind(self._runs[row])
 
     def parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:

@@ -30,7 +30,7 @@ def refutes(claim: Claim, table: dict[str, Any]) -> bool:
 
 
 def counterexample_file(claim: Claim) -> Path | None:
-    """Where the counterexample of a claim is, or would be; None for a claim of no paper."""
+    """Return the path of a claim's stored counterexample, existing or not; None for a claim of no paper."""
     paper = published_by(claim)
     return None if paper is None else paper.counterexample_file(claim)
 

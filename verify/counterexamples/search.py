@@ -18,7 +18,7 @@ RunTable = dict[str, Any]
 
 
 def refuted(targets: Iterable[str]) -> list[str]:
-    """Those of the claims that are recorded as refuted, in their order."""
+    """Select the claims that are recorded as refuted, in their order."""
     return [target for target in targets if resolve(target).verdict == "refuted"]
 
 

@@ -96,7 +96,7 @@ def _families_of_any_objectives(claim: Claim) -> tuple[str, ...]:
 
 
 def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
-    """Those for claims that assume smooth objectives, and nothing that makes them convex."""
+    """Return the families for claims that assume smooth objectives and no convexity."""
     if claim.rate is not None or not is_smooth_alone(claim) or _names_another_algorithm(claim):
         return ()
     return tuple(family.name for family in FAMILIES.values() if family.meant_for is a.smooth)
@@ -119,7 +119,7 @@ _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {
 
 
 def _spoken_of(claim: Claim) -> Iterator[Assumption]:
-    """What a claim speaks of without assuming it: one that counts participants means that they are sampled."""
+    """Return the settings that a claim implies by its quantities: one with a number of participants means sampling."""
     for default in lifted_by(claim):
         yield from _BEYOND.get(default, ())
 
@@ -130,7 +130,7 @@ def _names_another_algorithm(claim: Claim) -> bool:
 
 
 def complexity(instance: Instance, run: Run) -> Complexity:
-    """How much a reader has to compute by hand, least of all first.
+    """Return a key that orders runs by the work of checking them by hand.
 
     Whether values are irrational, whether gradients are not linear, size of the run, length of its numbers, place in
     its family.

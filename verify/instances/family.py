@@ -1,4 +1,4 @@
-"""What a family of instances is, and what its members are made of: small numbers that can be checked by hand."""
+"""Families of instances, whose members have small numbers that can be checked by hand."""
 
 from __future__ import annotations
 

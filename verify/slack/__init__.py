@@ -1,4 +1,4 @@
-"""How much of a proved bound runs need: the largest ratio that is attained, and how small each term could at most be.
+"""Tightness of proved bounds: the largest ratio attained, and the smallest possible constant of each term.
 
 Runs are stored in the folder of the claim's paper, one for the whole bound and
 one for each term; of other proved claims the tightest instance, where the
@@ -59,18 +59,18 @@ class Share:
 
     @property
     def constant(self) -> float:
-        """What the number in front of the part could at most be lowered to."""
+        """Return the smallest constant that the part could have."""
         return plain_float(self.value) * float(self.part.constant)
 
 
 def proved_claims(claims: Iterable[Claim] | None = None) -> list[Claim]:
-    """Those of the claims, or of all, that are proved."""
+    """Select the proved ones of some claims, or of all."""
     chosen = all_claims().values() if claims is None else claims
     return [claim for claim in chosen if claim.verdict == "proved"]
 
 
 def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
-    """Those of the claims, or of all, that are proved upper bounds and results, not steps on the way to one."""
+    """Select the proved upper bounds that are results, not steps towards one, of some claims or of all."""
     return [claim for claim in proved_claims(claims) if claim.kind in ("bound", "inequality") and has_parts(claim)]
 
 
@@ -81,7 +81,7 @@ def has_runs(claims: Iterable[Claim]) -> bool:
 
 
 def shares(claim: Claim) -> list[Share]:
-    """What is known of the parts of a bound, each stored run checked again.
+    """Return the known tightness of each part of a bound, with every stored run checked again.
 
     Raises `InputError` where a stored run says nothing of its part.
     """
@@ -99,7 +99,7 @@ def shares(claim: Claim) -> list[Share]:
 
 
 def _known_share(part: Part, table: RunTable) -> fmpq | None:
-    """How much of a part a stored run needs, checked once for the page of the claim and that of all claims."""
+    """Compute the share of a part that a stored run attains, once for the claim's page and the page of all claims."""
     paper = of_paper(part.bound.source, STATEMENTS, CERTIFICATES)
     key = "share", of_code(), paper, of_claim(part.bound), part.name, repr(table)
     known: fmpq | None = cache.kept(*key)
@@ -112,7 +112,7 @@ def _known_share(part: Part, table: RunTable) -> fmpq | None:
 
 
 def share_on(part: Part, table: RunTable) -> fmpq | None:
-    """How much of a part a run needs, in rationals; None where the bound does not cover it, or it needs nothing."""
+    """Compute the share of a part that a run attains, in rationals; None where zero or not applicable."""
     found = check(part.asked, parse_run(table, RATIONAL))
     worst = found.worst
     if not found.applicable or worst is None or found.holds is not True or not isinstance(worst.ratio, fmpq):
@@ -121,7 +121,7 @@ def share_on(part: Part, table: RunTable) -> fmpq | None:
 
 
 def witness_file(claim: Claim, name: str) -> Path | None:
-    """Where the run of a part is, or would be; None for a claim of no paper."""
+    """Return the path of a part's stored run, existing or not; None for a claim of no paper."""
     paper = published_by(claim)
     return None if paper is None else paper.slack_file(claim, name)
 

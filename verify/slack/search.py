@@ -89,7 +89,7 @@ def _rank(found: Found) -> tuple[bool, float, int]:
 
 
 def _searched(part: Part, seconds: float) -> Iterator[RunTable]:
-    """What a search for a violation of the part alone ends with."""
+    """Search for a violation of the part alone."""
     run = falsify(part.asked, seconds).run if seconds > 0 else None
     if run is not None:
         yield run
