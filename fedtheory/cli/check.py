@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.figure import require_figure, write_figure
 from fedtheory.cli.output import (
@@ -23,6 +20,7 @@ from fedtheory.cli.output import (
     short,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.typed import NamedOrTyped, is_typed, read_typed
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -37,17 +35,9 @@ if TYPE_CHECKING:
 
 NAME = "check"
 
-Relation = Annotated[
-    str,
-    typer.Argument(
-        metavar="CLAIM",
-        help="A claim's id, file.py:NAME, or a relation such as 'max_drift <= 2*local_step_size**2*local_steps'.",
-    ),
-]
-
 
 def run(
-    target: Relation,
+    target: NamedOrTyped,
     run_file: RunFile,
     arithmetic: ArithmeticName = "float",
     *,
@@ -62,8 +52,7 @@ def run(
     from verify.check.settle import check_and_settle
 
     require_figure(figure)
-    is_typed = re.search("[<>=]", target) is not None
-    claim = _read_typed(target) if is_typed else resolve(target)
+    claim = read_typed(target) if is_typed(target) else resolve(target)
     given = read_run(run_file, named(arithmetic))
     with progress("rounds") as tell:
         found = check_and_settle(claim, given, lambda: read_run(run_file, RATIONAL), tell)
@@ -74,13 +63,7 @@ def run(
     else:
         for_people(found)
         if found.worst is not None and found.holds is None and found.worst.holds is False:
-            _print_where_to_look(None if is_typed else target)
-
-
-def _read_typed(target: str) -> Claim:
-    from verify.grade.typed_relation import read_relation
-
-    return read_relation(target)
+            _print_where_to_look(target)
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:
@@ -232,14 +215,15 @@ def for_people(found: Check) -> None:
         print_setting([(found.claim.id, found.claim)])
 
 
-def _print_where_to_look(target: str | None) -> None:
+def _print_where_to_look(target: str) -> None:
     """Print what to do about a violation that only floats see."""
     from rich.markup import escape
 
-    advice = "with fewer rounds or local steps the run can be repeated in rationals"
-    if target is not None:
-        advice += f"; `fedtheory falsify {escape(target)}` looks for a smaller run"
-    print_lines(advice)
+    named = f'"{target}"' if is_typed(target) else target
+    print_lines(
+        "with fewer rounds or local steps the run can be repeated in rationals;"
+        f" `fedtheory falsify {escape(named)}` looks for a smaller run"
+    )
 
 
 def _answer(found: Check) -> list[str]:

@@ -9,7 +9,6 @@ import typer
 from fedtheory.cli.output import (
     Json,
     NoCode,
-    Target,
     in_words_of_open,
     print_json,
     print_lines,
@@ -18,6 +17,7 @@ from fedtheory.cli.output import (
     styled,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.typed import NamedOrTyped, is_typed, read_typed
 from fedtheory.cli.witness import Save, print_witness, save_witness
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches 
 
 
 def run(
-    target: Target,
+    target: NamedOrTyped,
     budget: Budget = 20,
     seed: Seed = 0,
     save: Save = None,
@@ -45,7 +45,7 @@ def run(
     from verify.exclusions import explain
     from verify.falsify import falsify
 
-    claim = resolve(target)
+    claim = resolve(read_typed(target) if is_typed(target) else target)
     with progress("seconds of search") as report:
         finding = explain(falsify(claim, budget, seed, report))
     save_witness(finding.run_file, finding.found, save)

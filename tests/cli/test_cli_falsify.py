@@ -133,6 +133,13 @@ def test_mistakes_are_one_line(command, mine: Path, arguments: list[str], compla
     assert complaint in command("falsify", target, *arguments[1:], "--json").complaint()
 
 
+def test_a_typed_relation(command) -> None:
+    """It is about plain FedAvg, as a claim of one's own that names no setting."""
+    document = command("falsify", "max_drift <= local_step_size**2", "--budget", "2", "--json").document
+    assert document["verdict"] == "refuted"
+    assert document["assumed"]
+
+
 def test_a_lower_bound_is_about_some_problem(command, tmp_path: Path) -> None:
     """A refuted claim with >= says what the paper means, and how to look for it."""
     (tmp_path / "mine.py").write_text(

@@ -1,0 +1,30 @@
+"""Targets that are relations, typed in names of quantities, beside those that are names of claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+
+NamedOrTyped = Annotated[
+    str,
+    typer.Argument(
+        metavar="CLAIM",
+        help="A claim's id, file.py:NAME, or a relation such as 'max_drift <= 2*local_step_size**2*local_steps'.",
+    ),
+]
+
+
+def is_typed(target: str) -> bool:
+    """Whether a target is a relation, which no name of a claim can be."""
+    return any(sign in target for sign in "<>=")
+
+
+def read_typed(target: str) -> Claim:
+    """The claim that a typed relation is, without a setting; `InputError` for what cannot be read."""
+    from verify.grade.typed_relation import read_relation
+
+    return read_relation(target)
