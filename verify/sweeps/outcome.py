@@ -141,7 +141,7 @@ def _error(name: str, run: Run) -> float | None:
 
 
 def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
-    """What a step gives, or why it gives nothing, as the columns of a row."""
+    """Return the results of a step, or the reason why there are none, as columns of a row."""
     try:
         return step()
     except CodeError as error:
@@ -168,7 +168,7 @@ def _exact_run(task: Task, values: Mapping[str, Any]) -> Run:
 
 
 def verdict_of(found: Check) -> str:
-    """What a check says of its run, as one of `VERDICTS`."""
+    """Return the verdict of a check, one of `VERDICTS`."""
     if not found.applicable:
         return "diverging" if found.diverges else "not applicable"
     return {True: "holds", False: "violated", None: "undecided"}[found.holds]

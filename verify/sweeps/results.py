@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Summary:
-    """What became of one claim."""
+    """Summary of one claim."""
 
     claim: str
     verdicts: dict[str, int]
@@ -66,7 +66,7 @@ class Results:
         return kinds(self.design)
 
     def summary(self, claim: str) -> Summary:
-        """What became of a claim."""
+        """Summarise a claim."""
         names, verdicts, ratios, rows, _ = self._outcomes
         own = [place for place, name in enumerate(names) if name == claim]
         counted = Counter(verdicts[place] for place in own)

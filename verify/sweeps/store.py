@@ -35,7 +35,7 @@ _DIGEST = "digest"
 
 @dataclass(frozen=True)
 class Store:
-    """Where the results of a sweep are kept."""
+    """Storage of the results of a sweep."""
 
     spec: Spec
     output: Path
@@ -43,7 +43,7 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        """Where the parts are until the table is complete."""
+        """Return the folder of the parts until the table is complete."""
         return self.output.with_name(f"{self.output.name}.parts")
 
     @property
@@ -167,7 +167,7 @@ def digest_of(file: Path) -> str | None:
 
 
 def description(file: Path) -> dict[str, Any] | None:
-    """What a table says of its sweep; None for a file that is no table of a sweep."""
+    """Return the description in a table of a sweep; None for another file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""What a swept key ranges over: a list of values, evenly spaced numbers, or a law to draw from."""
+"""Values of a swept key: a list, evenly spaced numbers, or a distribution."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Case:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """What the class of functions makes of a claim."""
+    """Worst case of a claim over the class of functions."""
 
     claim: Claim
     clients: int
@@ -90,7 +90,7 @@ class WorstCase:
 
     @property
     def status(self) -> Status | None:
-        """What became of all cases: solved, or what kept the first that is not from being so."""
+        """Return the status of all cases: solved, or the reason of the first that is not."""
         return next((case.status for case in self.cases if case.status != "solved"), "solved") if self.cases else None
 
 
@@ -147,7 +147,7 @@ def _modelled(statement: Statement, clients: int) -> int:
 
 
 def _case(statement: Statement, clients: int, local_steps: int) -> Case:
-    """Of all expressions that may be the largest the worst; none is left out in silence."""
+    """Solve for the worst of all expressions that may be the largest; none is left out silently."""
     begin = perf_counter()
     modelled = _modelled(statement, clients)
     found: list[tuple[Status, float | None]] = []
@@ -175,7 +175,7 @@ def _maximised(statement: Statement, clients: int, local_steps: int, number: int
 
 
 def _asked(statement: Statement, clients: int, local_steps: int, number: int, solver: str) -> tuple[Answer, bool]:
-    """What a solver says of an expression, and whether it is the last one; claims share what differs in the bound."""
+    """Solve for an expression, and say whether it is the last; claims that differ in the bound share the solution."""
     modelled = (clients, local_steps, number, solver, *statement.modelled)
     key = "worst case", of_code(), repr(modelled)
     known: tuple[Answer, bool] | None = cache.kept(*key)

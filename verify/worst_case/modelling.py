@@ -33,7 +33,7 @@ def program_of(problem: PEP) -> Program:
 
 
 def _exchange(clients: Sequence[Function]) -> Exchange | None:
-    """What takes the points, gradients and values of each of two clients to those of the other, in their order."""
+    """Return the permutation that exchanges points, gradients and values of two clients."""
     known = [client.list_of_points for client in clients]
     if len(known) != 2 or len(known[0]) != len(known[1]):
         return None
@@ -45,7 +45,7 @@ def _exchange(clients: Sequence[Function]) -> Exchange | None:
 
 
 def _of_class(clients: Sequence[Function]) -> list[Constraint]:
-    """What membership in their class says of some clients."""
+    """Return the constraints of the function class on some clients."""
     for client in clients:
         client.set_class_constraints()
     return [constraint for client in clients for constraint in client.list_of_class_constraints]

@@ -17,7 +17,7 @@ _CLARABEL, _SCS = 1e-6, 1e-5
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver says: its own verdict, and the value from above and from below."""
+    """Answer of a solver: its status, and bounds on the value from above and below."""
 
     verdict: str
     """"optimal", "inaccurate", "unbounded" or "failed"."""
@@ -26,12 +26,12 @@ class Answer:
 
     @property
     def values(self) -> list[float]:
-        """Those that there are."""
+        """Return the values that exist."""
         return [value for value in (self.above, self.below) if value is not None]
 
     @property
     def gap(self) -> float:
-        """How far they lie apart."""
+        """Return the gap between the bounds."""
         return max(self.values) - min(self.values)
 
 
@@ -53,12 +53,12 @@ class Program:
 
     @property
     def entries(self) -> int:
-        """How many of the unknowns are those of the matrices, the last ones."""
+        """Count the unknowns of the matrices, which come last."""
         return sum(map(_entries, self.sizes))
 
     @property
     def sides(self) -> Array:
-        """What the rows of `weights` are compared with."""
+        """Return the right sides of the rows of `weights`."""
         constants = -np.concatenate([self.equations[:, -1], self.inequalities[:, -1]])
         return np.concatenate([constants, np.zeros(self.entries)])
 

@@ -1,4 +1,4 @@
-"""What a claim says of one noiseless round, for given values of its constants."""
+"""Statement of a claim on one noiseless round, for given values of its constants."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Statement:
 
     @property
     def curvature(self) -> float:
-        """How strongly convex the objectives are, or 0."""
+        """Return the strong convexity of the objectives, or 0."""
         return float(self.constants.get(q.strong_convexity, 0))
 
     @property
@@ -78,7 +78,7 @@ def scales_of(claim: Claim) -> list[Quantity]:
 
 
 def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[Statement]:
-    """What a claim says, for each choice of its scales among 1 and 0; `NotApplicable` for what is not modelled."""
+    """Return the statements for each choice of scales among 1 and 0; raises `NotApplicable` if not modelled."""
     left, right = _sides(claim)
     _require_modelled(claim, clients)
     counts = {notion: sp.Integer(count(clients, local_steps)) for notion, count in COUNTS.items()}

@@ -1,4 +1,4 @@
-"""What the notions of the vocabulary are in one noiseless round of functions that are L-smooth with L = 1."""
+"""Quantities in one noiseless round of L-smooth functions with L = 1."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _mean_drift(r: Round) -> list[Scalar]:
 
 
 def _drifts(r: Round) -> list[Scalar]:
-    """Those of the first client: the clients can change places."""
+    """Return the drifts of the first client: clients are exchangeable."""
     return [r.drifts(step)[0] for step in range(1, len(r.averages))]
 
 

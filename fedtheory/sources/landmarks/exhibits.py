@@ -199,7 +199,7 @@ def _matrix(rows: list[list[Any]]) -> str:
 
 
 def _exact(algorithm: FederatedAlgorithm) -> str:
-    """What is exact about an algorithm, and at what price."""
+    """Table of an algorithm's exact properties and their costs."""
     counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
     price = (
         "The clients keep nothing between rounds, so that a round costs the same for any number of them."

@@ -1,4 +1,4 @@
-"""Where algorithms settle, how fast, and what compression costs."""
+"""Limit points of algorithms, their rates, and the cost of compression."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ POINTS: dict[sp.Symbol, Notion] = {
 
 
 def proximal_step(point: sp.Symbol) -> Expr:
-    """What a local step of FedProx, by its definition, makes of a point in a round that starts from x."""
+    """Return the local step of FedProx from a point, in a round that starts from x, by its definition."""
     numbers = {definition.eta: eta, fedprox.mu: mu_prox}
     return local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
 

@@ -99,7 +99,7 @@ def _noises() -> Iterator[Term]:
 
 
 def _gaps() -> Iterator[Term]:
-    """What is left of them: of all that the condition says, of later steps, of clients with smaller curvatures."""
+    """Split the remainder: slack of the condition, of later steps, of clients with smaller curvatures."""
     yield Term(1 - own.SHORT_ROUND.lhs, convexity(F_i, y, x_i), averaged=True)
     yield Term(sp.factor(4 * L**2 * (_largest_slope - _slope)), convexity(F_i, y, x_i), averaged=True)
     later = 4 * ell * sp.factor(_largest_spread - _spread) * (L + p_max * own.L_bar)

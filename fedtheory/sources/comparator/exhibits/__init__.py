@@ -1,4 +1,4 @@
-"""What the bounds against any comparator say on real data, and where runs settle, on pages of their own."""
+"""Pages on the bounds against any comparator on real data, and on stationary errors."""
 
 from fedtheory.sources.comparator.exhibits.floors import floors_page
 from fedtheory.sources.comparator.exhibits.page import data_page

@@ -56,7 +56,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class OnData:
-    """What is computed on one data set."""
+    """Results on one data set."""
 
     name: str
     batch: int = BATCH
@@ -130,7 +130,7 @@ def promised(claim: Claim, run: Run) -> float | None:
 
 @cache
 def _compiled(claim: Claim) -> tuple[Sequence[Compiled], Compiled]:
-    """How far the conditions are from failing, and the right side."""
+    """Compile the slacks of the conditions and the right side."""
     slacks = [compile_expression(one.rhs - one.lhs, claim.notation) for one in claim.conditions]
     return slacks, compile_expression(claim.relations[0].right, claim.notation)
 

@@ -1,4 +1,4 @@
-"""Where runs of strongly convex clients settle, and the floors of the bounds on their ends, on a page."""
+"""Page on stationary errors of strongly convex clients beside the floors of the bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a local step of strongly convex clients is charged for noise, for clients that are apart, and for the draw."""
+"""Costs of a local step of strongly convex clients for noise, client drift and sampling."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class Charges:
 
     @property
     def noise(self) -> Expr:
-        """Of the squared noise of a step, what is charged at most."""
+        """Return the largest coefficient of a step's squared noise."""
         return batch_share + eta**2 * (Rational(5, 6) * L * (tau - 1) + self.draw / (tau + 1))
 
     @property
     def slope(self) -> Expr:
-        """Of the squared gradients of a step, what is charged at most."""
+        """Return the largest coefficient of a step's squared gradients."""
         return Rational(5, 4) * eta**2 * (Rational(5, 6) * L * tau * (tau - 1) + self.draw)
 
     @property
     def spent(self) -> Expr:
-        """Of the gaps, twice what noise and gradients take."""
+        """Return the share of the gaps: twice the cost of noise and gradients."""
         return 20 * ell * self.noise + 8 * L * self.slope
 
     def floor(self, sigma: Expr, zeta: Expr) -> Expr:
-        """What a step can lose, in the units of F, with noise and dissimilarity of a point."""
+        """Return the largest loss of a step, in units of F, with noise and dissimilarity of a point."""
         return Rational(5, 4) * self.noise * sigma**2 + 2 * self.slope * zeta**2

@@ -41,12 +41,12 @@ class Target:
 
     @property
     def floor(self) -> Expr:
-        """What a step can lose, in the units of F."""
+        """Return the largest loss of a step, in units of F."""
         return CHARGES.floor(self.noise, self.dissimilarity)
 
     @property
     def start(self) -> Expr:
-        """What is left of the distance from the start: |x^0 - y|^2 over 2 eta times the sum of the weights."""
+        """Return the term of the start: |x^0 - y|^2 over 2 eta times the sum of the weights."""
         return self.distance**2 * mu * factor**K / (4 * (1 - factor**K))
 
     @property

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm
 from fedtheory.sources.comparator.statements.notation import *
 
 potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
-"""What a client's squared distance from the mean costs a round in which k steps are done."""
+"""Return the cost of a client's squared distance from the average after k steps of a round."""
 left_to_pay = (tau - 1 - k) * (tau + k + 2)
 """Of the squared gradients of step k, in the steps of the round that follow."""
 
@@ -27,19 +27,19 @@ SHORT_STEP = eta <= 1 / L
 
 @dataclass(frozen=True)
 class Shares:
-    """How much of the clients' noises is left in their mean, and how much they drive the clients apart."""
+    """Parts of the clients' noise: in their average, and in their drift."""
 
     of_mean: Expr
     of_spread: Expr
 
     @property
     def batch_noise(self) -> Expr:
-        """What the noise of one step costs the step."""
+        """Return the cost of a step's noise in the step."""
         return self.of_mean * eta * (1 + L * eta) * sigma_y**2
 
     @property
     def step_noise(self) -> Expr:
-        """What it costs the round."""
+        """Return the cost of a step's noise in the round."""
         return self.batch_noise + self.of_spread * L * eta**2 * (tau - 1 - k) * (tau + 2) * sigma_y**2 / 4
 
     @property
@@ -49,12 +49,12 @@ class Shares:
 
     @property
     def paid_noise(self) -> Expr:
-        """What the noise takes of the gaps, if rounds cost nothing."""
+        """Return the share of the gaps that pays for noise, if rounds have no cost."""
         return 2 * self.of_mean * ell * eta * (1 + L * eta)
 
     @property
     def short_round(self) -> Expr:
-        """That the gaps pay for noise and gradients."""
+        """State that the gaps exceed the costs of noise and gradients."""
         spent = (tau - 1) * (tau + 2) * L * (L + self.of_spread * ell / 2) * eta**2 + self.paid_noise
         return spent <= 1
 

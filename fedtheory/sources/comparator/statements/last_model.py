@@ -22,7 +22,7 @@ kept = k * whole
 
 
 def counted(average: Expr, local: Expr, steps: Expr) -> Expr:
-    """What is known after some steps of a round: the distance from the optimum, the errors kept, clients apart."""
+    """Return the potential after some steps of a round: distance from the optimum, errors, client drift."""
     error = Value(F, average) - Value(F, x_star)
     apart = Expectation(COSTS.drift_potential.subs(k, steps) * Average(norm_sq(local - average)))
     return Expectation(norm_sq(average - x_star) + gain * kept.subs(k, steps) * error) + apart

@@ -25,7 +25,7 @@ growth = Rational(11, 10)
 
 @dataclass(frozen=True)
 class Costs:
-    """What a local step of a round is charged for noise, for clients that are apart, and for the draw; in units of F.
+    """Costs of a local step for noise, client drift and sampling, in units of F.
 
     The gaps pay half of it, up to what noise and gradients are at the optimum.
     """
@@ -47,7 +47,7 @@ class Costs:
 
     @property
     def potential(self) -> Expr:
-        """What a client's squared distance from the mean costs a round in which k steps are done."""
+        """Return the cost of a client's squared distance from the average after k steps of a round."""
         return (9 * self.bend * (tau - k) * (2 * tau + k - 1) / 32 + 3 * self.draw * tau / (4 * eta)) / shifted
 
     @property
@@ -57,24 +57,24 @@ class Costs:
 
     @property
     def noise(self) -> Expr:
-        """Of the squared noise of step k, what is charged."""
+        """Return the coefficient of the squared noise of step k."""
         drawn = self.draw * (3 * tau - 2 * k) / (2 * eta * (tau + 2))
         return self.batch_share + eta**2 * (9 * self.bend * (tau - 1 - k) / 8 + drawn)
 
     @property
     def slope(self) -> Expr:
-        """Of the squared gradients of step k."""
+        """Return the coefficient of the squared gradients of step k."""
         apart = 9 * self.bend * (tau - 1 - k) * (2 * tau + k) / 32
         return growth * eta**2 * (apart + 3 * self.draw * tau / (4 * eta))
 
     @property
     def spent(self) -> Expr:
-        """Of the gaps, twice what noise and gradients take at most."""
+        """Return the share of the gaps: twice the largest cost of noise and gradients."""
         return 4 * (13 * ell * self.noise + 9 * L * self.slope).subs(k, 0)
 
     @property
     def step_floor(self) -> Expr:
-        """What step k can lose."""
+        """Return the largest loss of step k."""
         return 13 * self.noise * sigma_star**2 / 12 + 9 * self.slope * zeta_star**2 / 8
 
     @property
@@ -88,7 +88,7 @@ class Costs:
 
     @property
     def start(self) -> Expr:
-        """What is left of the start after all steps but those of the round that is looked at."""
+        """Return the remainder of the start after all steps before the present round."""
         return 25 * L * (1 - eta * mu) ** K * (D**2 + 2 * self.floor * (2 / mu + eta * tau))
 
     @property

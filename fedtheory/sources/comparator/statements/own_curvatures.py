@@ -39,7 +39,7 @@ CONDITIONS = [SHORT_STEP, PAID_NOISE]
 
 
 def of_drift(apart: Expr, together: Expr) -> Expr:
-    """What clients that are apart cost: their squared distances with their curvatures, and what these add up to."""
+    """Return the cost of client drift: squared distances weighted by curvatures, and their sum."""
     return apart / 2 + eta * together / (2 * (1 - eta * L_bar))
 
 

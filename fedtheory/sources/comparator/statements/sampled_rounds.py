@@ -30,7 +30,7 @@ CONDITIONS = [SHORT_STEP, SHORT_ROUND]
 
 
 def cost(noise: Expr, slope: Expr) -> Expr:
-    """What noise and dissimilarity at y cost, with the numbers of a step or their means."""
+    """Return the terms of noise and dissimilarity at y, with values of a step or their averages."""
     return (batch_noise + 2 * noise) * sigma_y**2 + 2 * slope * zeta_y**2
 
 

@@ -15,7 +15,7 @@ floor = (
     + 5 * (1 - 1 / M) * L * eta**2 * round_square * sigma_star**2 / 16
     + L * eta**2 * round_square * zeta_star**2
 )
-"""What a step can lose, in the units of F."""
+"""Return the largest loss of a step, in units of F."""
 
 STRONG = (*SETTING, a.strongly_convex_clients)
 PAID = (

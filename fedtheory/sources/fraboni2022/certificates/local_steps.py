@@ -101,7 +101,7 @@ SLOPE_CHANGE = SLOPE - Gradient(client_objective, round_optimum)
 
 
 def _from_mean(vector: Expr) -> Expr:
-    """What is left of a client's vector when its mean over clients is taken away."""
+    """Return a client's vector minus the client average."""
     return vector - Average(vector)
 
 
@@ -162,7 +162,7 @@ STEP = _at_all_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
 
 
 def _mixing(moved: str) -> list[Term]:
-    """What it costs to take the mean of the weights inside D."""
+    """Return the cost of averaging the weights inside D."""
     return [
         Term(1 / K, assumption(moved)),
         Term(tilde_eta / K, steps(BEYOND)),

@@ -21,7 +21,7 @@ _STEP, _DELAY = 6 * rho * tilde_eta * L, 24 * rho**2 * delay * L**2
 
 
 def _known(numbers: tuple[int, int, int], premises: Sequence[object]) -> list[Part]:
-    """Of the three conditions (97), fractions with these denominators; zero for none of one."""
+    """Combine fractions of the three conditions (97) with these denominators; zero leaves one out."""
     pairs = zip(numbers, premises, strict=True)
     return [Part(sp.Rational(1, number), premise) for number, premise in pairs if number]
 

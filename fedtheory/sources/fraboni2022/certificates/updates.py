@@ -73,7 +73,7 @@ ANY_BOUND = ((at_y(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISE
 
 
 def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
-    """What rho^2 (alpha + count beta) is more than alpha q(n)^2 + count beta q(n), with a factor."""
+    """Return the excess of rho^2 (alpha + count beta) over alpha q(n)^2 + count beta q(n), with a factor."""
     return [
         Part(factor * alpha * (rho**2 - q_n**2), fact),
         Part(factor * count * beta * rho * (rho - 1), fact),

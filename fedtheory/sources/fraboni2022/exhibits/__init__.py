@@ -1,4 +1,4 @@
-"""What the pages of the paper show: clients that take turns, and the experiments of Section 5."""
+"""Exhibits of the paper: clients that take turns, and the experiments of Section 5."""
 
 from fedtheory.language.assumptions import turns_of_clients, turns_of_pairs
 from fedtheory.language.exhibits import Exhibit

@@ -1,4 +1,4 @@
-"""What the charts of Section 5 have on their axes."""
+"""Axes of the charts of Section 5."""
 
 from fedtheory.language.exhibits import Axis
 

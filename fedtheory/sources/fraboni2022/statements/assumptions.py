@@ -1,4 +1,4 @@
-"""What Theorem 1 assumes beside Assumptions 1 to 5, and what it needs to be true."""
+"""Assumptions of Theorem 1 besides Assumptions 1 to 5, and those that it needs to be true."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ STABLE = (q_1 * q_2 * step**2 < 1, (1 - q_1 * step) * (1 - q_2 * step) > -1)
 
 
 def _energy_bound() -> Expr:
-    """Of |theta^N - theta*|^2 / |theta^0 - theta*|^2."""
+    """Return the bound on |theta^N - theta*|^2 / |theta^0 - theta*|^2."""
     return sp.Max((1 - step) ** (2 * N), step ** (N + 2) / (step - sp.Rational(1, 4)))
 
 

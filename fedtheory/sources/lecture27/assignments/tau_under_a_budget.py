@@ -1,4 +1,4 @@
-"""How many local steps under a budget of computation and communication."""
+"""Assignment: the number of local steps under a budget of computation and communication."""
 
 from __future__ import annotations
 

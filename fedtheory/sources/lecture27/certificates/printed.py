@@ -196,7 +196,7 @@ _gap, _apart_sq = sp.symbols("g' r", real=True)
 
 
 def _tangent(objective: sp.Symbol) -> list[Link]:
-    """That a value is not below the tangent at another point, nor further above than a parabola: squared, and both."""
+    """Derive convexity and smoothness at another point: squared, and both."""
     above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
     within = Products(
         scalars={_gap: above_tangent(objective), _apart_sq: apart_sq},

@@ -40,7 +40,7 @@ class SpeedUp:
 
     @property
     def inside(self) -> int:
-        """How many of the values of N lie within the limit."""
+        """Count the values of N within the limit."""
         return sum(clients <= self.limit for clients in self.clients)
 
     def slope(self, first: int, last: int | None) -> tuple[float, float] | None:

@@ -32,7 +32,7 @@ class Curve:
 
     @property
     def inside(self) -> int:
-        """How many values of N satisfy K <= R/N."""
+        """Count the values of N with K <= R/N."""
         return sum(self.local_steps * clients <= ROUNDS for clients in self.clients)
 
     @property

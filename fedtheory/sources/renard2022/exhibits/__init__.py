@@ -1,4 +1,4 @@
-"""What the notes show beyond their claims: the toy problem of Section 3, on a page of its own."""
+"""Page on the toy problem of Section 3."""
 
 from fedtheory.sources.renard2022.exhibits.page import toy_page
 

@@ -1,4 +1,4 @@
-"""What the pages of the chapter show: where runs settle, over the step size and in the plane."""
+"""Exhibits of the chapter: stationary errors, over the step size and in the plane."""
 
 from fedtheory.language.exhibits import Exhibit
 from fedtheory.sources.vlaski2023.exhibits.limits import has_limits, limits

@@ -1,4 +1,4 @@
-"""Where the mean of a run ends for smaller and smaller common steps, when agents take unequal numbers of them."""
+"""Limit of the expected model for small common step sizes, where agents take unequal numbers of steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run settles: the exact mean-square deviation over the step size, its expansion, and the term of a claim."""
+"""Steady state of a run: the exact mean-square deviation over the step size, its expansion, and a claim's term."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def has_steady_state(claim: Claim) -> bool:
 
 
 def _compared_with(claim: Claim) -> Expr | None:
-    """What a rate subtracts from the steady state, in ``steady state - x``."""
+    """Return the term x of a rate on ``steady state - x``."""
     if claim.rate is None:
         return None
     for difference in claim.rate.measured.atoms(sp.Add):

@@ -1,4 +1,4 @@
-"""What fraboni2022 says of Figure 2: the two weightings."""
+"""Findings of fraboni2022 on Figure 2: the two weightings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _final(values: Array) -> float:
 def _lower_everywhere(
     results: Sequence[WeightsCompared], statement: str, measure: Measure, *, swapped: bool = False
 ) -> Finding:
-    """That a number is lower at the end with time-based weights, or with identical ones if `swapped`, on all splits."""
+    """Test whether a number is lower at the end with time-based weights (identical if `swapped`), on all splits."""
     pairs = [(measure(result, result.identical), measure(result, result.time_based)) for result in results]
     holds = all(identical < timed if swapped else timed < identical for identical, timed in pairs)
     texts = [

@@ -1,4 +1,4 @@
-"""What fraboni2022 says of Figure 3: the amount of local work."""
+"""Findings of fraboni2022 on Figure 3: the amount of local work."""
 
 from __future__ import annotations
 

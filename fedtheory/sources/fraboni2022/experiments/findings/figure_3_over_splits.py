@@ -159,7 +159,7 @@ def _improved(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
 
 
 def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
-    """Of the runs that diverge, how many converge with each of some changes."""
+    """Count the diverging runs that converge with each of some changes."""
     diverging = [runs for runs in _cases(changed).values() if runs["none"].deviation == inf]
     saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
     order = " (in this order)" if len(changes) > 1 else ""

@@ -1,4 +1,4 @@
-"""What fraboni2022 says of Figures 4 to 7: the three schemes, at their best step sizes and at each."""
+"""Findings of fraboni2022 on Figures 4 to 7: the three schemes, at their best step sizes and at each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
 def _ordered(
     statement: str, compared: Sequence[SchemesCompared], schemes: tuple[str, str], *, always: bool = True
 ) -> Finding:
-    """That the first scheme has the lower loss at its best step size: in all cases, or in one."""
+    """Test whether the first scheme has the lower loss at its best step size: in all cases, or in one."""
     better, worse = schemes
     losses = [each.best_losses for each in compared]
     outcomes = [loss[better] < loss[worse] for loss in losses]
@@ -94,7 +94,7 @@ def _instability(compared: Sequence[SchemesCompared]) -> Finding:
 
 
 def _asynchronous_fails(compared: Sequence[SchemesCompared]) -> Finding:
-    """That there is a step size at which only the asynchronous scheme diverges."""
+    """Test whether only the asynchronous scheme diverges at some step size."""
     stable = [{name: tuned.largest_stable for name, tuned in each.schemes.items()} for each in compared]
     holds = any(each["asynchronous"] < min(each["FedFix-0.5"], each["synchronous"]) for each in stable)
     texts = [

@@ -73,7 +73,7 @@ def _asynchronous(problem: Problem, weighting: Weighting, local_steps: int) -> S
 
 
 def _slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[float, float]:
-    """How the updates of slow clients, those with a time-based weight above one, move the model."""
+    """Measure the model's change by updates of slow clients, those with a time-based weight above one."""
     identical, time_based = (run.trajectory(step_size) for run in runs)
     is_slow = runs[1].weights > 1
     chosen = [bool(is_slow[update.reports[0]]) for update in identical.algorithm.updates()]
