@@ -190,7 +190,7 @@ def constants(simulated: Run) -> dict[str, Any]:
             regions[name] = f"on {bound().region.description}"
         except NotApplicable as reason:
             found |= {name: None, f"{name}_sq": None}
-            regions[name] = f"unbounded, because {reason}"
+            regions[name] = f"none, so that theorems that need it do not apply: {reason}"
     return found | {"regions": regions}
 
 

@@ -39,10 +39,11 @@ def listing(found: Plan, *, every: bool = False) -> Listing:
     cells = {name: [cell(plan) for plan in shown] for name, cell in _CELLS.items()}
     columns = [name for name, column in cells.items() if set(column) - {"-"} and not (name == _COVERS and not every)]
     rows = [(plan, [cells[name][n] for name in columns]) for n, plan in enumerate(shown)]
-    exactly = "at its best step size the exact error is smallest" if found.answer else "the smallest bound"
+    exactly = _LEAST_TRUE if found.answer else "the smallest bound"
     return Listing("bounds" if every else title, columns, rows, exactly if found.recommended in shown else "")
 
 
+_LEAST_TRUE = "the theorem whose best step size gives the smallest true error (the step size above gives a smaller one)"
 _SMALLER = "bounds at smaller step sizes: none covers the run"
 _COVERS = "covers the run"
 _CELLS: dict[str, Callable[[ClaimPlan], str]] = {

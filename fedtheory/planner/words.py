@@ -9,7 +9,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise
-from fedtheory.planner.bound import STEP, with_means
+from fedtheory.planner.bound import ROUNDS, with_means
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.other_settings import other_settings
 from fedtheory.planner.planning import terms_by_value
@@ -42,7 +42,7 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     answer = found.answer
     if answer is None:
         return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
-    promised = _promised(answer, write) if answer.promise is not None else _unpromised(found)
+    promised = _promised(answer) if answer.promise is not None else _unpromised(found)
     lines = [("use:", use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
     if answer.cause is not None:
         lines.append(("diverges:", f"as planned: {answer.cause.sentence()}"))
@@ -95,12 +95,12 @@ def _as_planned(answer: Answer) -> str:
     return f"{lead} it is {short(planned.error)} after {counted((planned.rounds,), 'round')}"
 
 
-def _promised(answer: Answer, write: Write) -> str:
+def _promised(answer: Answer) -> str:
     promise, widest = answer.promise, answer.widest
     assert promise is not None
     if answer.is_covered:
         return f"{_keeps(promise.plan, promise.value)} there{_emptily(promise)}{_nearer(answer.elsewhere)}"
-    limit = "" if widest is None or widest.step is None else f", the largest one covered is {_limit(widest, write)}"
+    limit = "" if widest is None or widest.step is None else f": theory covers step sizes up to {_limit(widest)} only"
     return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_at_its_own_step(promise)}"
 
 
@@ -129,23 +129,17 @@ def _emptily(promise: Promise) -> str:
 
 
 def _keeps(plan: ClaimPlan, value: float) -> str:
-    measured = f", with the run's own {' and '.join(plan.measured)}," if plan.measured else ""
+    measured = f", with {' and '.join(plan.measured)} measured on this run" if plan.measured else ""
     verdict = "of your own" if plan.claim.verdict is None else plan.claim.verdict
-    return f"{plan.claim.id} ({verdict}){measured} keeps {plan.error.name} below {short(value)}"
+    is_known = plan.error in EXACT_ERRORS.values()
+    meaning = "" if is_known else f" ({plan.error.meaning})"
+    return f"{plan.claim.id} ({verdict}) guarantees {plan.error.name} below {short(value)}{meaning}{measured}"
 
 
-def _limit(plan: ClaimPlan, write: Write) -> str:
-    """A largest step size with its condition, and the numbers in it."""
-    edge, bound = plan.step, plan.bound
-    assert edge is not None
-    assert bound is not None
-    if edge.condition is None:
-        return f"{short_below(edge.value)} ({plan.claim.id}, by its assumptions)"
-    letters = sorted(edge.condition.free_symbols - set(bound.symbols(STEP)), key=str)
-    numbers = "".join(
-        f", {write(plan.claim, letter)} = {short(bound.values.get(bound.names[letter]))}" for letter in letters
-    )
-    return f"{short_below(edge.value)} ({plan.claim.id}: {write(plan.claim, edge.condition)}{numbers})"
+def _limit(plan: ClaimPlan) -> str:
+    """A largest step size, with the claim that has it."""
+    assert plan.step is not None
+    return f"{short_below(plan.step.value)} ({plan.claim.id})"
 
 
 def _limits(answer: Answer, write: Write) -> str:
@@ -154,7 +148,8 @@ def _limits(answer: Answer, write: Write) -> str:
         return exact
     term, share = answer.promise.largest_term
     words = write(answer.promise.plan.claim, term)
-    return f"{exact}; the bound is limited by its term {words}, {share:.0%} of it"
+    falls = "; more rounds lower it" if answer.promise.bound.depends_on(term, ROUNDS) else ""
+    return f"{exact}; {share:.0%} of the guarantee is its term {words}{falls}"
 
 
 def _exact_limit(best: Outcome, known: str) -> str:

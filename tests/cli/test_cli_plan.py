@@ -149,7 +149,7 @@ def test_a_bound_on_another_error_is_told(command, write_run, tmp_path) -> None:
     )
     words = " ".join(command("plan", write_run(), "--target", "1/2", "--claim", f"{file}:drift").out.split())
     assert "no bound on how far the run gets covers it" in words
-    assert "as planned mine:drift (of your own) keeps max_drift below" in words
+    assert "as planned mine:drift (of your own) guarantees max_drift below" in words
     assert "refuted" not in words
 
 
@@ -219,7 +219,7 @@ def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path)
     """In the plan of a file: which rounds and local steps it assumed, and that clients count alike."""
     words = " ".join(command("plan", data_folder / "good.csv", "--source", "lecture27").out.split())
     assert "1 local step, 100 rounds" in words
-    assert "clients have 2 to 6 rows and count alike" in words
+    assert "clients have 2 to 6 rows and the same weight" in words
 
 
 def test_data_alone(command, write_run, data_folder) -> None:
@@ -314,7 +314,7 @@ def test_a_promise_nearer_to_the_question(command, write_run) -> None:
     )
     assert answer["elsewhere"]["step_size"] < answer["bound"]["step_size"] == answer["step_size"]
     words = " ".join(command(*arguments).out.split())
-    assert words.index("thm-1.sharp (proved) keeps") < words.index("comparator:average-error (proved) keeps")
+    assert words.index("thm-1.sharp (proved) guarantees") < words.index("comparator:average-error (proved) guarantees")
 
 
 @pytest.mark.parametrize(

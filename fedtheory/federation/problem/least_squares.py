@@ -73,7 +73,7 @@ def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
     return shares
 
 
-THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; who minimises half of it takes twice the step size"
+THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; if your loss is half of it, double the step sizes"
 """What a trainer may have otherwise."""
 
 
@@ -119,7 +119,7 @@ def note_on_shares(problem: Problem) -> str | None:
     if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():
         return None
     return (
-        f"clients have {min(counts)} to {max(counts)} rows and count alike; "
+        f"clients have {min(counts)} to {max(counts)} rows and the same weight; "
         'shares = "samples" weighs them by their rows, as FedAvg is mostly run'
     )
 
