@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from fedtheory.kernel.expressions import is_ordering, slack
     from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
     from fedtheory.kernel.identities import (
+        LazyText,
         Step,
         Term,
-        Words,
-        balances,
-        cancels,
         check,
+        check_nonnegative,
+        check_zero,
+        check_zero_form,
         is_same,
         remainder,
         same,
-        signed,
     )
     from fedtheory.kernel.numbers import Numbers
     from fedtheory.kernel.quotients import Rejected
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "expressions": "is_ordering slack",
     "forms": "Form added composed difference scalar scaled vector",
-    "identities": "Step Term Words balances cancels check is_same remainder same signed",
+    "identities": "Step Term LazyText check_zero check_zero_form check is_same remainder same check_nonnegative",
     "numbers": "Numbers",
     "quotients": "Rejected",
     "reasons": (
@@ -91,18 +91,19 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = [
     "Because",
     "Form",
+    "LazyText",
     "Numbers",
     "Reason",
     "Rejected",
     "Step",
     "Term",
     "Theory",
-    "Words",
     "added",
     "assumption",
-    "balances",
-    "cancels",
     "check",
+    "check_nonnegative",
+    "check_zero",
+    "check_zero_form",
     "cocoercivity",
     "composed",
     "convexity",
@@ -123,7 +124,6 @@ __all__ = [
     "same",
     "scalar",
     "scaled",
-    "signed",
     "slack",
     "smoothness",
     "square",

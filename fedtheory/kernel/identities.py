@@ -35,7 +35,7 @@ class Term:
         return Average(product) if self.averaged else product
 
 
-class Words:
+class LazyText:
     """Words and formulas, put together when somebody reads them: writing a formula takes longer than checking it."""
 
     def __init__(self, *parts: object) -> None:
@@ -49,7 +49,7 @@ class Words:
 class Step:
     """One thing that the kernel has checked."""
 
-    said: str | Words
+    said: str | LazyText
     holds: bool
 
     @property
@@ -70,20 +70,20 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
         residual = difference(residual, scalar(whole, theory))
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
-        steps.append(Step(Words("coefficient (", coefficient, ") >= 0: ", reason.name), is_positive))
+        steps.append(Step(LazyText("coefficient (", coefficient, ") >= 0: ", reason.name), is_positive))
         if reason.requires != 0:
-            steps.append(signed(theory.numbers.known(reason.requires), theory.numbers, conditions))
-    return [*steps, cancels(_IDENTITY, residual, theory.numbers)]
+            steps.append(check_nonnegative(theory.numbers.known(reason.requires), theory.numbers, conditions))
+    return [*steps, check_zero_form(_IDENTITY, residual, theory.numbers)]
 
 
-def signed(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
+def check_nonnegative(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
     """That a number is not negative."""
-    return Step(Words("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
+    return Step(LazyText("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
 
 
 def same(what: str, one: Expr, other: Expr, theory: Theory) -> Step:
     """That two scalars have one normal form."""
-    return cancels(what, difference(scalar(one, theory), scalar(other, theory)), theory.numbers)
+    return check_zero_form(what, difference(scalar(one, theory), scalar(other, theory)), theory.numbers)
 
 
 def is_same(one: Expr, other: Expr, theory: Theory) -> bool:
@@ -91,17 +91,17 @@ def is_same(one: Expr, other: Expr, theory: Theory) -> bool:
     return same("", one, other, theory).holds
 
 
-def cancels(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
+def check_zero_form(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
     """That nothing is left of a normal form."""
     left = remainder(form, numbers)
-    return Step(Words(what, _LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
+    return Step(LazyText(what, _LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
 
 
-def balances(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
+def check_zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     """That a number is zero."""
     whole = quotient(number)
     left = not vanishes(whole, numbers.roots)
-    return Step(Words(what, _LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
+    return Step(LazyText(what, _LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
 
 
 _LEFT_OVER = "; what is left over is "

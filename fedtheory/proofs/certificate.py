@@ -19,7 +19,7 @@ from fedtheory.proofs.measured import in_vectors, theory_of_update
 from fedtheory.proofs.numbers import known_conditions, letters_of
 from fedtheory.proofs.prefix_sum import PrefixSum, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
-from fedtheory.proofs.proof import Prover, named, reliance
+from fedtheory.proofs.proof import Prover, prefixed, use_lemma
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_letters
 from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
 from fedtheory.proofs.small_steps import with_small_step_limit
@@ -66,7 +66,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:
-        yield from reliance(claim, lemma)
+        yield from use_lemma(claim, lemma)
     known = (*claim.conditions, *known_conditions(claim), *weight_conditions(claim))
     yield from examine_roots(claim, certificate.roots, known, prove)
     known = conditions_with(certificate.roots, known)
@@ -79,7 +79,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
             theory = theory_of_link(claim, relation, certificate.roots, [lemma.statement for lemma in lemmas])
             sides = with_letters(certificate.roots, _written_out(claim, relation)).ordered
             found = _link(claim, relation, sides, why, theory=theory, conditions=known)
-        yield from named(link, found)
+        yield from prefixed(link, found)
 
 
 def _link(
@@ -99,8 +99,8 @@ def _link(
     elif isinstance(why, BothWays):
         if relation.operator != "==":
             raise Rejected("that neither side is larger shows an equation, and nothing else")
-        yield from named("at most: ", check(smaller, larger, why.at_most, theory, conditions))
-        yield from named("at least: ", check(larger, smaller, why.at_least, theory, conditions))
+        yield from prefixed("at most: ", check(smaller, larger, why.at_most, theory, conditions))
+        yield from prefixed("at least: ", check(larger, smaller, why.at_least, theory, conditions))
     elif relation.operator == "==" and why:
         yield Step("an equation has no terms", False)
     elif relation.operator not in ("<=", "==", ">="):

@@ -8,7 +8,7 @@ from functools import cache
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Step, Words, balances, is_nonnegative, signed, slack
+from fedtheory.kernel import LazyText, Numbers, Rejected, Step, check_nonnegative, check_zero, is_nonnegative, slack
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import is_zero
@@ -18,7 +18,15 @@ from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.proof import Prover, assumed, exists, follows, named, reliance, require_one_notation
+from fedtheory.proofs.proof import (
+    Prover,
+    check_assumed,
+    check_defined,
+    follows,
+    prefixed,
+    require_one_notation,
+    use_lemma,
+)
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
 from fedtheory.proofs.updates import shared_conditions
 
@@ -110,7 +118,7 @@ def examine_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr
         yield from positive(root, numbers, conditions)
         above = Relation(root.of, ">=", root.least)
         known = _Known(numbers, conditions)
-        yield from named(f"{root.letter}: ", _link(claim, above, root.parts, known, prove))
+        yield from prefixed(f"{root.letter}: ", _link(claim, above, root.parts, known, prove))
 
 
 @dataclass(frozen=True)
@@ -135,10 +143,10 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
     yield _sum_of(numbers, relation, [c * factor for c, factor in zip(coefficients, factors, strict=True)])
     for coefficient, (part, _, vanishes) in zip(coefficients, premises, strict=True):
         signs = [coefficient] if part.over is None else [coefficient, numbers.known(part.over)]
-        signed = vanishes or (
+        check_nonnegative = vanishes or (
             relation.operator != "==" and all(is_nonnegative(one, numbers, conditions) for one in signs)
         )
-        yield Step(Words("(", coefficient, ") may multiply: ", _name(part)), signed)
+        yield Step(LazyText("(", coefficient, ") may multiply: ", _name(part)), check_nonnegative)
 
 
 def _over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr:
@@ -154,7 +162,7 @@ def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> 
     rest = sp.Add(
         *(numbers.with_plain_means(numbers.written_out(e)) for e in (relation.slack, *(-m for m in multiples)))
     )
-    return balances("the sum", rest, numbers)
+    return check_zero("the sum", rest, numbers)
 
 
 def _name(part: Part) -> str:
@@ -169,8 +177,8 @@ def _premise(
     """What a part multiplies, and whether that is zero; the steps say why it may be used."""
     if isinstance(part.premise, Fact):
         letter = letters_of(claim)
-        yield assumed(claim, part.premise.needs, part.premise.name)
-        yield exists(claim, part.premise.notions, part.premise.name)
+        yield check_assumed(claim, part.premise.needs, part.premise.name)
+        yield check_defined(claim, part.premise.notions, part.premise.name)
         yield from _vanishes(part.premise.where_zero(letter), conditions)
         return part.premise.slack(letter), part.premise.is_zero
     if isinstance(part.premise, str | Derived):
@@ -186,7 +194,7 @@ def _vanishes(number: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
     if number == 0:
         return
     known = [one.lhs - one.rhs for one in conditions if isinstance(one, sp.Eq)]
-    yield Step(Words("(", number, ") = 0"), any(is_zero(number - sign * one) for one in known for sign in (1, -1)))
+    yield Step(LazyText("(", number, ") = 0"), any(is_zero(number - sign * one) for one in known for sign in (1, -1)))
 
 
 def _derived(
@@ -198,12 +206,12 @@ def _derived(
     if derived.link >= len(premise.relations):
         raise Rejected(f"{derived.claim} has no relation number {derived.link}")
     relation, letter = premise.relations[derived.link], letters_of(premise)
-    yield from reliance(claim, proof, conditions, relation)
+    yield from use_lemma(claim, proof, conditions, relation)
     yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
-    yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
+    yield check_assumed(claim, derived.needs, f"what is derived from {derived.claim}")
     # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
     found = derived.of(letter, premise.relations)
     for required in derived.requires(letter, relation.slack):
-        yield signed(numbers_of(claim).plain(required), numbers_of(claim), conditions)
+        yield check_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
     require_finite([found], numbers_of(claim), conditions)
     return found, relation.operator == "==" and derived.keeps_equations

@@ -28,14 +28,14 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Theory, is_positive, same, signed
+from fedtheory.kernel import Rejected, Step, Theory, check_nonnegative, is_positive, same
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
 from fedtheory.kernel.quotients import in_lowest_terms, is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.means import ends_with, over_steps, sampled, statement_at_steps, traded
+from fedtheory.proofs.means import ends_with, over_steps, sampled, sampling_cost, statement_at_steps
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Prover
 
@@ -76,11 +76,11 @@ class Discounted(Contracting):
 
 def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
-    yield from contracts(claim, certificate, prove, weight=certificate.weight)
+    yield from check_contraction(claim, certificate, prove, weight=certificate.weight)
     factor, weight, offset = same_at_all_steps(claim, certificate.factor, certificate.weight, certificate.offset)
     letter = letters_of(claim)
     bound = factor ** letter(q.iterations) * letter(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
-    yield from bounded(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
+    yield from conclude_bound(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
 
 
 def examine_discounted(claim: Claim, certificate: Discounted, prove: Prover) -> Iterator[Step]:
@@ -88,7 +88,7 @@ def examine_discounted(claim: Claim, certificate: Discounted, prove: Prover) -> 
     letter = letters_of(claim)
     compared = letter.has(q.comparator)
     point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
-    yield from contracts(claim, certificate, prove, point, gain=certificate.gain)
+    yield from check_contraction(claim, certificate, prove, point, gain=certificate.gain)
     gain, factor, offset = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.offset)
     forgets = 1 - letter(q.local_step_size) * letter(q.strong_convexity) / 2
     yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
@@ -96,10 +96,10 @@ def examine_discounted(claim: Claim, certificate: Discounted, prove: Prover) -> 
     power = factor ** letter(q.iterations)
     start = letter(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))
     above = letter(q.comparator_suboptimality) if compared else sp.S.Zero
-    yield from bounded(claim, q.discounted_suboptimality, above + start + offset / gain, (), (gain,))
+    yield from conclude_bound(claim, q.discounted_suboptimality, above + start + offset / gain, (), (gain,))
 
 
-def contracts(
+def check_contraction(
     claim: Claim,
     certificate: Contracting,
     prove: Prover,
@@ -116,7 +116,7 @@ def contracts(
     step = yield from statement_at_steps(claim, certificate.step, prove)
     theory, letter = over_steps(step), letters_of(step)
     before, after, y = (letter(notion) for notion in (q.average_iterate, q.next_average_iterate, point))
-    now, later = traded(certificate.potential, letter)
+    now, later = sampling_cost(certificate.potential, letter)
     number, steps = letter(q.local_step_index), letter(q.local_steps)
     still_kept = kept.xreplace({number: number + 1})
     require_finite((kept, still_kept), theory.numbers, (number + 1 <= steps,))
@@ -140,7 +140,7 @@ def same_at_all_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
     return known
 
 
-def bounded(
+def conclude_bound(
     claim: Claim,
     notion: Notion,
     bound: Expr,
@@ -158,7 +158,7 @@ def bounded(
     if smaller != letters_of(claim)(notion):
         raise Rejected(f"what is shown is an upper bound on {notion.name}")
     for number in nonnegative:
-        yield signed(number, numbers, conditions)
+        yield check_nonnegative(number, numbers, conditions)
     for number in positive:
         yield Step(f"({number}) > 0", is_positive(in_lowest_terms(number), numbers, conditions))
-    yield signed(numbers.plain(in_lowest_terms(larger - bound)), numbers, conditions)
+    yield check_nonnegative(numbers.plain(in_lowest_terms(larger - bound)), numbers, conditions)

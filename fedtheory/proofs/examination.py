@@ -30,7 +30,7 @@ from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.numbers import numbers_of
-from fedtheory.proofs.proof import Proof, Prover, named, relaxation
+from fedtheory.proofs.proof import Proof, Prover, prefixed, relaxation
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
@@ -147,7 +147,7 @@ def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> I
     """The steps of an examination of what was read from a document, one by one."""
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
-            yield from named(f"where {case.largest} is largest: ", _examination(supposed, case.why, prover))
+            yield from prefixed(f"where {case.largest} is largest: ", _examination(supposed, case.why, prover))
         return
     _require_provable(claim)
     if certificate.relaxed is not None:

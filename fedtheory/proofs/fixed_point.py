@@ -14,12 +14,12 @@ from typing import Literal
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, cancels
+from fedtheory.kernel import Rejected, Step, check_zero_form
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, Vectors, rounds_of
 from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.proof import Prover, named
+from fedtheory.proofs.proof import Prover, prefixed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ def examine_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -
         raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
     for one in rounds_of(claim):
         shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
-        yield from named(f"{shown}: " if shown else "", _round(certificate, one))
+        yield from prefixed(f"{shown}: " if shown else "", _round(certificate, one))
 
 
 def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
@@ -59,4 +59,4 @@ def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
 
 def _unmoved(what: str, one: Round, before: Vectors, after: Vectors) -> Iterator[Step]:
     for of, where in before.items():
-        yield cancels(f"{what} leaves {of} where it is", one.form(after[of] - where))
+        yield check_zero_form(f"{what} leaves {of} where it is", one.form(after[of] - where))

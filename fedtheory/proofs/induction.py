@@ -15,13 +15,13 @@ from typing import TypeVar
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, is_same, signed
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, check_nonnegative, is_nonnegative, is_same
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.numbers import letters_of, steps_taken
-from fedtheory.proofs.proof import named
+from fedtheory.proofs.proof import prefixed
 
 _Name = TypeVar("_Name")
 POWER = sp.Dummy("R^k", positive=True)
@@ -95,18 +95,18 @@ def induct(
         yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, theory.numbers, conditions))
     measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
-    yield from named("one step: ", check(moved, rhs, induction.terms, later, known))
+    yield from prefixed("one step: ", check(moved, rhs, induction.terms, later, known))
     begun = _at_start(claim, theory, course)
-    yield from named(
+    yield from prefixed(
         "at the start: ", check(measured, course.at_start(induction.bound), induction.start, begun, conditions)
     )
     if induction.first is not None:
         once = course.at_start(induction.bound.xreplace({course.index: course.index + 1}))
-        yield from named("first step: ", check(moved, once, induction.first, begun, conditions))
+        yield from prefixed("first step: ", check(moved, once, induction.first, begun, conditions))
     factor = course.written(induction.factor)
-    yield signed(factor, later.numbers, known)
+    yield check_nonnegative(factor, later.numbers, known)
     grown = factor * bound + course.written(induction.offset)
-    yield from named("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
+    yield from prefixed("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
     yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
 
 
@@ -158,7 +158,7 @@ def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions:
     shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, theory)]
     if relation.operator != "<=" or not shown:
         raise Rejected("the link is not an upper bound on what the induction is about")
-    yield from named("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))
+    yield from prefixed("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))
 
 
 def _from(course: _Course, theory: Theory, start: int) -> Theory:

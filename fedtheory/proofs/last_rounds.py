@@ -50,9 +50,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.contraction import Contracting, bounded, contracts, same_at_all_steps
+from fedtheory.proofs.contraction import Contracting, check_contraction, conclude_bound, same_at_all_steps
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, letters_of
-from fedtheory.proofs.proof import Prover, assumed, named
+from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
 _LASTING = {*ROUNDS, *SAMPLED_ROUNDS, *_NEEDED, a.uniform_shares}
@@ -92,7 +92,7 @@ class LastModel(_Lasting):
 def examine_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
     """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
     _require_lasting(claim, certificate, certificate.gain)
-    step, theory = yield from contracts(claim, certificate, prove, gain=certificate.gain)
+    step, theory = yield from check_contraction(claim, certificate, prove, gain=certificate.gain)
     yield from _of_two_runs(claim, step, theory, certificate.share)
     (gain,) = same_at_all_steps(claim, certificate.gain)
     letter = letters_of(claim)
@@ -106,7 +106,7 @@ def examine_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> I
 def examine_last_model(claim: Claim, certificate: LastModel, prove: Prover) -> Iterator[Step]:
     """Check a bound on the error of the last model; `Rejected` where the claim is about something else."""
     _require_lasting(claim, certificate, certificate.kept)
-    step, theory = yield from contracts(claim, certificate, prove, kept=certificate.kept)
+    step, theory = yield from check_contraction(claim, certificate, prove, kept=certificate.kept)
     yield from _of_two_runs(claim, step, theory, certificate.share)
     letter = letters_of(claim)
     at_start, at_end = (
@@ -119,9 +119,9 @@ def examine_last_model(claim: Claim, certificate: LastModel, prove: Prover) -> I
 
 def _of_two_runs(claim: Claim, step: Claim, theory: Theory, share: Expr) -> Iterator[Step]:
     """That runs with the same draws come together, and their errors with them."""
-    yield assumed(claim, _NEEDED, "runs with the same draws come together")
-    yield from named("two runs: ", _come_together(step, theory, claim.conditions))
-    yield from named("their errors: ", _errors(step, theory, share, claim.conditions))
+    yield check_assumed(claim, _NEEDED, "runs with the same draws come together")
+    yield from prefixed("two runs: ", _come_together(step, theory, claim.conditions))
+    yield from prefixed("their errors: ", _errors(step, theory, share, claim.conditions))
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
@@ -206,4 +206,4 @@ def _conclusion(
     away = of_a_round * (1 / (steps * (1 - factor)) + 1)
     apart = (1 - bending) ** letter(q.iterations) / whole * 2 * (letter(q.initial_distance) ** 2 + away)
     bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * letter(q.smoothness) / 2 * apart
-    yield from bounded(claim, notion, bound, (factor, 1 - bending), (1 - factor, counted, whole))
+    yield from conclude_bound(claim, notion, bound, (factor, 1 - bending), (1 - factor, counted, whole))

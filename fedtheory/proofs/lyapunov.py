@@ -24,10 +24,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.contraction import bounded
+from fedtheory.proofs.contraction import conclude_bound
 from fedtheory.proofs.definitions import START, Round, known_of_parameters, noisy_rounds_of
 from fedtheory.proofs.numbers import letters_of, numbers_of
-from fedtheory.proofs.proof import Prover, named, require_ordering
+from fedtheory.proofs.proof import Prover, prefixed, require_ordering
 
 START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients at the optimum"
 
@@ -73,11 +73,11 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
     _require_of_states(certificate.function, outcomes[0])
     _require_everybody(claim, outcomes[0])
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
-    yield from named("the end of a round: ", _round(certificate, outcomes, conditions))
+    yield from prefixed("the end of a round: ", _round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
     notion, measured = _measured(claim, relation, one)
-    yield from named("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
-    yield from named("the start: ", _start(certificate, one, conditions))
+    yield from prefixed("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
+    yield from prefixed("the start: ", _start(certificate, one, conditions))
     yield from _conclusion(claim, certificate, notion, conditions)
 
 
@@ -149,4 +149,4 @@ def _conclusion(claim: Claim, certificate: Lyapunov, notion: Notion, conditions:
     # The last of these is finite: so the factor is smaller than one.
     signed = (least, factor - least, *sp.Add.make_args(offset), 1 / (1 - factor))
     bound = factor ** letters_of(claim)(q.rounds) * level + offset / (1 - factor)
-    yield from bounded(claim, notion, bound, signed, known=conditions)
+    yield from conclude_bound(claim, notion, bound, signed, known=conditions)

@@ -18,7 +18,7 @@ from fedtheory.kernel import (
     Rejected,
     Step,
     Theory,
-    cancels,
+    check_zero_form,
     composed,
     difference,
     is_nonnegative,
@@ -32,7 +32,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, Letters, letters_of
-from fedtheory.proofs.proof import Prover, assumed, reliance
+from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
 from fedtheory.proofs.theory import theory_of
 
 Span = Literal["round", "run"]
@@ -125,7 +125,7 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
         means = _TABLES[certificate.span](letters_of(claim))
     else:
         means = yield from _sampled_means(claim, certificate, theory)
-    yield cancels("the mean over the steps", _left_over(claim, step, certificate, theory, means))
+    yield check_zero_form("the mean over the steps", _left_over(claim, step, certificate, theory, means))
 
 
 def _sampled_means(claim: Claim, certificate: MeanCertificate, theory: Theory) -> Generator[Step, None, list[Mean]]:
@@ -153,9 +153,9 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
         raise Rejected("what follows from every local step is one inequality, and so is what is known of a step")
     if q.local_step_index in claim.notation.values():
         raise Rejected("what holds of all local steps together has no number of a step")
-    yield from reliance(claim, of_step)
+    yield from use_lemma(claim, of_step)
     rounds = ROUNDS if a.full_participation in claim.assumptions else SAMPLED_ROUNDS
-    yield assumed(claim, rounds, "a round ends where its average ends")
+    yield check_assumed(claim, rounds, "a round ends where its average ends")
     yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
     return step
 
@@ -208,14 +208,14 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
         rest = sp.expand(rest - factor * entry.mean)
         form = difference(form, scaled(scalar(entry.step, theory), quotient(factor)))
     if certificate.potential is not None:
-        now, later = traded(certificate.potential, letter)
+        now, later = sampling_cost(certificate.potential, letter)
         form = difference(form, scalar(now - later, theory))
     constant = form.get(sp.S.One, ZERO).expression
     mean = composed(scalar(LocalSum(constant), theory)) / theory.local_steps
     return {**form, sp.S.One: quotient(rest - mean)}
 
 
-def traded(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:
+def sampling_cost(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:
     """How far the clients are apart, in the mean square and each with its potential, before a step and after it."""
     step = letter(q.local_step_index)
     before = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Theory, balances
+from fedtheory.kernel import Rejected, Step, Theory, check_zero
 from fedtheory.kernel.expressions import Average, LocalSum, PastSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -86,5 +86,5 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
         raise Rejected(f"{factor} changes from local step to local step")
     member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)
     before = total.xreplace({index: index - 1})
-    yield balances("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
-    yield balances("what a step adds", total - before - factor * member)
+    yield check_zero("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
+    yield check_zero("what a step adds", total - before - factor * member)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, balances, check, is_positive, is_same, signed
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, check_nonnegative, check_zero, is_positive, is_same
 from fedtheory.kernel.expressions import Expr, Inner
 from fedtheory.kernel.quotients import quotient
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.proof import named, require_ordering
+from fedtheory.proofs.proof import prefixed, require_ordering
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     if unknown:
         raise Rejected(f"there is no fact called {unknown[0]!r}")
     for name, fact in why.facts.items():
-        yield from named(f"{name}: ", _fact(fact, why, theory, conditions))
+        yield from prefixed(f"{name}: ", _fact(fact, why, theory, conditions))
     slacks = {name: fact.slack for name, fact in why.facts.items()}
     letters = {expression: letter for letter, expression in why.scalars.items()}
     slack = relation.slack.xreplace(letters)
@@ -81,9 +81,9 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     whole = slack * sp.Mul(*(slacks[name] for name in why.divided_by))
     for part in why.parts:
         coefficient = theory.numbers.plain(part.coefficient)
-        yield signed(coefficient, theory.numbers, conditions)
+        yield check_nonnegative(coefficient, theory.numbers, conditions)
         whole -= coefficient * sp.Mul(*(slacks[name] for name in part.facts))
-    yield balances("the identity", whole)
+    yield check_zero("the identity", whole)
 
 
 def divides_by(expression: Expr, divisor: Expr) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Words, is_nonnegative, is_ordering, slack
+from fedtheory.kernel import LazyText, Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import denominator_factors, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.kernel.work import spend
@@ -91,7 +91,7 @@ def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr
     return claim.conditions if relaxed is None else relaxed
 
 
-def assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
+def check_assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
     """That a claim makes the assumptions that something needs."""
     missing = [assumption.name for assumption in needed if not _is_assumed(assumption, claim)]
     return Step(what + _listed("missing", missing), not missing)
@@ -104,7 +104,7 @@ def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
     )
 
 
-def exists(claim: Claim, notions: frozenset[Notion], what: str) -> Step:
+def check_defined(claim: Claim, notions: frozenset[Notion], what: str) -> Step:
     """That a run has what some notions speak of, wherever the claim says something of it."""
     lacking = [*missing(claim, notions)]
     return Step(what + _listed("need not exist", lacking), not lacking)
@@ -116,9 +116,9 @@ def require_ordering(relation: Relation) -> None:
         raise Rejected("that a side is not larger does not show an equation, nor that it is smaller")
 
 
-def named(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
+def prefixed(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     """Steps with what they are part of."""
-    return (Step(Words(prefix, step.said), step.holds) for step in steps)
+    return (Step(LazyText(prefix, step.said), step.holds) for step in steps)
 
 
 _CONDITION = 60_000
@@ -133,7 +133,7 @@ def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
         require_finite(condition.args, numbers_of(claim), claim.conditions)
 
 
-def reliance(
+def use_lemma(
     claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None, used: Relation | None = None
 ) -> Iterator[Step]:
     """That a proof of another claim may be used: it is one, in the same notation, and asks for no more.
@@ -152,9 +152,9 @@ def reliance(
     require_nonzero(denominator_factors(sides).difference(gaps), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield Step(f"the values of letters in {premise.id}", _asks_for_no_more(claim, premise))
-    yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
+    yield check_assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
-    yield exists(claim, frozenset(premise.notation.values()), f"what {premise.id} speaks of")
+    yield check_defined(claim, frozenset(premise.notation.values()), f"what {premise.id} speaks of")
 
 
 def _listed(what: str, items: Sequence[object]) -> str:

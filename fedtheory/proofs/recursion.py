@@ -22,7 +22,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.numbers import ROUNDS, letters_of, numbers_of
-from fedtheory.proofs.proof import Prover, assumed, named
+from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
 k = sp.Dummy("k", nonnegative=True)
 """Local steps taken so far, 0 .. tau."""
@@ -99,7 +99,7 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")
     if certificate.first is None and not measure.observes_together:
         raise Rejected("clients step from one point with gradients at other points: expected terms for the first step")
-    yield assumed(claim, (*ROUNDS, *measure.needs), "all clients take the same steps")
+    yield check_assumed(claim, (*ROUNDS, *measure.needs), "all clients take the same steps")
     at = Setting(claim, certificate)
     yield from _induction(at)
     yield from conclude(at, relation.right)
@@ -111,12 +111,12 @@ def _induction(at: Setting) -> Iterator[Step]:
     bound, theory, earlier = certificate.bound, at.theory, k + 1 <= at.steps
     rhs = certificate.factor * measure.before(claim) + certificate.offset
     found = check(measure.after(claim), rhs, certificate.terms, theory, (*at.conditions, earlier))
-    yield from named("one step: ", found)
+    yield from prefixed("one step: ", found)
     yield Step("at the start nobody is apart", at.is_nonnegative(bound.xreplace({k: sp.S.Zero}), 0))
     if certificate.first is not None:
         together = measure.together(claim, theory)
         found = check(measure.after(claim), bound.xreplace({k: sp.S.One}), certificate.first, together, at.conditions)
-        yield from named("first step: ", found)
+        yield from prefixed("first step: ", found)
     grown = bound.xreplace({k: k + 1}) - certificate.factor * bound - certificate.offset
     yield Step(f"({certificate.factor}) >= 0", at.is_nonnegative(certificate.factor, at.first, earlier))
     yield Step(f"{bound} satisfies the recursion", at.is_nonnegative(grown, at.first, earlier))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, signed
+from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, check_nonnegative
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.kernel.quotients import linear
 from fedtheory.language import assumptions as a
@@ -21,7 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, n_i, n_j, theory_of_two, x_i, x_j
 from fedtheory.proofs.numbers import ROUNDS, Letters, known_conditions, letters_of
-from fedtheory.proofs.proof import Prover, assumed, named, reliance
+from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
 from fedtheory.proofs.theory import theory_of
 
 _common, _start_i, _start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
@@ -130,7 +130,10 @@ def theory_of_iteration(claim: Claim, lemmas: Sequence[Claim]) -> Theory:
         theory,
         definitions={**kept, letter(q.next_average_iterate): moved},
         visited=frozenset(),
-        assumed={**dict(_bounds(claim, observed - noise, noise)), **{one.id: _drift_slack(one) for one in lemmas}},
+        assumed={
+            **dict(_bounds(claim, observed - noise, noise)),
+            **{one.id: _drift_slack(one) for one in lemmas},
+        },
     )
 
 
@@ -148,10 +151,10 @@ def examine_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Ite
     at = at_iteration(claim)
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:
-        yield from reliance(claim, lemma)
-    yield assumed(claim, ROUNDS, "all clients take the same steps and are averaged")
+        yield from use_lemma(claim, lemma)
+    yield check_assumed(claim, ROUNDS, "all clients take the same steps and are averaged")
     theory = theory_of_iteration(claim, [lemma.statement for lemma in lemmas])
     conditions = (*claim.conditions, *known_conditions(claim))
     for what, share in at.shares.items():
-        yield from named(f"{what}: ", [signed(theory.numbers.known(share), theory.numbers, conditions)])
-    yield from named("one iteration: ", check(at.left, at.right, certificate.terms, theory, conditions))
+        yield from prefixed(f"{what}: ", [check_nonnegative(theory.numbers.known(share), theory.numbers, conditions)])
+    yield from prefixed("one iteration: ", check(at.left, at.right, certificate.terms, theory, conditions))

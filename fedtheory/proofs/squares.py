@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel import Rejected, Step, Term, Theory, check, same
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.proof import named, require_ordering
+from fedtheory.proofs.proof import prefixed, require_ordering
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,8 @@ def examine_square(relation: Relation, squared: Squared, theory: Theory, conditi
     require_ordering(relation)
     if not is_length(squared.length):
         raise Rejected(f"{squared.length} is not a length, and might be negative")
-    yield from named("before it is squared: ", check(squared.length, squared.bound, squared.terms, theory, conditions))
+    yield from prefixed(
+        "before it is squared: ", check(squared.length, squared.bound, squared.terms, theory, conditions)
+    )
     between = sp.expand(squared.bound**2 - squared.length**2)
     yield same("the difference of the squares", sp.expand(relation.slack), between, theory)

@@ -23,7 +23,7 @@ from fedtheory.proofs.facts import ONE, Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
 from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, letters_of
-from fedtheory.proofs.proof import assumed, follows
+from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
 
 PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq}
@@ -86,7 +86,7 @@ def known_claims(claim: Claim) -> list[Known]:
     for name, notions in _bounds().items():
         if wanted and wanted <= notions:
             statement = statement_of(name)
-            missing = [one for one in statement.assumptions if not assumed(claim, [one], "").holds]
+            missing = [one for one in statement.assumptions if not check_assumed(claim, [one], "").holds]
             if all(_is_supposable(one, claim) for one in missing):
                 found.append(Known(statement, missing))
     own = set(claim.notation.values())
@@ -139,7 +139,7 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
 
 def premises_from(claim: Claim, known: Claim) -> list[Premise]:
     """The relations of a proved claim that may be used for another, whose assumptions and conditions suffice."""
-    if known.for_all or not assumed(claim, known.assumptions, "").holds:
+    if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return []
     try:
         known = in_letters(known, letters_for(claim, known))
@@ -164,7 +164,9 @@ def premises_of_facts(claim: Claim) -> list[Premise]:
     own = set({**claim.where, **claim.notation}.values())
     found: list[Premise] = []
     for fact in FACTS.values():
-        usable = fact is not ONE and fact.where == 0 and fact.notions <= own and assumed(claim, fact.needs, "").holds
+        usable = (
+            fact is not ONE and fact.where == 0 and fact.notions <= own and check_assumed(claim, fact.needs, "").holds
+        )
         if usable:
             found += _premises(fact, fact.name, fact.slack(letter), claim, fact.is_zero)
     return found
