@@ -210,6 +210,20 @@ def test_ties_lead_nowhere() -> None:
     assert worth(still) < worth(moving)
 
 
+@pytest.mark.parametrize("rounds", [20, 2**20])
+def test_a_long_violation_is_decided_in_enclosures(rounds: int) -> None:
+    """Where rationals take minutes: heterogeneity enters in the square of the local steps."""
+    zeta_opt = sp.Symbol("zeta_*", nonnegative=True)
+    rhs = D**2 / (eta * tau * T) + 12 * L * eta**2 * tau * zeta_opt**2
+    where = {**WHERE, zeta_opt: q.dissimilarity_at_optimum}
+    bound = resolve(Claim(id="mine:steps", lhs=q.average_suboptimality, rhs=rhs, where=where))
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [["1/1024"]]], "linear": [["1"], ["-1"]], "start": ["0"]}
+    algorithm = {"local_step_size": "1/20480", "local_steps": 2048, "rounds": rounds}
+    found = decided(bound, {"problem": problem, "algorithm": algorithm})
+    assert found is not None
+    assert (found[1].holds, found[1].arithmetic.is_rigorous) == (False, True)
+
+
 @pytest.mark.parametrize("rounds", [4, 2**16, 2**21])
 def test_a_violation_that_floats_alone_see_is_none(rounds: int) -> None:
     """Of a run that neither rationals nor enclosures reach nothing is said."""

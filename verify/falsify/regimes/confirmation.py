@@ -7,12 +7,12 @@ from contextlib import suppress
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.settle import settle
-from verify.effort import are_doubled, simulation, worked
+from verify.check.settle import decidable
+from verify.effort import simulation, worked
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
 from verify.falsify.tables import NO_RUN, Table, read, written
@@ -61,12 +61,12 @@ def exact_work(table: Table) -> float:
 
 
 def _decided(claim: Claim, table: Table) -> Check | None:
-    """The check in rationals where they are affordable, in enclosures where equal rounds are many."""
+    """The check in rationals where they are affordable, else in enclosures where these are."""
     exact = parse_run(table, RATIONAL)
     if simulation(exact) <= _MOST:
         return check(claim, exact)
-    floats = parse_run(table, FLOAT)
-    return settle(check(claim, floats), lambda: exact) if are_doubled(floats) else None
+    enclosed = decidable(exact)
+    return None if enclosed is exact or simulation(enclosed) > _MOST else check(claim, enclosed)
 
 
 def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
