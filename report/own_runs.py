@@ -24,6 +24,7 @@ from report.figures.bounds import by_terms, over_rounds
 from report.figures.comparison import Curve, bounds_together
 from report.figures.drift import inside_rounds, over_local_steps
 from report.figures.errors import exact_error
+from report.figures.models import loss_and_accuracy
 from report.figures.ratios import ratio_over
 from report.figures.style import Figure
 from report.mathml import formula, prose
@@ -181,7 +182,7 @@ def together(own: OwnRun, curves: Mapping[str, Curve]) -> Figure | None:
     """The bounds of several claims, by what people call them, on one run; None where fewer than two apply."""
     if len(curves) < 2:
         return None
-    words = f"The bounds that apply to {own.name} over rounds, each beside its own exact left side."
+    words = f"The bounds that apply to {own.name} over rounds, each beside its own {own.run.errors_are} left side."
     return bounds_together(f"{own.slug}-together", curves, words)
 
 
@@ -217,6 +218,9 @@ def _sides(found: Check) -> Iterator[Side]:
     worst = found.worst
     assert worst is not None
     yield Side(prose("left side"), decimal(worst.lhs))
+    if (seen := found.estimate) is not None:
+        words = f"its {seen.confidence:.0%} interval, over {seen.replicas} replicas"
+        yield Side(prose(words), f"{decimal(seen.low)} to {decimal(seen.high)}")
     yield Side(prose("right side"), decimal(worst.rhs))
     for term in worst.terms if len(worst.terms) > 1 else ():
         yield Side(prose(f"its term ${term.latex}$"), decimal(term.value))
@@ -239,7 +243,8 @@ def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
 
 def run_figures(own: OwnRun) -> list[Figure]:
     """The exact error of a run over rounds or clock time, and the drift inside its rounds."""
-    return _possible(partial(_error, own.slug, own), partial(_drift, own.slug, own))
+    figures = (_error, _loss, _drift)
+    return _possible(*(partial(figure, own.slug, own) for figure in figures))
 
 
 def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
@@ -255,8 +260,20 @@ def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
 
 def _error(name: str, own: OwnRun) -> Figure:
     run, words = _beginning(own, _LISTED)
-    how = "exact for each schedule, averaged over sampled ones" if run.algorithm.clock.is_random else "exact"
+    how = "exact for each schedule, averaged over sampled ones" if run.algorithm.clock.is_random else _known(run)
     return exact_error(name, run, f"The expected error, {how}. {words}")
+
+
+def _loss(name: str, own: OwnRun) -> Figure:
+    run, words = _beginning(own, _LISTED)
+    return loss_and_accuracy(
+        name, run, f"Loss, and the part of the rows that are put into their class, {_known(run)}. {words}"
+    )
+
+
+def _known(run: Run) -> str:
+    """How the errors of a run are known."""
+    return f"by Monte-Carlo over {run.replicas} replicas, with 95 % intervals" if run.is_estimated else "exact"
 
 
 def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:

@@ -36,6 +36,8 @@ class Comparison:
     """Step size of theory over the best one."""
     error_ratio: float
     """Exact error at the step size of theory over the smallest one."""
+    errors_are: str = "exact"
+    """How these errors are known, in a word."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class ClaimPlan:
         bound = f"the bound of {self.claim.id} on {self.error.name}"
         found = {} if self.optimum is None else {f"step size that minimises {bound}": number(self.optimum.step_size)}
         if self.exact is not None:
-            exact = f"the exact {self.error.name}"
+            exact = f"the {self.exact.errors_are} {self.error.name}"
             found[f"step size that minimises {exact}"] = number(self.exact.exact.step_size)
             found[f"{exact} at the first of these over that at the second"] = number(self.exact.error_ratio)
         return found

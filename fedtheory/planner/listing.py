@@ -111,9 +111,9 @@ def _advice(plan: ClaimPlan, write: Write) -> list[str]:
             else f"{changed}: measured at each step size, so the bound is none of a formula in it"
         )
     if plan.exact is not None:
-        exact = plan.exact.exact
-        lines.append(f"exact: best step size {short(exact.step_size)}, error {short(exact.error)}")
-        lines.append(f"theory / exact: step size {short(plan.exact.ratio)}, error {short(plan.exact.error_ratio)}")
+        exact, known = plan.exact.exact, plan.exact.errors_are
+        lines.append(f"{known}: best step size {short(exact.step_size)}, error {short(exact.error)}")
+        lines.append(f"theory / {known}: step size {short(plan.exact.ratio)}, error {short(plan.exact.error_ratio)}")
     if plan.linear_clients is not None:
         lines.append(f"linear speed-up: up to {plan.linear_clients:g} clients, by this bound")
     if plan.paying_local_steps is not None:

@@ -90,7 +90,7 @@ def plan(
                 work.best(planned[-1].error)
                 work.error(planned[-1].error, _step_of(planned[-1]))
             on_progress(len(planned), len(chosen) + 1)
-        planned = [_beside_exact(found, work) for found in planned]
+        planned = [_beside_exact(found, work, run.errors_are) for found in planned]
         recommended = _recommended(planned, work)
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None:
@@ -117,12 +117,13 @@ def _has_exact_error(found: ClaimPlan) -> bool:
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
-def _beside_exact(found: ClaimPlan, work: Ahead) -> ClaimPlan:
+def _beside_exact(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPlan:
     """A plan with the exact error at its best step size, and the best one of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
     choice, best = work.error(found.error, _step_of(found)), work.best(found.error)
-    return replace(found, exact=compared(found.optimum.step_size, choice(), best()))
+    comparison = compared(found.optimum.step_size, choice(), best())
+    return replace(found, exact=None if comparison is None else replace(comparison, errors_are=errors_are))
 
 
 def _recommended(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:

@@ -21,7 +21,7 @@ from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.premises import failed_premises
 from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
-from fedtheory.planner.comparators import Comparators
+from fedtheory.planner.model_comparators import comparators_of
 from report.explorer.ranges import NOTCHES, Range, around
 from report.explorer.subject import Subject
 from report.own_runs import OwnRun
@@ -105,7 +105,7 @@ def _factor(notches: int) -> float:
 def _tables(subject: Subject, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
     names = {place: _name(symbol, subject) for place, symbol in enumerate(subject.symbols)}
     asked = {place: name for place, name in names.items() if name in comparators.NAMES}
-    points = Comparators.of(run, frozenset(asked.values()))
+    points = comparators_of(run, frozenset(asked.values()))
     found = [points.numbers(length) for length in lengths]
     return {place: [float(f"{at[name]:.{_DIGITS}g}") for at in found] for place, name in asked.items()}
 

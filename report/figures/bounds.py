@@ -36,7 +36,8 @@ def over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
         axes.set_ylabel("error")
         axes.legend()
         worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
-        caption = f"Exact left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
+        known = _known(curve).capitalize()
+        caption = f"{known} left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
         return finish(canvas, f"{name}-over-rounds", caption)
 
 
@@ -54,7 +55,12 @@ def by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
 
 def draw_left(axes: Axes, curve: BoundCurve) -> None:
     """The exact left sides, log-log."""
-    axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label="exact left side")
+    axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label=f"{_known(curve)} left side")
+
+
+def _known(curve: BoundCurve) -> str:
+    """How the left sides are known, in a word."""
+    return "exact" if all(check.estimate is None for check in curve.checks) else "estimated"
 
 
 def draw_terms(axes: Axes, curve: BoundCurve) -> list[str]:

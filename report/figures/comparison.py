@@ -24,6 +24,6 @@ def bounds_together(name: str, curves: Mapping[str, Curve], words: str) -> Figur
             axes.loglog(curve.horizons, curve.right, color=colour(number), linestyle=dash(number + 1), label=label)
             axes.loglog(curve.horizons, curve.left, color=colour(number), linestyle="", marker="o", markersize=3.5)
         axes.set_xlabel("number of server updates")
-        axes.set_ylabel("bounds (lines), exact left sides (dots)")
+        axes.set_ylabel("bounds (lines), left sides (dots)")
         legend_below(canvas, axes)
         return finish(canvas, name, words)

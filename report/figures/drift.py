@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WHAT = (
-    r"Exact client drift $\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ over the local steps: every client in the "
+    r"client drift $\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ over the local steps: every client in the "
     "first round (thin), their mean, and the largest over all rounds and clients"
 )
+
+
+def _what(run: Run) -> str:
+    """The caption's beginning: what is drawn, and how it is known."""
+    return f"{run.errors_are.capitalize()} {_WHAT}"
 
 
 def inside_rounds(name: str, run: Run, words: str) -> Figure:
     """Exact drift of every client over k = 0 .. tau in the first round, its mean and largest."""
     with drawing() as (canvas, axes):
         _draw(axes, run)
-        return finish(canvas, f"{name}-drift", f"{_WHAT}. {words}")
+        return finish(canvas, f"{name}-drift", f"{_what(run)}. {words}")
 
 
 def over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
@@ -37,7 +42,7 @@ def over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
         axes.axhline(plain_float(found.worst.rhs), color=BLACK, linestyle="--", label="bound")
         _draw(axes, run)
         ratio = plain_float(found.worst.ratio)
-        words = f"{_WHAT}, against the bound. {setting} Largest ratio here: {ratio:.3g}."
+        words = f"{_what(run)}, against the bound. {setting} Largest ratio here: {ratio:.3g}."
         return finish(canvas, f"{name}-drift", words)
 
 
@@ -47,9 +52,9 @@ def _draw(axes: Axes, run: Run) -> None:
     drift = plain_floats(run.trajectory.drift)
     first, steps = drift[0], range(1, drift.shape[1])
     axes.plot(steps, first[1:], color=SKY, linewidth=0.9, alpha=0.8)
-    axes.plot(steps, drift.max(axis=(0, 2))[1:], color=BLUE, marker="o", label="largest, exact")
+    axes.plot(steps, drift.max(axis=(0, 2))[1:], color=BLUE, marker="o", label=f"largest, {run.errors_are}")
     mean = first[1:] @ plain_floats(run.problem.weights)
-    axes.plot(steps, mean, color=ORANGE, marker="s", label="mean of the clients, exact")
+    axes.plot(steps, mean, color=ORANGE, marker="s", label=f"mean of the clients, {run.errors_are}")
     if np.any(drift > 0):
         axes.set_yscale("log", nonpositive="mask")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_float, plain_floats
+from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.random_clocks import drawn_runs
 from fedtheory.engine.run import Run
+from report.figures.models import draw_band
 from report.figures.style import BLUE, Figure, drawing, finish
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def errors_over_time(run: Run, times: Array, errors: Array) -> Figure:
 
 
 def _draw_exact(axes: Axes, run: Run) -> None:
+    if isinstance(run, LinearModelRun) and run.is_estimated:
+        draw_band(axes, run.attempted_trajectory.interval("suboptimality"), BLUE, "average over replicas")
     errors = plain_floats(run.attempted_trajectory.server_suboptimality)
     times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
     _draw_known(axes, run, np.array(times[: len(errors)]), errors)
