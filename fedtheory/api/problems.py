@@ -45,8 +45,8 @@ def problem_from(
     least-squares problem in a run file: ``standardize``, ``intercept``, ``shares``, ``ridge``, ``batch``, ...
 
     A data frame whose column is named as `outputs` is prepared as `fedtheory data` and `fedtheory plan` prepare a
-    file: features are standardised where their scales are far apart, and a column of ones is added.  Arrays are taken
-    as they are, as the formula says.  ``standardize`` and ``intercept`` overrule both.
+    file: features are standardised where their scales are far apart, a column of ones is added, and clients weigh by
+    their rows.  Arrays are taken as they are, as the formula says, and clients count alike.  Keys overrule both.
     Raises `InputError` with the row and the column of what is no number, where the shapes do not fit, or where rows
     have no client.
 
@@ -69,6 +69,8 @@ def problem_from(
         raise InputError("client", "expected whose each row is, or a number of clients")
     usual = USUAL if is_frame(inputs) and isinstance(outputs, str) else {}
     table: dict[str, Any] = {**usual, **keys}
+    if "weights" in keys and "shares" not in keys:
+        table.pop("shares", None)
     table["start"] = start if isinstance(start, str) else [*map(float, start)]
     if clients is not None:
         table |= {"clients": clients, "split": split, "seed": seed}

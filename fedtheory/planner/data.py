@@ -23,7 +23,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     texts, are rounds (100 where not given), local_steps (1), local_step_size
     (1/(4L)), server_step_size (1), and the keys of a least-squares problem in a
     run file: target, client and features name columns, others are batch, shares,
-    standardize and intercept (as `fedtheory data` chooses them), ridge,
+    standardize and intercept (as `fedtheory data` chooses all three), ridge,
     clients, split, concentration and seed.
     Raises `InputError` for others, and for files that cannot be read.
     """

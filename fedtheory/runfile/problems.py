@@ -70,7 +70,7 @@ def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
 
 AUTOMATIC = "auto"
 """Of `standardize` and `intercept`: as the data need it."""
-USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC}
+USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
 """Keys of a problem on data where nobody chose them."""
 
 

@@ -217,7 +217,7 @@ def test_the_largest_step_size_is_covered(command, write_run, data_folder: Path)
 
 def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path) -> None:
     """In the plan of a file: which rounds and local steps it assumed, and that clients count alike."""
-    words = " ".join(command("plan", data_folder / "good.csv", "--source", "lecture27").out.split())
+    words = " ".join(command("plan", data_folder / "good.csv", "shares=equal", "--source", "lecture27").out.split())
     assert "1 local step, 100 rounds" in words
     assert "clients have 2 to 6 rows and the same weight" in words
 
@@ -225,7 +225,7 @@ def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path)
 def test_data_alone(command, write_run, data_folder) -> None:
     """A data file with a client column is planned like the run file that names it."""
     file = data_folder / "good.npz"
-    settings = ("rounds=4", "local_steps=3", "local_step_size=1/100", "intercept=false")
+    settings = ("rounds=4", "local_steps=3", "local_step_size=1/100", "intercept=false", "shares=equal")
     alone = command("plan", file, *settings, "--claim", THEOREM, "--json").document
     path = data_folder / "run.toml"
     path.write_text(write_run(base=ROWS).read_text(), encoding="utf-8")

@@ -151,6 +151,15 @@ def test_all_bad_columns_are_named_at_once(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_the_last_two_columns_are_named_where_they_do_not_fit(tmp_path: Path) -> None:
+    """A file with its columns in another order: the message says which two were taken, and what to do."""
+    with pytest.raises(InputError, match="'price' is read as target and 'age' as client, the last two columns: name"):
+        _loaded(tmp_path, "hospital,price,age\nA,1,2\nB,2,3\n")
+    with pytest.raises(InputError) as caught:
+        _loaded(tmp_path, "a,y,client\nx,1,2\n", choice=NAMED)
+    assert "last two" not in str(caught.value)
+
+
 @pytest.mark.parametrize("sign", [",", ";"])
 def test_chunks_make_one_table(sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows in chunks of three are the rows of the file; the line of a bad cell is that of an editor."""

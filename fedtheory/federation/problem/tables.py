@@ -69,7 +69,8 @@ def read_rows(source: Source, choice: Choice) -> Rows:
         if labels is not None:
             labels.add(chunk.columns[-1], chunk.rows)
         parts.append(part)
-    _require_fine(source.header.source, [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]])
+    columns: list[NumberColumn | LabelColumn] = [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]]
+    _require_fine(source.header.source, columns, choice, roles)
     features, outputs = _joined(parts, len(roles.features))
     kept = [place for place, name in enumerate(roles.features) if not _is_index(name, features[:, place], choice)]
     return Rows(
@@ -93,11 +94,14 @@ def _joined(parts: list[Array], features: int) -> tuple[Array, Array]:
     return inputs, outputs
 
 
-def _require_fine(source: str, columns: Sequence[NumberColumn | LabelColumn]) -> None:
+def _require_fine(source: str, columns: Sequence[NumberColumn | LabelColumn], choice: Choice, roles: Roles) -> None:
     """Raise `InputError` with the first bad cell of each column."""
     troubles = [trouble for column in columns if (trouble := column.trouble) is not None]
     if troubles:
         more = f" and {len(troubles) - _MOST_TROUBLES} more columns" if len(troubles) > _MOST_TROUBLES else ""
+        if choice.target is None and choice.client is None:
+            more += f"; {roles.target!r} is read as target and {roles.client!r} as client, the last two columns: "
+            more += "name others as target and client"
         raise InputError(KEY, f"{source}: {'; '.join(troubles[:_MOST_TROUBLES])}{more}")
 
 
