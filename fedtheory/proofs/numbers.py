@@ -242,7 +242,7 @@ def numbers_of(claim: Claim) -> Numbers:
     return _numbers_of(claim, ())
 
 
-_FLAT = (q.smoothness, q.sample_smoothness)
+_FLAT = (q.smoothness, q.sample_smoothness, q.objective_smoothness)
 """Constants that are zero where all objectives are flat."""
 
 
@@ -272,7 +272,8 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
     curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
-    vanishing = NONNEGATIVE.union(flat).difference(curved)
+    limits = frozenset(_FLAT).difference(flat)
+    vanishing = NONNEGATIVE.union(flat).difference(curved, limits)
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
@@ -282,7 +283,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
         divisors=frozenset(
             symbol
             for symbol, notion in (named | own).items()
-            if notion in curved or (symbol in named and _is_divided_by(claim, symbol, notion))
+            if notion in curved or (symbol in named and (notion in limits or _is_divided_by(claim, symbol, notion)))
         ),
         nonzero=denominator_factors(sides_of(claim)),
         definitions=_means_of_numbers(letters_of(claim)),

@@ -65,7 +65,9 @@ def with_common_shape(theory: Theory, claim: Claim) -> Theory:
     letter, every = letters_of(claim), theory.objectives | theory.client_objectives
     is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
     # Where a claim names the clients' own constants they have these, and not the largest of them.
-    own = {client: constant for client, constant in theory.smooth.items() if client in theory.client_objectives}
+    # So does F, where the claim names no constant of all clients.
+    named = theory.client_objectives if letter.has(q.smoothness) else every
+    own = {objective: constant for objective, constant in theory.smooth.items() if objective in named}
     return replace(
         theory,
         convex=every if a.convex_and_smooth in claim.assumptions else frozenset(),
