@@ -77,7 +77,7 @@ $(DOCS_READY): $(READY)
 	touch $@
 
 $(READY): $(REPORT_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[course,dask,data,report,sweep,test,worst-case]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[course,dask,data,report,search,sweep,test,worst-case]'
 	touch $@
 
 # The report alone needs half of the packages.

@@ -3,6 +3,12 @@
 Nothing rests on it: what a search returns is a document, which the kernel examines like any other.
 
     finding     the family for a claim, and its budget
+    terms       statements about points and steps from named inequalities and squares
+    candidates  the inequalities that a theory has
+    exact       coefficients as rational functions
+    conic       which inequalities a sum needs, by semidefinite programs
+    blocks      scalars as rows and Gram matrices, and sums of squares
+    dimensions  units, which coefficients have to agree with
     known       bounds on runs from proved claims and facts
     premises    what is proved, as linear forms in the quantities of a claim
     positivity  numbers that are not negative, as sums of products

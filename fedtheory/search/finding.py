@@ -11,10 +11,14 @@ from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Place
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.terms import search_terms
 
 EFFORT = 6 * 10**7
 """Units of work that a search may take unless told otherwise: some seconds."""
-_FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {"run": search_known}
+_FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {
+    "run": search_known,
+    **dict.fromkeys(("points", "step", "path"), search_terms),
+}
 
 
 def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:

@@ -31,10 +31,10 @@ PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq
 Form = Mapping[Expr, Quotient]
 """A linear form: the coefficient of each quantity, and the number without any under one."""
 _OBJECTIVES = (a.smooth, a.convex_and_smooth, a.strongly_convex_clients, a.lipschitz_losses, a.least_squares_loss)
-_SUPPOSABLE: Mapping[Assumption, Quantity] = {
-    a.convex_and_smooth: q.smoothness,
-    a.smooth: q.smoothness,
-    a.strongly_convex_clients: q.strong_convexity,
+_SUPPOSABLE: Mapping[Assumption, Sequence[Quantity]] = {
+    a.convex_and_smooth: (q.smoothness, q.objective_smoothness),
+    a.smooth: (q.smoothness, q.objective_smoothness),
+    a.strongly_convex_clients: (q.strong_convexity,),
 }
 """Assumptions that a claim may mean without saying so, and the constant that it has to name.
 
@@ -87,16 +87,18 @@ def known_claims(claim: Claim) -> list[Known]:
         if wanted and wanted <= notions:
             statement = statement_of(name)
             missing = [one for one in statement.assumptions if not check_assumed(claim, [one], "").holds]
-            if all(_is_supposable(one, claim) for one in missing):
+            if set(missing) <= set(supposable(claim)):
                 found.append(Known(statement, missing))
     own = set(claim.notation.values())
     return sorted(found, key=lambda one: len(one.missing) + 3 * len(set(one.claim.notation.values()) - own))
 
 
-def _is_supposable(assumption: Assumption, claim: Claim) -> bool:
+def supposable(claim: Claim) -> list[Assumption]:
+    """What a claim may mean without saying so: none where it says anything of the objectives."""
     if claim.is_published or any(one in _OBJECTIVES for one in claim.assumptions):
-        return False
-    return _SUPPOSABLE.get(assumption) in claim.notation.values()
+        return []
+    named = set(claim.notation.values())
+    return [assumption for assumption, constants in _SUPPOSABLE.items() if named & set(constants)]
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from fedtheory.kernel import Numbers, is_ordering, slack
+from fedtheory.kernel import Numbers, Rejected, is_ordering, slack
 from fedtheory.kernel.expressions import Expr, ends
 from fedtheory.kernel.work import spend
 
@@ -65,6 +65,23 @@ def draw_samples(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     return Samples(used, at[:, holds])
 
 
+def draw_generic(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
+    """A few points inside the conditions, of ordinary size: what holds at all of them holds as an identity."""
+    used = sorted(set(letters).union(*(one.free_symbols for one in conditions if is_ordering(one))), key=str)
+    random = np.random.default_rng(len(used))
+    tries = 4000
+    at = np.exp(random.uniform(-2.5, 1.0, (len(used), tries)))
+    for place, letter in enumerate(used):
+        if letter in numbers.at_least or letter in numbers.integer:
+            at[place] = numbers.at_least.get(letter, 0) + random.integers(1, 6, tries)
+    holds = np.ones(tries, dtype=bool)
+    for condition in conditions:
+        if is_ordering(condition):
+            spend(_EVALUATION * tries)
+            holds &= _values(slack(condition), used, at) > 1e-9
+    return Samples(used, at[:, holds][:, :count])
+
+
 def _drawn(letter: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
     if letter in numbers.at_least or letter in numbers.integer:
         counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)
@@ -112,8 +129,11 @@ def _mover(
 
 def _values(expression: Expr, letters: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
     function: Any = sp.lambdify(list(letters), expression, modules="numpy", cse=False)
-    with np.errstate(all="ignore"):
-        found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
+    try:
+        with np.errstate(all="ignore"):
+            found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
+    except NameError:
+        raise Rejected(f"{expression} has means over clients, which are not sampled") from None
     return np.broadcast_to(found, at.shape[1:])
 
 

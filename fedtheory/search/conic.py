@@ -1,0 +1,158 @@
+"""Which inequalities a sum needs: semidefinite programs at numbers that satisfy the conditions.
+
+The solver is Clarabel, of the extra `search`; where it is missing no certificate for steps and points is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from fedtheory.errors import InputError
+from fedtheory.kernel.quotients import Quotient
+from fedtheory.kernel.work import spend
+from fedtheory.search.blocks import APART, NOISE, SHARED, Blocks, vectors_of
+from fedtheory.search.samples import Samples
+
+_SOLVED = ("Solved", "AlmostSolved")
+_PROGRAM = 20_000
+"""Units of work of one program, which takes milliseconds."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The problem at each sample: a goal and candidates as vectors of rows, and of triangles of matrices."""
+
+    goals: NDArray[np.float64]
+    """Of shape (samples, entries)."""
+    candidates: NDArray[np.float64]
+    """Of shape (samples, entries, candidates)."""
+    rows: int
+    sizes: Sequence[int]
+
+    def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Weights of some candidates at a sample, not negative, with the least cost; None where there are none."""
+        clarabel = solver()
+        from scipy.sparse import csc_matrix, vstack
+
+        spend(_PROGRAM)
+        columns = self.candidates[sample][:, list(chosen)]
+        cones = [clarabel.ZeroConeT(self.rows)] if self.rows else []
+        cones += [clarabel.PSDTriangleConeT(size) for size in self.sizes]
+        cones.append(clarabel.NonnegativeConeT(len(chosen)))
+        matrix = vstack([csc_matrix(columns), csc_matrix(-np.eye(len(chosen)))]).tocsc()
+        right = np.concatenate([self.goals[sample], np.zeros(len(chosen))])
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.max_threads = 1
+        empty = csc_matrix((len(chosen), len(chosen)))
+        found = clarabel.DefaultSolver(empty, costs[list(chosen)], matrix, right, cones, settings).solve()
+        return np.asarray(found.x) if str(found.status) in _SOLVED else None
+
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        return len(self.goals)
+
+
+def solver() -> Any:
+    """Clarabel; `InputError` with what to install where it is missing."""
+    try:
+        import clarabel
+    except ImportError:
+        raise InputError("search", "needs Clarabel for steps and points: pip install 'fedtheory[search]'") from None
+    return clarabel
+
+
+def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks]) -> Programs:
+    """The programs at some points."""
+    every = [goal, *candidates]
+    rows = sorted({row for one in every for row in one.rows}, key=str)
+    places: list[tuple[tuple[str, sp.Expr, sp.Expr], float]] = []
+    sizes = []
+    joined = {key: None for one in every for key in one.matrices}
+    for block in (SHARED, APART, NOISE):
+        vectors = vectors_of(joined, block)
+        if vectors:
+            sizes.append(len(vectors))
+            places += [
+                ((block, vectors[row], vectors[column]), 1.0 if row == column else sqrt(2))
+                for column in range(len(vectors))
+                for row in range(column + 1)
+            ]
+    value = _evaluator(samples)
+    count = samples.at.shape[1]
+    table = np.zeros((len(every), count, len(rows) + len(places)))
+    for number, one in enumerate(every):
+        for place, row in enumerate(rows):
+            if row in one.rows:
+                table[number, :, place] = value(one.rows[row])
+        for place, (key, scale) in enumerate(places, start=len(rows)):
+            if key in one.matrices:
+                table[number, :, place] = scale * value(one.matrices[key])
+    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes)
+
+
+def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
+    known: dict[sp.Expr, NDArray[np.float64]] = {}
+
+    def value(number: Quotient) -> NDArray[np.float64]:
+        expression = number.expression
+        if expression not in known:
+            known[expression] = samples.values(expression)
+        return known[expression]
+
+    return value
+
+
+def least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
+    """Candidates that suffice at every sample, none of which can be left out; None where all of them do not.
+
+    Each attempt prefers others: the first one small weights, the next ones some at random.
+    """
+    everything = list(range(programs.candidates.shape[2]))
+    random = np.random.default_rng(attempt)
+    costs = np.ones(len(everything)) if attempt == 0 else np.exp(random.uniform(-1.5, 1.5, len(everything)))
+    first = [programs.solve(sample, everything, costs) for sample in range(programs.count)]
+    if any(weights is None for weights in first):
+        return None
+    largest = np.max([weights for weights in first if weights is not None], axis=0)
+    kept = [one for one in everything if largest[one] > 1e-6]
+    if not _suffices(programs, kept):
+        kept = everything
+    for one in sorted(kept, key=lambda place: largest[place]):
+        fewer = [other for other in kept if other != one]
+        if _suffices(programs, fewer):
+            kept = fewer
+    return kept
+
+
+def _suffices(programs: Programs, chosen: Sequence[int]) -> bool:
+    costs = np.ones(programs.candidates.shape[2])
+    if not chosen:
+        return False
+    return all(programs.solve(sample, chosen, costs) is not None for sample in range(programs.count))
+
+
+_UNBOUNDED = 1e12
+
+
+def interval(programs: Programs, chosen: Sequence[int], which: int) -> list[tuple[float, float]]:
+    """Between which weights a candidate may have at each sample, others of the chosen ones as they must be."""
+    found = []
+    for sample in range(programs.count):
+        ends = []
+        for sign in (1.0, -1.0):
+            costs = np.zeros(programs.candidates.shape[2])
+            costs[which] = sign
+            weights = programs.solve(sample, chosen, costs)
+            open_end = 0.0 if sign > 0 else _UNBOUNDED
+            ends.append(open_end if weights is None else float(weights[list(chosen).index(which)]))
+        found.append((ends[0], ends[1]))
+    return found

@@ -1,0 +1,84 @@
+"""Physical dimensions: coefficients of inequalities that are measured in other units than a statement are not tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr, Gradient
+from fedtheory.kernel.quotients import Quotient
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities.notion import Notion
+from fedtheory.search.blocks import NOISE, Blocks
+
+Dimension = tuple[int, int]
+"""Powers of the unit of length and of the unit of objective values."""
+_LENGTH, _VALUE, _GRADIENT, _NONE = (1, 0), (0, 1), (-1, 1), (0, 0)
+_OF: Mapping[Notion, Dimension] = {
+    **dict.fromkeys((q.local_step_size, q.client_step_size, q.effective_step_size), (2, -1)),
+    **dict.fromkeys((q.smoothness, q.objective_smoothness, q.client_smoothness, q.sample_smoothness), (-2, 1)),
+    **dict.fromkeys((q.strong_convexity, q.smallest_curvature, q.client_strong_convexity), (-2, 1)),
+    **dict.fromkeys((q.noise_deviation, q.gradient_dissimilarity, q.mean_dissimilarity, q.second_moment), _GRADIENT),
+    **dict.fromkeys((q.clients, q.participants, q.local_steps, q.rounds, q.iterations, q.server_step_size), _NONE),
+    q.initial_distance: _LENGTH,
+    q.initial_gap: _VALUE,
+}
+
+
+class Dimensions:
+    """The dimensions of a claim's letters."""
+
+    def __init__(self, claim: Claim) -> None:
+        known = {**claim.where, **claim.notation}
+        self._letters = {symbol: _OF[notion] for symbol, notion in known.items() if notion in _OF}
+
+    def of_number(self, number: Expr) -> Dimension | None:
+        """The dimension of a rational function; None where it is not homogeneous, or has letters that are not known."""
+        if number.is_Rational:
+            return _NONE
+        if number.is_Symbol:
+            return self._letters.get(number)
+        if number.is_Pow and number.exp.is_Integer:
+            base = self.of_number(number.base)
+            return None if base is None else _times(base, int(number.exp))
+        parts = [self.of_number(part) for part in number.args]
+        if number.is_Mul:
+            return None if None in parts else _sum([part for part in parts if part is not None])
+        return parts[0] if number.is_Add and len(set(parts)) == 1 else None
+
+    def of_blocks(self, blocks: Blocks) -> Dimension | None:
+        """The dimension of a scalar; None where its parts differ."""
+        entries: list[tuple[Dimension, Quotient]] = [(_of_row(row), number) for row, number in blocks.rows.items()]
+        entries += [
+            (_times(_GRADIENT, 2) if block == NOISE else _sum([_of_vector(one) for one in pair]), number)
+            for (block, *pair), number in blocks.matrices.items()
+        ]
+        found = set()
+        for dimension, number in entries:
+            own = self.of_number(sp.factor(number.expression))
+            found.add(None if own is None else _sum([own, dimension]))
+        return found.pop() if len(found) == 1 else None
+
+
+def _of_row(row: Expr) -> Dimension:
+    return _NONE if row == 1 else _VALUE
+
+
+def _of_vector(vector: Expr) -> Dimension:
+    inside = vector.args[0] if isinstance(vector, Average) else vector
+    return _GRADIENT if inside.has(Gradient) else _LENGTH
+
+
+def _times(dimension: Dimension, factor: int) -> Dimension:
+    return dimension[0] * factor, dimension[1] * factor
+
+
+def _sum(dimensions: list[Dimension]) -> Dimension:
+    return sum(one[0] for one in dimensions), sum(one[1] for one in dimensions)
+
+
+def quotient_of(one: Dimension | None, other: Dimension | None) -> Dimension | None:
+    """The dimension of what makes one of the other; None where either is not known."""
+    return None if one is None or other is None else (one[0] - other[0], one[1] - other[1])

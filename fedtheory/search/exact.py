@@ -1,0 +1,183 @@
+"""Coefficients of terms as rational functions: linear equations, and the simplest values for what they leave free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.kernel import Rejected, Term, Theory
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
+from fedtheory.kernel.work import spend
+from fedtheory.search.blocks import Blocks, plus, squares_of, times, vectors_of
+from fedtheory.search.candidates import Candidate
+from fedtheory.search.conic import Programs, interval
+from fedtheory.search.dimensions import Dimensions, quotient_of
+from fedtheory.search.positivity import Signs
+from fedtheory.search.samples import Samples
+
+_MINUS = quotient(sp.S.NegativeOne)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Candidates that suffice at every sample."""
+
+    candidates: Sequence[Candidate]
+    places: Sequence[int]
+    programs: Programs
+    samples: Samples
+    dimensions: Dimensions
+
+
+@dataclass
+class System:
+    """Coefficients of the chosen candidates as rational functions, some of them free."""
+
+    goal: Blocks
+    chosen: Sequence[Candidate]
+    known: dict[int, dict[int, Quotient]]
+    """Each coefficient that is solved for, as a sum of free ones; -1 stands for the number one."""
+
+    def rest(self) -> dict[int, Blocks]:
+        """What the candidates leave of the goal: a part without free coefficients, and one for each of those."""
+        parts: dict[int, Blocks] = {-1: self.goal}
+        empty = Blocks({}, {})
+        for place, candidate in enumerate(self.chosen):
+            for free, factor in self.known.get(place, {place: ONE}).items():
+                parts[free] = parts.get(free, empty).plus(candidate.blocks, _MINUS * factor)
+        return parts
+
+    def impose(self, equation: Mapping[int, Quotient]) -> bool:
+        """Solve an equation, the sum of multiples of free coefficients, for one of them; False where none solves it."""
+        unknown = [free for free, factor in equation.items() if free >= 0 and factor]
+        if not unknown:
+            return not equation.get(-1, ZERO)
+        pivot = unknown[0]
+        inverse = quotient(-1 / equation[pivot].expression)
+        solved = {free: times(factor, inverse) for free, factor in equation.items() if free != pivot and factor}
+        self.known[pivot] = {pivot: ONE}
+        for place, sums in list(self.known.items()):
+            if pivot in sums:
+                factor = sums.pop(pivot)
+                for free, other in solved.items():
+                    sums[free] = plus(sums.get(free, ZERO), times(factor, other))
+                self.known[place] = {free: number for free, number in sums.items() if number}
+        return True
+
+    @property
+    def free(self) -> list[int]:
+        """Candidates whose coefficients are not determined."""
+        return [place for place in range(len(self.chosen)) if place not in self.known]
+
+
+def solve_exactly(system: System, choice: Choice, theory: Theory, signs: Signs) -> list[Term] | None:
+    """Terms with coefficients as rational functions; what is free takes one simple value after the other."""
+    try:
+        return _solved(system, choice, theory, signs)
+    except Rejected:
+        return None
+
+
+def _solved(system: System, choice: Choice, theory: Theory, signs: Signs) -> list[Term] | None:
+    if not _reduced(system):
+        return None
+    if not system.free:
+        return _finished(system, theory, signs)
+    if len(system.free) > _MOST_FREE:
+        return None
+    place = system.free[0]
+    between = interval(choice.programs, choice.places, choice.places[place])
+    dimensions = choice.dimensions
+    expected = quotient_of(*map(dimensions.of_blocks, (system.goal, choice.candidates[place].blocks)))
+    values = simple_values(between, choice.samples)
+    fitting = (one for one in values if expected is None or dimensions.of_number(one) in (expected, None))
+    for number in islice(fitting, _MOST_VALUES):
+        other = System(system.goal, system.chosen, {key: dict(sums) for key, sums in system.known.items()})
+        if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
+            found = _solved(other, choice, theory, signs)
+            if found is not None:
+                return found
+    return None
+
+
+_MOST_FREE = 3
+_MOST_VALUES = 6
+"""Values that a free coefficient may take."""
+
+
+def _finished(system: System, theory: Theory, signs: Signs) -> list[Term] | None:
+    coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
+    if not all(signs.is_nonnegative(number.expression) for number in coefficients):
+        return None
+    rest = system.rest()[-1]
+    squares = squares_of(rest.matrices, theory, signs) if not rest.rows else None
+    if squares is None:
+        return None
+    return [candidate.term(c) for candidate, c in zip(system.chosen, coefficients, strict=True) if c] + squares
+
+
+def _reduced(system: System) -> bool:
+    """Let rows cancel, and inner products of vectors without a square; False where they cannot."""
+    while True:
+        parts = system.rest()
+        equations = list(_equations(parts))
+        if not equations:
+            return True
+        if not system.impose(equations[0]):
+            return False
+
+
+def _equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
+    rows = {row for each in parts.values() for row in each.rows}
+    for row in sorted(rows, key=str):
+        yield {free: each.rows[row] for free, each in parts.items() if row in each.rows}
+    keys = {key: None for each in parts.values() for key in each.matrices}
+    for block in sorted({name for name, *_ in keys}):
+        for side in vectors_of(keys, block):
+            if (block, side, side) not in keys:
+                for key in (key for key in keys if key[0] == block and side in key[1:]):
+                    yield {free: each.matrices[key] for free, each in parts.items() if key in each.matrices}
+
+
+_FACTORS = [sp.Rational(*pair) for pair in ((1, 1), (1, 2), (2, 1), (1, 4), (4, 1), (3, 2), (3, 1), (1, 3), (3, 4))]
+
+
+def _powers(letters: int) -> list[tuple[int, ...]]:
+    """Powers of letters, few and small ones: what is divided by counts more, and none is above two."""
+    found = {(0,) * letters}
+    for count in range(1, min(letters, _MOST_LETTERS) + 1):
+        for places in combinations(range(letters), count):
+            for powers in product((1, 2, -1, -2), repeat=count):
+                each = dict(zip(places, powers, strict=True))
+                found.add(tuple(each.get(place, 0) for place in range(letters)))
+    return sorted(found, key=lambda powers: (sum(p if p > 0 else -1.5 * p for p in powers), powers))[:_MOST_POWERS]
+
+
+_MOST_LETTERS = 3
+_MOST_POWERS = 3000
+
+
+def simple_values(between: Sequence[tuple[float, float]], samples: Samples) -> Iterator[Expr]:
+    """Rationals times powers of letters that lie between bounds at every point: first those at an end, then others."""
+    low, high = np.array(between).T
+    below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
+    logs = np.log(samples.at)
+    inside = []
+    for exponents in _powers(len(samples.letters)):
+        spend(200)
+        value = np.exp(np.array(exponents) @ logs) if exponents else np.ones(len(low))
+        for factor in _FACTORS:
+            number = float(factor) * value
+            if not ((number >= low - below) & (number <= high + above)).all():
+                continue
+            written = sp.Mul(factor, *(one**power for one, power in zip(samples.letters, exponents, strict=True)))
+            if (np.abs(number - low) <= below).all() or (np.abs(number - high) <= above).all():
+                yield written
+            else:
+                inside.append(written)
+    yield from inside
