@@ -218,3 +218,15 @@ def test_zero_in_the_place_of_a_letter() -> None:
     """Zero has no terms, and powers of it none either."""
     zero = ONE - ONE
     assert polynomials.composed(x**2 * y + z**2 + y + 3, [zero, y, zero, *others]) == y + 3
+
+
+def test_the_work_of_a_quotient_is_that_of_both_its_parts() -> None:
+    """Numbers of a thousand words cost as much in the numerator as in the denominator, and more than small ones."""
+
+    def work(numerator: object, denominator: object) -> int:
+        with limited(None) as meter:
+            polynomials.lowest(numerator, denominator)
+        return meter.spent
+
+    large, small = 2**64_000 * x + 1, y + 2
+    assert work(large, small) == work(small, large) > 100 * work(x + 1, small)

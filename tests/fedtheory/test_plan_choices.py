@@ -13,14 +13,15 @@ from planned_runs import LIU, THEOREM, a_run
 from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, plan
+from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, plan, settling
 from fedtheory.planner.admissible import Edge, largest_count
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import _widest
 from fedtheory.planner.bound import STEP, STEPS, bound_of_run
 from fedtheory.planner.closed_rounds import Rounds
+from fedtheory.planner.description import _scale
 from fedtheory.planner.exact import GRID, lowest
-from fedtheory.planner.measured import _between
+from fedtheory.planner.measured import _between, covering_bound
 from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
@@ -170,3 +171,29 @@ def test_the_fewest_rounds_where_all_step_sizes_need_more_than_planned() -> None
     found = RoundsNeeded(errors, q.final_suboptimality, accuracy).best()
     assert found.reached
     assert found.rounds == min(needed(step / 1000) for step in range(300, 1900)) == needed(found.step_size)
+
+
+def test_a_limit_is_solved_for_in_few_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On x^2/2 with noise of variance 1 the second moment tends to eta / (2 - eta), which is 1/3 at eta = 1/2."""
+    setting = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]), noise=FLOAT.array([1.0]))
+    run = Run(setting, fedavg(setting, rounds=3, local_step_size=0.5))
+    for most, expected in ((1, pytest.approx(1 / 6)), (0, None)):
+        monkeypatch.setattr(settling, "_MOST_DIMENSIONS", most)
+        assert settling.limit_of(run, q.final_suboptimality) == expected
+    assert settling.limit_of(run, q.average_suboptimality) is None
+
+
+def test_no_bound_covers_a_run_against_its_assumptions() -> None:
+    """The theorem is about servers that add the averaged change as it is, and steps that are alike."""
+    run = a_run()
+    assert covering_bound(THEOREM, run) is not None
+    for changed in ({"local_steps": (1, 2)}, {"server_step_size": 0.5}):
+        other = fedavg(run.problem, rounds=5, local_step_size=0.05, **changed)
+        assert covering_bound(THEOREM, Run(run.problem, other)) is None
+
+
+def test_the_scale_of_a_column() -> None:
+    """Average, deviation, smallest and largest entry: of 1, 1, 4 these are 2, sqrt(2), 1 and 4."""
+    found = _scale("a", np.array([1.0, 4.0, 1.0]))
+    assert (found.name, found.mean, found.least, found.largest) == ("a", 2.0, 1.0, 4.0)
+    assert found.deviation == pytest.approx(math.sqrt(2))

@@ -239,3 +239,17 @@ def test_the_batches_of_a_nearby_run_are_of_its_own_data() -> None:
         for client, (x, y) in enumerate(zip(oracle.data.inputs, oracle.data.outputs, strict=True)):
             assert float((x.T @ x)[0, 0]) == pytest.approx(float(near.problem.hessians[client, 0, 0]), rel=1e-14, abs=0)
             assert float((x.T @ y)[0]) == pytest.approx(float(near.problem.linear[client, 0]), rel=1e-14, abs=0)
+
+
+def test_no_simpler_run_is_sought_for_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rate is refuted by a ladder of runs, of which no search makes one simpler; nor is there one without a run."""
+
+    def search(*_: object) -> None:
+        raise AssertionError("expected no search")
+
+    monkeypatch.setattr(verdicts, "glance", search)
+    monkeypatch.setattr(verdicts, "shrink", search)
+    rate = verdicts._concluded("renard2022:goal-rate", [], Decision(), 0, None)
+    bound = verdicts._concluded("renard2022:lemma-2.3", [], Decision(), 0, None)
+    for found in (replace(rate, run={}), replace(bound, run=None)):
+        assert verdicts._simpler(found, 1.0, None) is found
