@@ -119,7 +119,7 @@ def _nearer(promise: Promise | None) -> str:
 
 
 def _at_its_own_step(promise: Promise) -> str:
-    kept = f"{_keeps(promise.plan, promise.value)} after the planned rounds"
+    kept = _keeps(promise.plan, promise.value, " after the planned rounds")
     return f"at step size {short_below(promise.step_size)} {kept}{_emptily(promise)}"
 
 
@@ -128,12 +128,12 @@ def _emptily(promise: Promise) -> str:
     return f", which is no promise: it is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
 
 
-def _keeps(plan: ClaimPlan, value: float) -> str:
+def _keeps(plan: ClaimPlan, value: float, when: str = "") -> str:
     measured = f", with {' and '.join(plan.measured)} measured on this run" if plan.measured else ""
     verdict = "of your own" if plan.claim.verdict is None else plan.claim.verdict
     is_known = plan.error in EXACT_ERRORS.values()
     meaning = "" if is_known else f" ({plan.error.meaning})"
-    return f"{plan.claim.id} ({verdict}) guarantees {plan.error.name} below {short(value)}{meaning}{measured}"
+    return f"{plan.claim.id} ({verdict}) guarantees {plan.error.name} below {short(value)}{when}{meaning}{measured}"
 
 
 def _limit(plan: ClaimPlan) -> str:
