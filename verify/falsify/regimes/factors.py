@@ -22,7 +22,7 @@ _MOST_STEPS = 14
 """Exponent of the local steps of all clients in a round."""
 _MOST_WITH_CLOCKS = 7
 """Exponent of the clients whose models are of several ages."""
-_MOST_HALVES = 3.32
+_MOST_HALVES = 2.585
 """Exponent of the clients of whom half take part: a claim may ask for an enumeration of all such sets."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from flint import fmpq
 
 from fedtheory.arithmetic import plain_float
@@ -27,8 +29,14 @@ def rounds_at(point: Point, step_size: fmpq, subject: Subject, speaks_of_steps: 
         return _whole_cycles(point)
     most = _most_steps(point, subject, steps)
     if speaks_of_steps:
-        most = min(most, _AT_EVERY_STEP // number_of_clients(point))
+        most = min(most, _AT_EVERY_STEP // max(number_of_clients(point), _sets_of_participants(point)))
     return max(1, min(round(_wished(point, step_size, steps)), most // steps, _MOST))
+
+
+def _sets_of_participants(point: Point) -> int:
+    """Sets of participants of a round, which a claim about each step may ask for one by one."""
+    clients = number_of_clients(point)
+    return math.comb(clients, clients // 2) if point.get("participation") == "half" else clients
 
 
 def _whole_cycles(point: Point) -> int:
