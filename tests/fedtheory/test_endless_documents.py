@@ -230,3 +230,10 @@ def test_the_work_of_a_quotient_is_that_of_both_its_parts() -> None:
 
     large, small = 2**64_000 * x + 1, y + 2
     assert work(large, small) == work(small, large) > 100 * work(x + 1, small)
+
+
+def test_terms_without_a_common_factor_are_at_least_as_many_as_there_are() -> None:
+    """Of x + 1 and (x + 1)(1 + x + y + z)^20 one keeps a term, and the other 23 over 3 of them."""
+    pair = (x + 1, (x + 1) * (1 + x + y + z) ** 20)
+    for one, other in (pair, pair[::-1]):
+        assert polynomials._terms_without_common_factor(one, other) >= 1771

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from verify.check.orders import order_of
 from verify.check.settle import settle
 from verify.check.sides import Values
 from verify.decided import Decision
+from verify.falsify.finding import Glance
 from verify.instances import FAMILIES
 from verify.trials import Outcome
 
@@ -253,3 +255,22 @@ def test_no_simpler_run_is_sought_for_a_rate(monkeypatch: pytest.MonkeyPatch) ->
     bound = verdicts._concluded("renard2022:lemma-2.3", [], Decision(), 0, None)
     for found in (replace(rate, run={}), replace(bound, run=None)):
         assert verdicts._simpler(found, 1.0, None) is found
+
+
+def test_a_search_follows_unless_it_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A claim of one's own that its instances support is searched, once: what was found before counts."""
+    file = tmp_path / "mine.py"
+    file.write_text("""from dataclasses import replace
+from fedtheory.language.registry import find
+CLAIM = replace(find("renard2022:lemma-2.3"), id="mine:drift", is_published=False)
+""")
+    target = f"{file}:CLAIM"
+    before, now = (
+        Glance(looked=7, applicable=7, counterexample=None),
+        Glance(looked=5, applicable=5, counterexample=None),
+    )
+    monkeypatch.setattr(verdicts, "glance", lambda _claim, _seconds: now)
+    monkeypatch.setattr(verdicts, "is_provable", lambda _claim: False)
+    for seen, looked in ((None, 5), (before, 7)):
+        found = verdicts._concluded(target, [_outcome(True)], Decision(), 1.0, seen)
+        assert found.searched == looked
