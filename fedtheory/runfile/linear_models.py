@@ -15,7 +15,7 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
-from fedtheory.runfile.problems import read_batches, read_problem, read_rows, read_shares
+from fedtheory.runfile.problems import read_batches, read_classes, read_problem, read_rows, read_shares
 from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import Table
 
@@ -44,10 +44,12 @@ def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
         raise InputError(
             table.path("kind"), f"expected one of {LOGISTIC}, {', '.join(REGRESSIONS)} on data, got {kind!r}"
         )
-    data, name = read_rows(table, folder)
     classes = None
     if kind == LOGISTIC:
-        data, classes = _with_labels(table, data)
+        data, name, names = read_classes(table, folder)
+        data, classes = _with_labels(table, data, names)
+    else:
+        data, name = read_rows(table, folder)
     start = read_start(table, data.inputs[0].shape[1])
     counts = np.array([len(outputs) for outputs in data.outputs])
     weights = read_shares(table, data)
@@ -80,22 +82,20 @@ def _ridge(table: Table) -> float:
     return ridge
 
 
-def _with_labels(table: Table, data: ClientData) -> tuple[ClientData, tuple[str, str]]:
-    """The rows with labels -1 and 1 for the smaller and the larger of two classes, and their names."""
-    outputs = np.concatenate(data.outputs)
-    classes = np.unique(outputs)
+def _with_labels(table: Table, data: ClientData, names: tuple[str, ...]) -> tuple[ClientData, tuple[str, str]]:
+    """The rows with labels -1 and 1 for the smaller and the larger of two classes, and what these are called."""
+    labels = np.unique(np.concatenate(data.outputs))
+    called = [names[int(label)] if names else f"{label:g}" for label in labels]
     key = table.path("target" if table.has("target") else "data")
-    if len(classes) == 1:
-        raise InputError(key, f"expected two classes, got the label {classes[0]:g} in all rows")
-    if len(classes) > 2:
-        shown = ", ".join(f"{label:g}" for label in classes[:4])
-        what = f"{len(classes)} different labels ({shown}{', ...' if len(classes) > 4 else ''})"
-        whole = (classes == np.round(classes)).all() and len(classes) <= _MANY
-        way_out = "keep the rows of two of them" if whole else 'use kind = "least-squares" or "huber" for numbers'
+    if len(labels) == 1:
+        raise InputError(key, f"expected two classes, got the label {called[0]} in all rows")
+    if len(labels) > 2:
+        what = f"{len(labels)} different labels ({', '.join(called[:4])}{', ...' if len(labels) > 4 else ''})"
+        are_classes = bool(names) or ((labels == np.round(labels)).all() and len(labels) <= _MANY)
+        way_out = "keep the rows of two of them" if are_classes else 'use kind = "least-squares" or "huber" for numbers'
         raise InputError(key, f"expected two classes, got {what}: {way_out}")
-    low, high = (float(label) for label in classes)
-    signed = tuple(np.where(part == high, 1.0, -1.0) for part in data.outputs)
-    return replace(data, outputs=signed), (f"{low:g}", f"{high:g}")
+    signed = tuple(np.where(part == labels[1], 1.0, -1.0) for part in data.outputs)
+    return replace(data, outputs=signed), (called[0], called[1])
 
 
 _MANY = 50

@@ -57,6 +57,14 @@ def read_rows(table: Table, folder: Path) -> tuple[ClientData, str]:
     return _inline_data(table) if table.has("inputs") else _split_rows(table, _named_data(table, folder))
 
 
+def read_classes(table: Table, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
+    """The same with labels as outputs, and the names of labels that are text: outputs are their places."""
+    if table.has("inputs"):
+        return *_inline_data(table), ()
+    data = _named_data(table, folder, has_classes=True)
+    return *_split_rows(table, data), data.classes
+
+
 def problem_on(table: Table, data: DataSet) -> Problem:
     """Least squares on a data set, by the keys of a `[problem]` table that say how."""
     return _on_rows(table, *_split_rows(table, data))
@@ -149,10 +157,10 @@ def _inline_data(table: Table) -> tuple[ClientData, str]:
     return ClientData(inputs, outputs), "given rows"
 
 
-def _named_data(table: Table, folder: Path) -> DataSet:
+def _named_data(table: Table, folder: Path, *, has_classes: bool = False) -> DataSet:
     """A data set by its name, or a file of the user's."""
-    name = table.text("data")
-    return load(str(folder / name) if name.endswith(FILES) else name, _columns(table))
+    name, choice = table.text("data"), replace(_columns(table), has_classes=has_classes)
+    return load(str(folder / name) if name.endswith(FILES) else name, choice)
 
 
 def _columns(table: Table) -> Choice:

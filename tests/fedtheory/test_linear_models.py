@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,26 @@ def test_mistakes_are_named(keys: dict[str, Any], message: str) -> None:
     """With what was given and what to do."""
     with pytest.raises(InputError, match=message):
         model_run(**keys)
+
+
+def test_labels_may_be_text(tmp_path: Path) -> None:
+    """Sorted, without the spaces around them: the later one is the class 1; missing ones are named."""
+    keys = {"kind": "logistic", "data": "pets.csv", "target": "pet", "client": "site", "ridge": 1}
+    rows = ["x,z,pet,site", "1,2,dog,a", "2,1,cat,a", "-1,3,cat,b", "1,1, dog ,b"]
+
+    def read(lines: list[str]) -> LinearModelRun:
+        (tmp_path / "pets.csv").write_text("\n".join(lines) + "\n")
+        run = parse_run({"problem": keys, "algorithm": STEP}, FLOAT, tmp_path)
+        assert isinstance(run, LinearModelRun)
+        return run
+
+    problem = read(rows).problem
+    assert problem.classes == ("cat", "dog")
+    assert problem.model.labels.tolist() == [1, -1, -1, 1]
+    with pytest.raises(InputError, match=r"3 different labels \(cat, cow, dog\): keep the rows of two of them"):
+        read([*rows, "1,1,cow,b"])
+    with pytest.raises(InputError, match="row 6, column 'pet': missing value"):
+        read([*rows, "1,1,,b"])
 
 
 @pytest.mark.parametrize("kind", ["huber", "log-cosh", "softplus"])

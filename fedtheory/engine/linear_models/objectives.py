@@ -94,6 +94,9 @@ class ModelSurrogate(Surrogate):
         self._centred = problem.centred
 
     def _minimiser(self, weights: Array, near: Array) -> Array:
+        if weights[0] > 0 and (weights * self.problem.weights[0] == self.problem.weights * weights[0]).all():
+            # A multiple of F: to look for its minimiser again would find rounding errors.
+            return near - near
         try:
             return minimum_of(self._centred.model, weights / weights.sum(), near).point
         except NoMinimiser:

@@ -20,8 +20,10 @@ GROUPS = 20
 """Independent groups of replicas, whose averages an interval is made of."""
 LARGEST = 1e145
 """Numbers whose squares fit into double precision, with room for constants."""
-_BUDGET = 2e10
-"""Multiplications that all replicas of a run may take together."""
+_BUDGET = 5e9
+"""Multiplications that all replicas of a run may take together: some seconds."""
+_LOSS = 60
+"""Multiplications that a loss with its slope costs."""
 FEW, MANY = 20, 200
 """Replicas at least, and where the budget allows for as many."""
 
@@ -70,7 +72,7 @@ def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
     """About how many multiplications a round of one replica takes, with the error of the server's model."""
     counts, steps = problem.model.counts, np.array(algorithm.work.steps)
     rows = np.full(len(counts), problem.oracle.batch) if isinstance(problem.oracle, RowBatches) else counts
-    return 2 * problem.dimension * int(steps @ rows + counts.sum())
+    return 2 * (problem.dimension + _LOSS) * int(steps @ rows + counts.sum())
 
 
 def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int) -> Iterator[ReplicaRound]:

@@ -74,10 +74,8 @@ class Replicas:
     def _measure(self, models: Array) -> tuple[Array, ...]:
         """Of models (R, d), measured from the centre: group averages of what the server is judged by."""
         centred, average = self.problem.centred, self.average
-        slopes = centred.slopes(models)
-        right = centred.accuracies(models) if self.problem.classes is not None else np.zeros(self.count)
-        measured = (centred.values(models), _squares(models), _squares(slopes), right)
-        return (average(models), *map(average, measured))
+        values, slopes, right = centred.model.measured(centred.row_weights, models)
+        return (average(models), *map(average, (values, _squares(models), _squares(slopes), right)))
 
     @cached_property
     def local(self) -> _Local:
@@ -95,8 +93,8 @@ class Replicas:
         centred, average = self.problem.centred, self.average
         points = np.einsum("m,rmd->rd", self.problem.weights, local)
         drift = _squares(local - points[:, None])
-        measured = (centred.values(points), _squares(points), _squares(centred.slopes(points)), drift)
-        return tuple(map(average, measured))
+        values, slopes, _ = centred.model.measured(centred.row_weights, points)
+        return tuple(map(average, (values, _squares(points), _squares(slopes), drift)))
 
     def _largest_gradients(self, each: ReplicaRound) -> Array:
         steps, found = np.array(self.algorithm.work.steps), np.zeros((self.groups, self.problem.clients))

@@ -108,6 +108,35 @@ class NumberColumn:
 
 
 @dataclass
+class ClassColumn(NumberColumn):
+    """A column of labels, numbers or text."""
+
+    _known: dict[object, int] = field(default_factory=dict)
+    """The place of each cell that occurs."""
+
+    def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
+        """Part of the column as places of its cells among those that occur, (n,); missing ones are counted."""
+        known = self._known
+        texts = cells.tolist() if isinstance(cells, np.ndarray) else cells
+        places = np.fromiter((known.setdefault(cell, len(known)) for cell in texts), float, len(texts))
+        missing = np.isin(places, [place for cell, place in known.items() if is_missing(cell)])
+        if missing.any():
+            self.bad += int(missing.sum())
+            first = int(missing.argmax())
+            self.first_bad = self.first_bad or (rows[first], texts[first])
+        return places
+
+    def labels(self, places: Array) -> tuple[Array, tuple[str, ...]]:
+        """The labels of cells by their places, (n,): numbers where all are, else their order among the names."""
+        numbers = [number_of(cell, self.decimal) for cell in self._known]
+        if not any(number is None for number in numbers):
+            return np.array(numbers, dtype=float)[places.astype(np.intp)], ()
+        texts = [label_of(cell) for cell in self._known]
+        names = sorted(set(texts))
+        return np.array([float(names.index(text)) for text in texts])[places.astype(np.intp)], tuple(names)
+
+
+@dataclass
 class LabelColumn:
     """A column that says whose a row is."""
 

@@ -22,11 +22,13 @@ class Choice:
     target: str | None = None
     client: str | None = None
     features: tuple[str, ...] | None = None
+    has_classes: bool = False
+    """Whether the target has labels, which may be text."""
 
     @property
     def is_made(self) -> bool:
         """Whether anything is named."""
-        return self != Choice()
+        return (self.target, self.client, self.features) != (None, None, None)
 
 
 @dataclass(frozen=True)

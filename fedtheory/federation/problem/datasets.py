@@ -44,6 +44,8 @@ class DataSet:
     clients: Clients | None = None
     """Whose each row is, where the file says so."""
     target: str = "y"
+    classes: tuple[str, ...] = ()
+    """The names of labels that are text; outputs are their places."""
     """The name of the output."""
     columns: tuple[str, ...] = ()
     """The names of the features where the file has some."""
@@ -247,6 +249,7 @@ def data_of(source: Source, choice: Choice, name: str) -> DataSet:
         rows.outputs,
         rows.clients,
         target=rows.roles.target,
+        classes=rows.classes,
         columns=rows.roles.features,
         notes=rows.notes,
     )

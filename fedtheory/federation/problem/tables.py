@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.cells import Cells, LabelColumn, NumberColumn
+from fedtheory.federation.problem.cells import Cells, ClassColumn, LabelColumn, NumberColumn
 from fedtheory.federation.problem.clients import Clients
 from fedtheory.federation.problem.columns import KEY, Choice, Header, Roles, may_number_rows
 
@@ -52,13 +52,16 @@ class Rows:
     clients: Clients | None
     notes: tuple[str, ...]
     """Sentences on what is left out."""
+    classes: tuple[str, ...] = ()
+    """The names of labels that are text; outputs are their places."""
 
 
 def read_rows(source: Source, choice: Choice) -> Rows:
     """All rows of a source; `InputError` names the row and the column of the first cell that is wrong."""
     source.header.require_distinct()
     roles = source.header.roles(choice)
-    numbers = [NumberColumn(name, source.decimal) for name in (*roles.features, roles.target)]
+    target = (ClassColumn if choice.has_classes else NumberColumn)(roles.target, source.decimal)
+    numbers = [*(NumberColumn(name, source.decimal) for name in roles.features), target]
     labels = None if roles.client is None else LabelColumn(roles.client)
     names = [*(column.name for column in numbers), *([] if roles.client is None else [roles.client])]
     parts = []
@@ -72,6 +75,7 @@ def read_rows(source: Source, choice: Choice) -> Rows:
     columns: list[NumberColumn | LabelColumn] = [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]]
     _require_fine(source.header.source, columns, choice, roles)
     features, outputs = _joined(parts, len(roles.features))
+    outputs, classes = target.labels(outputs) if isinstance(target, ClassColumn) else (outputs, ())
     kept = [place for place, name in enumerate(roles.features) if not _is_index(name, features[:, place], choice)]
     return Rows(
         Roles(roles.target, roles.client, tuple(roles.features[place] for place in kept)),
@@ -79,6 +83,7 @@ def read_rows(source: Source, choice: Choice) -> Rows:
         outputs,
         None if labels is None else labels.clients,
         tuple(_left_out(name) for place, name in enumerate(roles.features) if place not in kept),
+        classes,
     )
 
 
