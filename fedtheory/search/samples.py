@@ -132,8 +132,8 @@ def _values(expression: Expr, letters: Sequence[sp.Symbol], at: NDArray[np.float
     try:
         with np.errstate(all="ignore"):
             found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
-    except NameError:
-        raise Rejected(f"{expression} has means over clients, which are not sampled") from None
+    except (NameError, TypeError):
+        raise Rejected(f"{expression} is no number that can be sampled: it has means or roots of vectors") from None
     return np.broadcast_to(found, at.shape[1:])
 
 

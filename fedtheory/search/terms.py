@@ -17,11 +17,12 @@ import sympy as sp
 from fedtheory.kernel import Term, Theory, one, scalar
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
+from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs import Certificate, examine
 from fedtheory.proofs.certificate import theory_of_link
-from fedtheory.proofs.document import document_of
+from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.numbers import known_conditions
 from fedtheory.search.blocks import Blocks, split_form, squares_of
@@ -52,7 +53,9 @@ def search_terms(claim: Claim) -> Found | NotFound:
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
-    plain = in_plain_letters(supposing)
+    own = {notion.name for notion in {**claim.where, **claim.notation}.values()}
+    added = [notion.name for notion in _UNNAMED if notion.name not in own] if claim.place != "points" else []
+    plain = in_plain_letters(with_quantities(supposing, {"quantities": added}))
     links: list[list[Term]] = []
     for relation in plain.relations:
         terms = _terms(plain, relation)
@@ -60,13 +63,26 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
             return NotFound("no sum of named inequalities and squares shows it")
         links.append(terms)
     certificate = Certificate(claim=plain.id, links=links)
-    proof = examine(supposing, document_of(plain, certificate))
+    document = document_of(plain, certificate)
+    letters = {letter for terms in links for term in terms for letter in _letters_in(term)}
+    named = [notion.name for letter, notion in plain.where.items() if notion.name in added and letter in letters]
+    proof = examine(supposing, document | ({"quantities": named} if named else {}))
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
         failing = next((step.text for step in proof.steps if not step.holds), "")
         return NotFound(f"the sum that was found is not accepted: {failing:.200}")
     names = [term.reason.kind.replace("_", " ") for terms in links for term in terms]
     return Found(proof, list(dict.fromkeys(names)), missing, 0)
+
+
+_UNNAMED = (q.client_objective, q.gradient_noise)
+"""Quantities that a proof of a step needs, and a statement need not name."""
+
+
+def _letters_in(term: Term) -> set[sp.Symbol]:
+    about = (sp.sympify(each) for each in term.reason.about if not isinstance(each, str))
+    found: set[sp.Symbol] = term.coefficient.free_symbols.union(*(each.free_symbols for each in about))
+    return found
 
 
 def _terms(claim: Claim, relation: Relation) -> list[Term] | None:

@@ -15,7 +15,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.plain_names import require_plain
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.notion import Notion
 from fedtheory.proofs import comparators, distances, updates
 from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.definitions import names_of
@@ -88,11 +88,11 @@ _MOST_QUANTITIES = 50
 
 
 @cache
-def _quantities() -> dict[str, Quantity]:
-    """The quantities of the vocabulary by their names."""
+def _quantities() -> dict[str, Notion]:
+    """The quantities, vectors and objectives of the vocabulary by their names."""
     from fedtheory.language.vocabulary import vocabulary
 
-    return {entry.notion.name: entry.notion for entry in vocabulary() if type(entry.notion) is Quantity}
+    return {entry.notion.name: entry.notion for entry in vocabulary() if isinstance(entry.notion, Notion)}
 
 
 def _unused(name: str, taken: set[str]) -> str:
