@@ -89,10 +89,11 @@ class Participation(ABC):
     def round_time(self, times: Sequence[Number], weights: Array) -> Number:
         """Expected time of a round, that of its slowest participant, for update times (M,)."""
         slowest_last = sorted(range(len(times)), key=times.__getitem__)
-        expected, reached = times[0] - times[0], times[0] - times[0]
-        for count, client in enumerate(slowest_last, start=1):
+        expected, reached, count = times[0] - times[0], times[0] - times[0], 0
+        for time, alike in itertools.groupby(slowest_last, key=times.__getitem__):
+            count += sum(1 for _ in alike)
             chance = self.within(slowest_last[:count], weights)
-            expected, reached = expected + (chance - reached) * times[client], chance
+            expected, reached = expected + (chance - reached) * time, chance
         return expected
 
 

@@ -8,6 +8,7 @@ from fedtheory.engine.moments import require_short, rounds_repeat
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ MOST_STEPS = 10**6
 """Rounds times local steps, where every round has to be gone through and kept."""
 MOST_NUMBERS = 5 * 10**7
 """Numbers that are kept of all those rounds together."""
-MOST_OPERATIONS = 10**10
-"""Local steps times clients times (dimension + 1)^2, over all rounds that are gone through."""
+MOST_OPERATIONS = 10**12
+"""Multiplications, set-up included: minutes or hours."""
 
 MOST_ENTRIES = 10**8
 """Entries of the Hessians of all clients."""
@@ -39,13 +40,33 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     passed = _passed(problem, algorithm)
     _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
     square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"
-    if algorithm.defined is None:
+    if _keeps_local_steps(problem, algorithm):
         kept = "numbers (rounds x local steps x (clients + (dimension + 1)^2))"
         _expect("rounds", passed * (problem.clients + square), MOST_NUMBERS, way_out, kept)
-    else:
+    elif passed > local_steps:
         _expect("rounds", rounds * square, MOST_NUMBERS, way_out, "numbers (rounds x (dimension + 1)^2)")
-    operations = "operations (rounds x local steps x clients x (dimension + 1)^2)"
-    _expect("rounds", passed * problem.clients * square, MOST_OPERATIONS, way_out, operations)
+    _expect("rounds", _operations(problem, algorithm, passed), MOST_OPERATIONS, way_out, "multiplications")
+
+
+def _keeps_local_steps(problem: Problem, algorithm: Algorithm) -> bool:
+    """Whether moments of all local steps of all rounds are kept: not where they are forms in the round's model."""
+    if algorithm.defined is not None:
+        return False
+    return isinstance(problem, LossProblem) or not algorithm.clock.is_synchronous
+
+
+def _operations(problem: Problem, algorithm: Algorithm, passed: int) -> int:
+    """Multiplications of a run that goes through so many local steps, those of its set-up included."""
+    size = problem.dimension + 1
+    if isinstance(problem.oracle, MiniBatch):
+        # What a step costs by the rows, or by fourth moments where these are fewer.
+        rows = [min(len(outputs), size * size // 4) for outputs in problem.oracle.data.outputs]
+        return 2 * passed * (sum(rows) + problem.clients * size) * size * size
+    each = 2 * problem.clients * size**3
+    if algorithm.defined is None and not isinstance(problem, LossProblem) and algorithm.clock.is_synchronous:
+        # Maps of clients are found once; sampled rounds go over clients or a map of second moments.
+        return max(algorithm.work.steps) * each + algorithm.rounds * min(each, size**4)
+    return passed * each
 
 
 def _passed(problem: Problem, algorithm: Algorithm) -> int:

@@ -18,6 +18,7 @@ from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import shares_of_rows
 from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.runfile.counts import read_counts, repeated, shared_out
 from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start
@@ -37,14 +38,16 @@ def read_problem(table: Table, folder: Path) -> Problem:
 
 def _quadratic(table: Table) -> Problem:
     hessians, linear = table.array("hessians", 3), table.array("linear", 2)
-    clients, dimension = hessians.shape[0], hessians.shape[1]
+    entries, dimension = hessians.shape[0], hessians.shape[1]
+    counts = read_counts(table, entries, dimension)
+    constants, weights = table.optional_array("constants", 1), table.optional_array("weights", 1)
     return quadratic(
-        hessians,
-        linear,
+        repeated(hessians, counts),
+        repeated(linear, counts),
         read_start(table, dimension),
-        constants=table.optional_array("constants", 1),
-        weights=table.optional_array("weights", 1),
-        noise=read_noise(table, clients),
+        constants=None if constants is None else repeated(constants, counts),
+        weights=None if weights is None else shared_out(weights, counts),
+        noise=repeated(read_noise(table, entries), counts),
     )
 
 

@@ -23,7 +23,7 @@ from fedtheory.engine.moments.server import (
     multiplied,
 )
 from fedtheory.engine.moments.stale import StaleRounds
-from fedtheory.errors import Diverging
+from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.problem import Problem
@@ -32,6 +32,8 @@ _OVERFLOW = 1e290
 _BLOCK = 64
 """Updates after which it is looked whether their numbers fit: those after the first that do not are forgotten."""
 _STABILITY_SLACK = 1e-9
+_MOST_LISTED = 10**8
+"""Numbers of each client at each local step of all rounds that are kept, 800 MB."""
 
 
 class Trajectory(ServerTrajectory):
@@ -210,6 +212,7 @@ class Trajectory(ServerTrajectory):
 
         In round n client i works on version rho_i(n), whether or not it reports.
         """
+        self._require_listable()
         by_step = np.stack(list(self._round_forms.of_clients(forms))[:-1])
         # A client that has finished its steps asks for no more gradients.
         for k, each in enumerate(by_step):
@@ -225,9 +228,17 @@ class Trajectory(ServerTrajectory):
     @cached_property
     def drift(self) -> Array:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
+        self._require_listable()
         if not self.recursion.is_synchronous:
             return self.stale.drift
         return self._drift_of(self.moments[:-1])
+
+    def _require_listable(self) -> None:
+        """Raise `NotApplicable` where a number for each client at each local step would not fit into memory."""
+        numbers = self.algorithm.rounds * (max(self.algorithm.work.steps) + 1) * self.problem.clients
+        if numbers > _MOST_LISTED:
+            kept = "numbers of clients at local steps (rounds x (local steps + 1) x clients)"
+            raise NotApplicable(f"expected at most {_MOST_LISTED} {kept}, got {numbers}: use fewer rounds")
 
     def _drift_of(self, moments: Array) -> Array:
         """The same of rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
