@@ -57,14 +57,14 @@ class Run(Shown):
 
     def card(self) -> Card:
         """What is run on what."""
-        work, server = self.algorithm.work, self.algorithm.aggregation
+        work, server, policy = self.algorithm.work, self.algorithm.aggregation, self.algorithm.clock.policy
         facts = {
             "rounds": str(self.algorithm.rounds),
             "local steps": ", ".join(sorted({str(steps) for steps in work.steps})),
             "local step size": ", ".join(sorted({number(size) for size in work.step_sizes})),
             "server step size": number(server.server_step_size),
-            "participation": type(server.participation).__name__.lower(),
-            "clock": type(self.algorithm.clock.policy).__name__.lower(),
+            "participation": type(policy if policy.is_in_turn else server.participation).__name__.lower(),
+            "clock": "synchronous" if policy.is_in_turn else type(policy).__name__.lower(),
         }
         return Card(f"{self.algorithm.name} on {self.problem.summary()}", facts=facts)
 

@@ -46,7 +46,7 @@ def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> 
         displacement = _local_work(problem, algorithm, received, generator) - received
         change = np.einsum("rm,rmd->rd", weights, displacement)
         model = model + algorithm.aggregation.server_step_size * change
-        received[:, list(update.reports)] = model[:, None, :]
+        received[:, list(update.receivers)] = model[:, None, :]
         yield model
 
 

@@ -32,10 +32,10 @@ class Surrogate:
     def weights(self) -> Array:
         """q_i(n), (N, M)."""
         updates = list(self._algorithm.updates())
-        # Who reports decides, and the same clients do again and again.
-        by_reports = {update.reports: update for update in updates}
-        of = {who: self._algorithm.expected_weights(one, self.problem.weights) for who, one in by_reports.items()}
-        return np.stack([of[update.reports] for update in updates])
+        # Who reports on which models decides, and the same clients do again and again.
+        alike = {update.work: update for update in updates}
+        of = {work: self._algorithm.expected_weights(one, self.problem.weights) for work, one in alike.items()}
+        return np.stack([of[update.work] for update in updates])
 
     @cached_property
     def totals(self) -> Array:

@@ -3,6 +3,7 @@
 Uses `arithmetic`, and the `kernel`'s expressions.
 """
 
+from fedtheory.federation.clock import Cyclic
 from fedtheory.federation.normalised import Normalised
 from fedtheory.federation.participation import Bernoulli, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.policies import Aggregation, LocalWork
@@ -14,6 +15,7 @@ __all__ = [
     "Aggregation",
     "Algorithm",
     "Bernoulli",
+    "Cyclic",
     "Fixed",
     "Full",
     "LocalWork",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation.clock import Clock, Schedule, Update
+from fedtheory.federation.clock import Clock, Cyclic, Schedule, Update
 from fedtheory.federation.participation import Fixed, Full, Multinomial
 from fedtheory.federation.policies import Aggregation, LocalWork
 
@@ -69,6 +69,8 @@ class Algorithm:
         if len(self.clock.times) != len(self.work.steps):
             expected = f"expected {len(self.work.steps)} numbers, got {len(self.clock.times)}"
             raise InputError("algorithm.clock.times", expected)
+        if isinstance(self.clock.policy, Cyclic) and not isinstance(self.aggregation.participation, Full):
+            raise InputError("algorithm.participation", "expected full participation: the cycle decides who takes part")
         if not (self.clock.is_synchronous or isinstance(self.aggregation.participation, Full)):
             raise InputError("algorithm.participation", "expected full participation: the clock decides who reports")
         if self.drawn is not None and len(self.drawn.updates) != self.rounds:
@@ -128,13 +130,15 @@ class Algorithm:
         """q_i(n) = E[w_i(n)], (M,), for the importances p_i, (M,)."""
         if self.clock.is_synchronous:
             return self.aggregation.moments(importance).mean
-        weights, reports = self.aggregation.weights(importance), list(update.reports)
+        weights, reports = self.clock.policy.weights(update, self.aggregation.weights(importance)), list(update.reports)
         expected: Array = weights - weights
         expected[reports] = weights[reports]
         return expected
 
     def require_synchronous(self, purpose: str) -> None:
         """Raise `NotApplicable` where clients work on models that are not the newest."""
+        if isinstance(self.clock.policy, Cyclic):
+            raise NotApplicable(f"{purpose}, but participation is cyclic")
         if not self.clock.is_synchronous:
             raise NotApplicable(f"{purpose}, but with this clock clients report on models that are not the newest")
 

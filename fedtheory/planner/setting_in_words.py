@@ -7,7 +7,7 @@ import math
 from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
-from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix
+from fedtheory.federation.clock import Asynchronous, Clock, Cyclic, FedBuff, FedFix
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform
 from fedtheory.federation.problem import Problem
@@ -76,6 +76,8 @@ def _clock(clock: Clock) -> str:
     if clock.is_synchronous:
         return ""
     policy = clock.policy
+    if isinstance(policy, Cyclic):
+        return policy.in_words(len(clock.times))
     if isinstance(policy, FedFix):
         name = f"an update every {short(policy.interval)} time units"
     elif isinstance(policy, FedBuff):

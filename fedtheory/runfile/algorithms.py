@@ -21,7 +21,7 @@ from fedtheory.federation import (
     Uniform,
 )
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation.clock import Asynchronous, Clock, Cyclic, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.step_sizes import StepSchedule
 from fedtheory.runfile.definitions import read_defined
@@ -33,8 +33,9 @@ def read_algorithm(table: Table, problem: Problem, folder: Path = Path()) -> Alg
     name, schedule = table.text("name", "fedavg"), _schedule(table)
     defined = read_defined(table, name, schedule is not None, folder)
     setting = SETTINGS[name if defined is None else "fedavg"]
-    clock = _clock(table, problem)
-    participation = _participation(_participation_table(table))
+    law = _participation(_participation_table(table))
+    clock = _clock(table, problem, law if isinstance(law, Cyclic) else None)
+    participation = Full() if isinstance(law, Cyclic) else law
     # A law that does not fit the problem is found when its moments are asked for.
     participation.moments(problem.weights)
     algorithm = setting(
@@ -91,14 +92,14 @@ def _participation_table(table: Table) -> Table:
     return table.table("participation", {"kind": "full"})
 
 
-def _participation(table: Table) -> Participation:
+def _participation(table: Table) -> Participation | Cyclic:
     if table.peek("kind") == "power-of-choice":
         raise InputError(
             table.path("kind"),
             "expected participants drawn independently of the models; choice by loss depends on them",
         )
-    kind = table.choice("kind", ("full", "uniform", "multinomial", "fixed", "bernoulli"), "full")
-    participation: Participation
+    kind = table.choice("kind", ("full", "uniform", "multinomial", "fixed", "bernoulli", "cyclic"), "full")
+    participation: Participation | Cyclic
     if kind == "full":
         participation = Full()
     elif kind == "fixed":
@@ -114,8 +115,11 @@ def _participation(table: Table) -> Participation:
     return participation
 
 
-def _sampled(table: Table, kind: str) -> Participation:
-    """Clients drawn without replacement or by coins, with unbiased weights or normalised over those present."""
+def _sampled(table: Table, kind: str) -> Participation | Cyclic:
+    """Clients drawn without replacement, by coins or in turn, with unbiased or normalised weights."""
+    if kind == "cyclic":
+        selected = table.integer("clients")
+        return Cyclic(selected, table.choice("weights", ("unbiased", "normalised"), "unbiased") == "normalised")
     if kind == "uniform":
         law: Uniform | Bernoulli = Uniform(table.integer("clients"))
     else:
@@ -124,10 +128,15 @@ def _sampled(table: Table, kind: str) -> Participation:
     return Normalised(law) if weights == "normalised" else law
 
 
-def _clock(table: Table, problem: Problem) -> Clock:
+def _clock(table: Table, problem: Problem, cycle: Cyclic | None) -> Clock:
     """The clock; its times are rationals in every arithmetic, so that ties are ties and updates counted exactly."""
     clock = Table(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
     policy = _POLICIES[clock.choice("policy", tuple(_POLICIES), "sync")](clock)
+    if cycle is not None:
+        if not isinstance(policy, Synchronous):
+            expected = 'expected policy = "sync" with cyclic participation, whose rounds wait for the clients in turn'
+            raise InputError(clock.path("policy"), expected)
+        policy = cycle
     times = clock.rectangular(clock.take("times", [1] * problem.clients), "times", 1)
     if len(times) != problem.clients:
         raise InputError(clock.path("times"), f"expected {problem.clients} numbers, got {len(times)}")

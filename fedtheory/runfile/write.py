@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, Bernoulli, Fixed, Full, Multinomial, Normalised, Participation, Uniform
-from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
+from fedtheory.federation.clock import Asynchronous, Clock, Cyclic, FedBuff, FedFix, Synchronous, synchronous
 from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.losses.noise import TwoPointNoise
@@ -119,8 +120,12 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
         "local_steps": list(work.steps) if steps is None else steps,
         "rounds": algorithm.rounds,
     }
-    if algorithm.clock != synchronous(problem.clients):
-        table["clock"] = _clock(algorithm.clock)
+    clock = algorithm.clock
+    if isinstance(clock.policy, Cyclic):
+        table["participation"] = _cycle(clock.policy)
+        clock = replace(clock, policy=Synchronous())
+    if clock != synchronous(problem.clients):
+        table["clock"] = _clock(clock)
     if algorithm.aggregation.chosen is not None:
         table["aggregation"] = _numbers(algorithm.aggregation.weights(problem.weights), problem)
     if algorithm.aggregation.server_step_size != 1:
@@ -161,6 +166,11 @@ def _clock(clock: Clock) -> dict[str, Any]:
         table = {"policy": "sync"}
     table["times"] = [str(time) for time in clock.times]
     return table | ({"law": clock.law} if clock.is_random else {})
+
+
+def _cycle(policy: Cyclic) -> dict[str, Any]:
+    weights = {"weights": "normalised"} if policy.normalised else {}
+    return {"kind": "cyclic", "clients": policy.clients} | weights
 
 
 def _participation(law: Participation) -> dict[str, Any]:

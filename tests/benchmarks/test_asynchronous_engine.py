@@ -72,7 +72,7 @@ def dense_suboptimality(problem: Problem, algorithm: Algorithm) -> Array:
     for update in algorithm.updates():
         linear, noise = np.eye(len(state)), np.zeros_like(state)
         for client in update.reports:
-            weight, place = recursion.iterate_weights[client], slice((client + 1) * size, (client + 2) * size)
+            weight, place = recursion.iterate_weights(update)[client], slice((client + 1) * size, (client + 2) * size)
             linear[:size, place] += weight * recursion._displacements[client]
         noise[:size, :size] = homogeneous(recursion.noise(None, update).server)  # type: ignore[arg-type]
         state = linear @ state @ linear.T + noise

@@ -131,7 +131,7 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
             yield PathFrame(run, {"round": t, "step": k}, _Path(server, bases, weights, local[k], noise[k]))
         change = weighted_sum(weights, local[steps] - bases)
         server = server + run.algorithm.aggregation.server_step_size * change
-        begin = list(update.reports)
+        begin = list(update.receivers)
         bases = bases.copy()
         bases[begin] = server
         local, noise = local.copy(), noise.copy()

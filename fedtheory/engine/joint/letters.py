@@ -31,7 +31,7 @@ class Letters:
         """The algorithm as data; clients hold what they received where the server does not wait for them."""
         assert self.algorithm.defined is not None
         found = self.algorithm.defined.algorithm
-        return found if self.algorithm.clock.is_synchronous else with_held_vectors(found)
+        return found if self.algorithm.clock.starts_from_newest else with_held_vectors(found)
 
     @property
     def arithmetic(self) -> Arithmetic:

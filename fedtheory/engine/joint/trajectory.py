@@ -25,6 +25,7 @@ from fedtheory.engine.moments.server import Divergence, multiplied
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
+from fedtheory.federation.clock import Update
 from fedtheory.federation.presence import of_reports, turnout
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
@@ -79,7 +80,7 @@ class JointTrajectory(Trajectory):
         self.definition = self.letters.definition
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
-        self._known: dict[tuple[int, tuple[int, ...] | None], list[tuple[Number, Transition]]] = {}
+        self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
         self.noise = []
 
     def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
@@ -95,28 +96,31 @@ class JointTrajectory(Trajectory):
     @cached_property
     def group(self) -> Group:
         """The clients and their turnout, in the first round."""
-        return self._group(self._reports(0))
+        return self._group(self._update(0))
 
-    def _reports(self, n: int) -> tuple[int, ...] | None:
-        """Who reports in round n, by the clock; None where the server waits for whoever takes part."""
-        return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n].reports
+    def _update(self, n: int) -> Update | None:
+        """Update n of the clock; None where the server waits for whoever takes part."""
+        return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
-    def _group(self, reports: tuple[int, ...] | None) -> Group:
+    def _group(self, update: Update | None) -> Group:
         kinds, aggregation = self.letters.kinds, self.algorithm.aggregation
         weights = aggregation.weights(self.problem.weights)
-        law = turnout(aggregation.participation, weights) if reports is None else of_reports(weights, reports)
+        if update is None:
+            law = turnout(aggregation.participation, weights)
+        else:
+            law = of_reports(self.algorithm.expected_weights(update, self.problem.weights), update.reports)
         assert self.algorithm.defined is not None
         counts = arithmetic_of(weights).array(kinds.counts)
         return Group(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
         """Round n for each outcome of the coins, with its probability."""
-        changes = not self.algorithm.has_one_size_a_step
-        key = (n if changes else 0, self._reports(n))
+        changes, update = not self.algorithm.has_one_size_a_step, self._update(n)
+        key = (n if changes else 0, None if update is None else update.work)
         if key not in self._known:
             if changes or len(self._known) > _MOST_KNOWN:
                 self._known.clear()
-            group = self._group(key[1])
+            group = self._group(update)
             self._known[key] = [
                 (chance, Transition(self._compiler.maps(n, coins), group, self.layout.shared))
                 for chance, coins in self._outcomes()

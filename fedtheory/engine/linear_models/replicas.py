@@ -89,7 +89,7 @@ def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, see
             return
         yield ReplicaRound(server, bases, iterates, gradients, weights, after)
         server, bases = after, bases.copy()
-        bases[:, list(update.reports)] = server[:, None]
+        bases[:, list(update.receivers)] = server[:, None]
 
 
 def _work(

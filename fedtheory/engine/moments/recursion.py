@@ -95,7 +95,7 @@ class Recursion:
         self.is_synchronous = algorithm.clock.is_synchronous
         self._noise_maps = noise_maps
         self._has_fixed_weights = self.participation.is_fixed
-        self._noise_by_reports: dict[tuple[int, ...], RoundNoise] = {}
+        self._noise_by_work: dict[tuple[tuple[int, int], ...], RoundNoise] = {}
         if noise is not None:
             self._noise_of_all = noise
         found = self._maps_of_a_round() if maps is None else maps
@@ -124,40 +124,46 @@ class Recursion:
         point = np.concatenate([self.problem.arithmetic.identity(1)[0], self.centred.start])
         return np.outer(point, point)
 
-    @cached_property
-    def iterate_weights(self) -> Array:
-        """v_i, (M,): weights of the clients in the virtual iterate.
+    def iterate_weights(self, update: Update) -> Array:
+        """v_i, (M,): weights of the clients in the virtual iterate of an update.
 
-        The importances p_i where all start from the newest model, so that it is
-        their averaged iterate; ``eta_g d_i`` otherwise (fraboni2022, eq. 7).
+        The importances p_i where the server waits for its participants, so that it is
+        their averaged iterate; ``eta_g w_i(n)`` otherwise (fraboni2022, eq. 7).
         """
         if self.is_synchronous:
             return self.problem.weights
-        weights: Array = self.server_step_size * self.algorithm.aggregation.weights(self.problem.weights)
+        weights: Array = self.server_step_size * self.algorithm.expected_weights(update, self.problem.weights)
         return weights
 
     @cached_property
-    def _squared_weights(self) -> Array:
+    def _squared_weights_of_all(self) -> Array:
         return squared_weights(self.problem, self.algorithm)
+
+    def _squared_weights(self, update: Update) -> Array:
+        """E[w_i^2], (M,), of one update."""
+        if self.is_synchronous:
+            return self._squared_weights_of_all
+        weights = self.algorithm.expected_weights(update, self.problem.weights)
+        return weights * weights
 
     def noise(self, live: LiveModels, update: Update) -> RoundNoise:
         """The noise of one update."""
         if self.problem.oracle.depends_on_model:
-            return self._noise_of(update.reports, self._bases(live, update))
-        return self._noise_of_all if self.is_synchronous else self._known_noise(update.reports)
+            return self._noise_of(update, self._bases(live, update))
+        return self._noise_of_all if self.is_synchronous else self._known_noise(update)
 
-    def _known_noise(self, reports: tuple[int, ...]) -> RoundNoise:
+    def _known_noise(self, update: Update) -> RoundNoise:
         """The noise of some clients' work, the same from every model."""
-        known = self._noise_by_reports
-        if reports not in known:
+        known, work = self._noise_by_work, update.work
+        if work not in known:
             if len(known) >= _MOST_KNOWN:
                 known.clear()
-            known[reports] = self._noise_of(reports, self.start)
-        return known[reports]
+            known[work] = self._noise_of(update, self.start)
+        return known[work]
 
     @cached_property
     def _noise_of_all(self) -> RoundNoise:
-        return self._noise_of(tuple(range(self.problem.clients)), self.start)
+        return self._noise_of(self.algorithm.clock.round, self.start)
 
     def _bases(self, live: LiveModels, update: Update) -> Array:
         """Second moments of the models that the reporting clients started from, (d+1, d+1) or (C, d+1, d+1)."""
@@ -165,22 +171,22 @@ class Recursion:
             return live.newest_moment
         return live.moments([live.newest - update.staleness[client] for client in update.reports])
 
-    def _noise_of(self, reports: tuple[int, ...], bases: Array) -> RoundNoise:
-        size = self.problem.dimension
+    def _noise_of(self, update: Update, bases: Array) -> RoundNoise:
+        size, reports = self.problem.dimension, update.reports
         if not reports:
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
+        squares = self._squared_weights(update)
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
         if isinstance(self._noise_maps, ServerNoise):
             return RoundNoise(*self._noise_maps.noise(bases))
         if self._noise_maps is not None:
             moments = self._noise_maps.noise(bases, clients)
-            return RoundNoise(weighted_sum(self._squared_weights[clients], moments), float(np.abs(moments).max()))
+            return RoundNoise(weighted_sum(squares[clients], moments), float(np.abs(moments).max()))
         if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
-            return self._noise_in_row_spaces(bases)
-        return self._noise_in_all_dimensions(clients, bases)
+            return self._noise_in_row_spaces(bases, squares)
+        return self._noise_in_all_dimensions(clients, bases, squares[clients])
 
-    def _noise_in_all_dimensions(self, clients: Clients, bases: Array) -> RoundNoise:
-        squares = self._squared_weights[clients]
+    def _noise_in_all_dimensions(self, clients: Clients, bases: Array, squares: Array) -> RoundNoise:
         if self.problem.oracle.depends_on_model:
             moments = after_local_steps(self.centred, self.work, bases, clients)
             maps = (self._displacements[clients] + self._identity)[:, 1:, :]
@@ -201,10 +207,10 @@ class Recursion:
         inside = {client for space in self._row_spaces for client in space.clients}
         return [client for client in range(self.problem.clients) if client not in inside]
 
-    def _noise_in_row_spaces(self, moment: Array) -> RoundNoise:
-        each = [RoundNoise(*space.noise(moment, self._squared_weights)) for space in self._row_spaces]
-        if self._outside_row_spaces:
-            each.append(self._noise_in_all_dimensions(self._outside_row_spaces, moment))
+    def _noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
+        each = [RoundNoise(*space.noise(moment, squares)) for space in self._row_spaces]
+        if outside := self._outside_row_spaces:
+            each.append(self._noise_in_all_dimensions(outside, moment, squares[outside]))
         return RoundNoise(np.sum([one.server for one in each], axis=0), max(one.largest for one in each))
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
@@ -223,19 +229,19 @@ class Recursion:
 
     def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
         """The same with other displacements A_i^k - I, (M, d+1, d+1): the virtual iterate after k local steps."""
-        maps = {live.newest: self._identity}
+        maps, weights = {live.newest: self._identity}, self.iterate_weights(update)
         for client in update.reports:
             version = live.newest - update.staleness[client]
-            moved = self.iterate_weights[client] * displacements[client]
+            moved = weights[client] * displacements[client]
             maps[version] = maps[version] + moved if version in maps else moved
         return maps
 
     def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
         """Versions that clients who do not report go on working on."""
-        if len(update.reports) == self.problem.clients:
+        begun = set(update.receivers)
+        if len(begun) == self.problem.clients:
             return set()
-        reported = set(update.reports)
-        return {live.newest - age for client, age in enumerate(update.staleness) if client not in reported}
+        return {live.newest - age for client, age in enumerate(update.staleness) if client not in begun}
 
     @cached_property
     def _round(self) -> Update:
@@ -308,11 +314,8 @@ class Recursion:
 
 
 def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
-    """E[w_i^2] of the clients that report, (M,)."""
-    if algorithm.clock.is_synchronous:
-        return algorithm.aggregation.moments(problem.weights).squares
-    weights = algorithm.aggregation.weights(problem.weights)
-    return weights * weights
+    """E[w_i^2], (M,), where the server waits for its participants."""
+    return algorithm.aggregation.moments(problem.weights).squares
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,8 +52,7 @@ def _step(
     """Second moment of the virtual iterate (d+1, d+1), and its distance from each client (M,)."""
     displacements = local.maps - recursion.problem.arithmetic.identity(local.maps.shape[-1])
     cross, second = live.combine(recursion.maps_after(displacements, live, update))
-    weights = recursion.iterate_weights - recursion.iterate_weights
-    weights[list(update.reports)] = recursion.iterate_weights[list(update.reports)]
+    weights = recursion.iterate_weights(update)
     noise = weighted_sum(weights * weights, local.covariances)
     moment = second + homogeneous(noise)
     own = local.maps @ bases @ local.maps.transpose(0, 2, 1)

@@ -1,6 +1,7 @@
 """Times of reports and the models that they started from: policies, client times, schedules."""
 
 from fedtheory.federation.clock.clock import Clock, synchronous
+from fedtheory.federation.clock.cyclic import Cyclic
 from fedtheory.federation.clock.hardware import spread_times
 from fedtheory.federation.clock.policy import Asynchronous, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.clock.schedule import Schedule, Update
@@ -8,6 +9,7 @@ from fedtheory.federation.clock.schedule import Schedule, Update
 __all__ = [
     "Asynchronous",
     "Clock",
+    "Cyclic",
     "FedBuff",
     "FedFix",
     "Policy",

@@ -13,6 +13,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, Number, plain_float
 from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.clock.cyclic import Cyclic
 from fedtheory.federation.clock.policy import FedFix, Policy, Synchronous
 from fedtheory.federation.clock.schedule import Schedule, Update
 
@@ -52,6 +53,11 @@ class Clock:
         return isinstance(self.policy, Synchronous)
 
     @property
+    def starts_from_newest(self) -> bool:
+        """Whether clients always start from the newest model, though some may be left out of an update."""
+        return isinstance(self.policy, Synchronous | Cyclic)
+
+    @property
     def is_random(self) -> bool:
         """Whether the schedule is drawn at random."""
         return self.law != "fixed"
@@ -86,16 +92,7 @@ class Clock:
         return count
 
     def _updates(self, duration: Callable[[int], Number]) -> Iterator[Update]:
-        """The event sequence: everybody starts at time 0 with theta^0 and works on what it was sent last."""
-        clients = len(self.times)
-        finish = [duration(client) for client in range(clients)]
-        staleness, now = [0] * clients, finish[0] - finish[0]
-        while True:
-            now, reports = self.policy.next_update(now, finish)
-            yield Update(now, reports, tuple(staleness))
-            staleness = [age + 1 for age in staleness]
-            for client in reports:
-                staleness[client], finish[client] = 0, now + duration(client)
+        return self.policy.updates(len(self.times), duration)
 
 
 @lru_cache(maxsize=4)

@@ -8,13 +8,14 @@ A client that has finished but is not asked yet waits.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Literal
 
-from fedtheory.arithmetic import Number, plain_float
+from fedtheory.arithmetic import Array, Number, plain_float
 from fedtheory.errors import InputError
+from fedtheory.federation.clock.schedule import Update
 
 Ties = Literal["together", "one-by-one"]
 """Clients that finish at the same time report in one update (Algorithm 1 read literally), or in client order."""
@@ -26,6 +27,29 @@ class Policy(ABC):
     @abstractmethod
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
         """Time of the next update and the clients that report, for finishing times `finish` (M,) and the time `now`."""
+
+    def updates(self, clients: int, duration: Callable[[int], Number]) -> Iterator[Update]:
+        """The event sequence: everybody starts at time 0 with theta^0 and works on what it was sent last."""
+        finish = [duration(client) for client in range(clients)]
+        staleness, now = [0] * clients, finish[0] - finish[0]
+        while True:
+            now, reports = self.next_update(now, finish)
+            yield Update(now, reports, tuple(staleness))
+            staleness = [age + 1 for age in staleness]
+            for client in reports:
+                staleness[client], finish[client] = 0, now + duration(client)
+
+    def weights(self, _update: Update, weights: Array) -> Array:
+        """Weights with which the reports of an update count, (M,), for aggregation weights d_i, (M,)."""
+        return weights
+
+    is_in_turn = False
+    """Whether the policy says who takes part in rounds that wait for their participants."""
+
+    @property
+    def changes_weights(self) -> str:
+        """The reason why reports do not count with the weights d_i; empty where they do."""
+        return ""
 
     def check(self, clients: int) -> None:  # noqa: B027
         """Raise `InputError` where the policy makes no sense for that number of clients; any is fine by default."""

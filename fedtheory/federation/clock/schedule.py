@@ -20,6 +20,18 @@ class Update:
     """S_n, the clients whose work enters; in ascending order."""
     staleness: tuple[int, ...]
     """n - rho_i(n) for every client: how many updates ago it received the model that it works on."""
+    sent_to_all: bool = False
+    """Whether all clients start from the new model, those that have not reported as well."""
+
+    @cached_property
+    def work(self) -> tuple[tuple[int, int], ...]:
+        """The clients that report, each with its staleness: all that the weights of an update depend on."""
+        return tuple((client, self.staleness[client]) for client in self.reports)
+
+    @property
+    def receivers(self) -> tuple[int, ...]:
+        """The clients that receive the new model, in ascending order."""
+        return tuple(range(len(self.staleness))) if self.sent_to_all else self.reports
 
 
 @dataclass(frozen=True, eq=False)

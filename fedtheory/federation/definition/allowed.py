@@ -114,7 +114,7 @@ def _require_clock(found: FederatedAlgorithm, work: LocalWork, clock: Clock) -> 
     """Raise `InputError` for a clock under which the moments of the definition are not known."""
     if clock.is_random:
         raise InputError("algorithm.clock", f"expected update times that are not random with {found.name}")
-    if clock.is_synchronous:
+    if clock.starts_from_newest:
         return
     require_clock(found)
     if work.schedule is not None:

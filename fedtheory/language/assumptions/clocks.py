@@ -21,7 +21,13 @@ def _fixed_intervals(run: Run) -> None:
     expect(isinstance(run.algorithm.clock.policy, FedFix), "the server does not update at fixed intervals")
 
 
+def expect_no_cycle(run: Run) -> None:
+    """Raise `NotApplicable` where clients take part in turn."""
+    expect(not run.algorithm.clock.policy.is_in_turn, "participation is cyclic")
+
+
 def _synchronous(run: Run) -> None:
+    expect_no_cycle(run)
     expect(run.algorithm.clock.is_synchronous, "the server does not wait for all participants")
 
 

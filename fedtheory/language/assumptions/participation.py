@@ -9,6 +9,7 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _full_participation(run: Run) -> None:
+    clocks.expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
     run.algorithm.require_synchronous("every client takes part in every round")
     everyone = moments.is_fixed and (moments.mean == run.problem.weights).all()
@@ -16,6 +17,7 @@ def _full_participation(run: Run) -> None:
 
 
 def _every_client(run: Run) -> None:
+    clocks.expect_no_cycle(run)
     expect(isinstance(run.algorithm.aggregation.participation, Full), "some clients are left out of a round")
 
 
@@ -26,6 +28,7 @@ def _full_rounds(run: Run) -> None:
 
 
 def _uniform_sampling(run: Run) -> None:
+    clocks.expect_no_cycle(run)
     run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
     law = run.algorithm.aggregation.participation
     expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
@@ -33,6 +36,7 @@ def _uniform_sampling(run: Run) -> None:
 
 
 def _averaged_participants(run: Run) -> None:
+    clocks.expect_no_cycle(run)
     run.algorithm.require_synchronous("participants are drawn for rounds that wait for them")
     weights.importance_weights.require(run)
     law, importances = run.algorithm.aggregation.participation, run.problem.weights
@@ -43,11 +47,13 @@ def _averaged_participants(run: Run) -> None:
 
 
 def _multinomial_sampling(run: Run) -> None:
+    clocks.expect_no_cycle(run)
     law = run.algorithm.aggregation.participation
     expect(isinstance(law, Multinomial), "the participants are not drawn with replacement")
 
 
 def _one_at_a_time(run: Run) -> None:
+    clocks.expect_no_cycle(run)
     reports = run.algorithm.schedule.participates.sum(axis=1)
     expect((reports == 1).all(), "some update has more than one report, or none")
 

@@ -6,6 +6,7 @@ from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions.assumption import Setting, expect
+from fedtheory.language.assumptions.clocks import expect_no_cycle
 
 
 def _common_local_steps(run: Run) -> None:
@@ -32,6 +33,7 @@ def _unit_server_step(run: Run) -> None:
 
 
 def _aggregation_scheme(run: Run) -> None:
+    expect_no_cycle(run)
     _same_local_work(run)
     run.algorithm.require_update_rule("the server aggregates with scheme (6)")
 

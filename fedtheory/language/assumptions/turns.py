@@ -8,6 +8,8 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 def _in_turn(run: Run, clients: int) -> None:
     """Plain steps on unit curvatures by clients of equal importance, the same reports in every other update."""
+    reason = run.algorithm.clock.policy.changes_weights
+    expect(not reason, reason)
     identity = run.arithmetic.identity(run.problem.dimension)
     expect(run.problem.clients == clients, f"there are not {clients} clients")
     expect((run.problem.hessians == identity).all(), "a client's objective has another Hessian than the identity")

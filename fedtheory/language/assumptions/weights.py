@@ -9,7 +9,13 @@ from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.language.assumptions.assumption import Setting, expect
 
 
+def _expect_constant_weights(run: Run) -> None:
+    reason = run.algorithm.clock.policy.changes_weights
+    expect(not reason, reason)
+
+
 def _importance_weights(run: Run) -> None:
+    _expect_constant_weights(run)
     expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the importances")
 
 
@@ -19,6 +25,7 @@ def _positive_weights(run: Run) -> None:
 
 
 def _time_based(run: Run) -> None:
+    _expect_constant_weights(run)
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     try:
         closed_form = time_based_weights(run.algorithm.clock, RATIONAL.array(run.problem.weights))

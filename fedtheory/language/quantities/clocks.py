@@ -14,6 +14,7 @@ from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
 from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
 from fedtheory.language.quantities.notion import Quantity, constant, per_round
@@ -70,6 +71,7 @@ expected_clock_time = Quantity("expected_clock_time", "T", "expected clock time 
 
 def _expected_round_time(run: Run) -> Any:
     """E[max of T_i over the participants], over all outcomes of a round."""
+    expect_no_cycle(run)
     if run.algorithm.aggregation.participation.possibilities(run.problem.clients) > MOST_OUTCOMES:
         raise NotApplicable(f"a round has more than {MOST_OUTCOMES} outcomes")
     chances, weights = run.algorithm.aggregation.participation.outcomes(run.problem.weights)

@@ -9,23 +9,28 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.clock import Cyclic
 from fedtheory.federation.participation import Fixed, WeightMoments
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import assumptions as a
+from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities import weights
 from fedtheory.language.quantities.measuring.axes import on_rounds_and_clients
 from fedtheory.language.quantities.notion import Quantity, constant, per_round
 
-participants = constant(
-    "participants",
-    "L",
-    "number of clients that a round selects",
-    lambda run: run.arithmetic.number(run.algorithm.aggregation.participation.count(run.problem.clients), "L"),
-)
+
+def _participants(run: Run) -> Number:
+    policy, clients = run.algorithm.clock.policy, run.problem.clients
+    count = policy.clients if isinstance(policy, Cyclic) else run.algorithm.aggregation.participation.count(clients)
+    return run.arithmetic.number(count, "L")
+
+
+participants = constant("participants", "L", "number of clients that a round selects", _participants)
 
 
 def _paired(run: Run) -> WeightMoments:
     """Moments of weights that all pairs of clients share; `NotApplicable` for others."""
+    expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
     if moments.directions:
         raise NotApplicable("E[w_i w_j] is no multiple of E[w_i] E[w_j]: weights are normalised over those present")

@@ -7,6 +7,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities import clocks
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
 from fedtheory.language.quantities.notion import Quantity, constant, per_round
@@ -14,6 +15,8 @@ from fedtheory.language.quantities.notion import Quantity, constant, per_round
 
 def _weights_when_reporting(run: Run) -> Array:
     """d_i(n), (M,): the value of w_i(n) where it is not zero, by E[w_i^2] = d_i q_i for sampled clients."""
+    if reason := run.algorithm.clock.policy.changes_weights:
+        raise NotApplicable(f"clients have no weights of their own: {reason}")
     if not run.algorithm.clock.is_synchronous:
         return run.algorithm.aggregation.weights(run.problem.weights)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
