@@ -11,7 +11,7 @@ import pytest
 from modules import FLOORS, ROOT, imports, modules
 
 PAGE = ROOT / "docs/explanation/structure.md"
-FREE = {"errors", "process", "shown"}
+FREE = {"errors", "process", "shown", "workers"}
 """What every chapter may use."""
 ABOVE = {"api", "cli"}
 """The chapters that know all floors: the commands as functions, and the command line."""

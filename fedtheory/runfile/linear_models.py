@@ -28,7 +28,7 @@ REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
 def read_any_problem(table: Table, folder: Path) -> Problem:
     """The problem of a `[problem]` table: a linear model on data, or any other kind."""
     kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
-    if kind != LOGISTIC and not (kind in KINDS and is_on_data):
+    if kind != LOGISTIC and not (isinstance(kind, str) and kind in KINDS and is_on_data):
         return read_problem(table, folder)
     problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
     table.finish()

@@ -10,7 +10,7 @@ import pytest
 
 from report.figures.ratios import ratio_over
 from report.figures.style import drawing, finish
-from report.figures.sweep import Point, _scales
+from report.figures.sweep import Point, set_scales
 
 
 def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
@@ -49,7 +49,7 @@ def test_counts_have_whole_numbers() -> None:
     """Below local steps there is no 2.5."""
     points = [Point(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
     with drawing() as (canvas, axes):
-        _scales(axes, points, points, [])
+        set_scales(axes, points, points, [])
         axes.plot([point.place for point in points], [1, 2, 3, 4])
         canvas.draw_without_rendering()
         assert all(tick == int(tick) for tick in axes.get_xticks())
