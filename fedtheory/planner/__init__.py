@@ -7,7 +7,7 @@
 
 All numbers are floats: a plan is advice.  Formulas are SymPy expressions.
 
-Uses `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`, `workers`.
+Uses `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`.
 """
 
 from fedtheory.planner.admissible import Edge, largest
