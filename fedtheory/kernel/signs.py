@@ -50,12 +50,8 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
         return True
     if _is_plainly_nonnegative(coefficient, numbers):
         return True
-    base, exponent = coefficient.as_base_exp()
-    if (
-        exponent.is_Integer
-        and abs(exponent) > 1
-        and is_nonnegative(base ** (1 if exponent > 0 else -1), numbers, orderings)
-    ):
+    base = _raised_to_a_power(coefficient, numbers)
+    if base is not None and is_nonnegative(base, numbers, orderings):
         return True
     if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
         return True
@@ -63,6 +59,17 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
         return True
     found = [known for condition in orderings for known in _parametrised(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
+
+
+def _raised_to_a_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
+    """The base of a whole power, which is not negative where the base is not; its inverse for a negative power."""
+    base, exponent = coefficient.as_base_exp()
+    if exponent in numbers.integer:
+        # Such letters are not negative, and 0^0 is one.
+        return base
+    if exponent.is_Integer and abs(exponent) > 1:
+        return base ** (1 if exponent > 0 else -1)
+    return None
 
 
 def _without_squares(coefficient: Expr) -> Expr:
