@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import sympy as sp
 
 from fedtheory.kernel import is_ordering, slack
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.kernel.quotients import Quotient, quotient
 from fedtheory.kernel.work import spend
 from fedtheory.language import quantities as q
@@ -24,7 +25,7 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import follows
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import Signs, split_into_products, split_quickly, split_with_squares
+from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly, split_with_squares
 from fedtheory.search.premises import (
     Known,
     Premise,
@@ -33,8 +34,9 @@ from fedtheory.search.premises import (
     premises_from,
     premises_of_facts,
     split_linear,
+    without_quantities,
 )
-from fedtheory.search.samples import draw_samples, find_negative
+from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
 
 _DEEPEST = 4
 """Premises in one combination."""
@@ -66,7 +68,18 @@ class _Remainder:
 
     goal: _Goal
     parts: Sequence[tuple[Quotient, Premise]]
-    number: Expr
+    own: Quotient
+    """The number in the slack of the claim."""
+    written: Expr
+    """What is left, in the terms of the claim and the premises."""
+
+    @cached_property
+    def number(self) -> Expr:
+        """What is left, in lowest terms."""
+        left = {sp.S.One: self.own}
+        for multiple, premise in self.parts:
+            left = _taken(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
+        return left.get(sp.S.One, quotient(sp.S.Zero)).expression
 
 
 def search_known(claim: Claim) -> Found | NotFound:
@@ -84,7 +97,9 @@ def search_known(claim: Claim) -> Found | NotFound:
     remainders: list[_Remainder] = []
     for known in candidates:
         for remainder in _remainders(claim, known):
-            found = _shown(remainder, split_quickly)
+            found = _shown(remainder, remainder.written, split_pairs) or _shown(
+                remainder, remainder.number, split_quickly
+            )
             if found is not None:
                 return found
             remainders.append(remainder)
@@ -100,6 +115,11 @@ def _search_products(remainders: Sequence[_Remainder]) -> Found | NotFound:
     counts, plausible = [], []
     for remainder in remainders:
         goal = remainder.goal
+        if remainder.number.atoms(Average, ClientSum):
+            # An average over clients has no value where only numbers of runs are drawn.
+            counts.append(_POINTS)
+            plausible.append(remainder)
+            continue
         samples = draw_samples(
             sorted(remainder.number.free_symbols, key=str), goal.signs.numbers, goal.signs.conditions, _POINTS
         )
@@ -109,7 +129,7 @@ def _search_products(remainders: Sequence[_Remainder]) -> Found | NotFound:
             plausible.append(remainder)
     for split in (split_with_squares, split_into_products):
         for remainder in plausible:
-            found = _shown(remainder, split)
+            found = _shown(remainder, remainder.number, split)
             if found is not None:
                 return found
     nearest = remainders[int(np.argmin(counts))]
@@ -129,7 +149,8 @@ def _below_all(remainders: Sequence[_Remainder]) -> Mapping[sp.Symbol, Expr] | N
     values = np.array([samples.values(remainder.number) for remainder in remainders])
     for place in np.flatnonzero((values < 0).all(axis=0)):
         point = samples.point(int(place))
-        if all(remainder.number.xreplace(dict(point)).is_negative for remainder in remainders):
+        is_below = all(is_negative_at(remainder.number, point) for remainder in remainders)
+        if is_below and is_met(point, numbers, conditions):
             return {letter: value for letter, value in point.items() if letter in goals[0].original_letters}
     return None
 
@@ -142,10 +163,13 @@ def _remainders(claim: Claim, known: Known) -> Iterator[_Remainder]:
         return
     others = premises_of_facts(goal.claim)
     relation = goal.claim.relations[0]
-    form = split_linear(relation.slack, goal.claim)
-    for parts, number in _eliminated(form, [*first, *others], goal.signs, frozenset()):
+    form = dict(split_linear(relation.slack, goal.claim))
+    number = form.pop(sp.S.One, quotient(sp.S.Zero))
+    own = without_quantities(relation.slack, goal.claim)
+    for parts in _eliminated(form, [*first, *others], goal.signs, frozenset()):
         if any(premise in first for _, premise in parts):
-            yield _Remainder(goal, parts, number.expression)
+            written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
+            yield _Remainder(goal, parts, number, written)
 
 
 def _goal(claim: Claim, known: Known) -> _Goal:
@@ -179,11 +203,11 @@ def _solved(claim: Claim) -> list[Expr]:
 
 def _eliminated(
     form: Mapping[Expr, Quotient], premises: Sequence[Premise], signs: Signs, done: frozenset[Expr]
-) -> Iterator[tuple[list[tuple[Quotient, Premise]], Quotient]]:
-    """Multiples of premises after which a form has no quantity left, and the number that remains."""
-    rows = [row for row in sorted(form, key=str) if row != 1]
+) -> Iterator[list[tuple[Quotient, Premise]]]:
+    """Multiples of premises after which a form has no quantity left; its number is left out."""
+    rows = sorted(form, key=str)
     if not rows:
-        yield [], form.get(sp.S.One, quotient(sp.S.Zero))
+        yield []
         return
     if len(done) == _DEEPEST:
         return
@@ -195,9 +219,9 @@ def _eliminated(
         multiple = form[row] * _inverse(premise.form[row])
         if not signs.is_nonnegative(multiple.expression):
             continue
-        left = _taken(form, multiple, premise.form)
-        for parts, number in _eliminated(left, premises, signs, done | {row}):
-            yield [(multiple, premise), *parts], number
+        left = _taken(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
+        for parts in _eliminated(left, premises, signs, done | {row}):
+            yield [(multiple, premise), *parts]
 
 
 def _inverse(number: Quotient) -> Quotient:
@@ -216,10 +240,10 @@ def _taken(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Exp
     return {row: number for row, number in left.items() if number}
 
 
-def _shown(remainder: _Remainder, split: Callable[[Expr, Signs], list[Expr] | None]) -> Found | None:
+def _shown(remainder: _Remainder, number: Expr, split: Callable[[Expr, Signs], list[Expr] | None]) -> Found | None:
     """The proof by premises and summands of what remains, if there are such summands and the kernel accepts it."""
     goal = remainder.goal
-    summands = split(remainder.number, goal.signs)
+    summands = split(number, goal.signs)
     if summands is None:
         return None
     parts = [Part(multiple.expression * premise.sign, premise.part) for multiple, premise in remainder.parts]

@@ -60,6 +60,32 @@ def split_quickly(number: Expr, signs: Signs) -> list[Expr] | None:
     return None
 
 
+_MOST_PAIRED = 12
+"""Terms of a number that are paired: of a sum that is written out there are too many pairs."""
+
+
+def split_pairs(number: Expr, signs: Signs) -> list[Expr] | None:
+    """The terms of a number as they stand, each negative one beside a larger one that has factors in common with it."""
+    terms = list(sp.Add.make_args(number))
+    if len(terms) > _MOST_PAIRED:
+        return None
+    found = [term for term in terms if signs.is_nonnegative(term)]
+    for less in (term for term in terms if term not in found):
+        pairs = ((more, _difference(more, -less)) for more in found)
+        pair = next(((more, left) for more, left in pairs if signs.is_nonnegative(left)), None)
+        if pair is None:
+            return None
+        found[found.index(pair[0])] = pair[1]
+    return found
+
+
+def _difference(more: Expr, less: Expr) -> Expr:
+    """A difference of products, without their common factors but for a product with these."""
+    powers, others = more.as_powers_dict(), less.as_powers_dict()
+    common = sp.Mul(*(base**power for base, power in powers.items() if others.get(base) == power))
+    return common * (more / common - less / common)
+
+
 def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
     """Summands that are products of letters and slacks of conditions, by linear programs; None where none is found."""
     whole = quotient(number)
@@ -138,11 +164,15 @@ def _rational(number: fmpq) -> sp.Rational:
 
 def _positive(denominator: Expr, signs: Signs) -> tuple[int, Expr] | None:
     """The sign of a denominator, and its absolute value in factors; None where the kernel sees none."""
-    factored = sp.factor(denominator)
-    for sign in (1, -1):
-        if signs.is_nonnegative(sign / factored):
-            return sign, sign * factored
-    return None
+    sign, absolute = 1, sp.S.One
+    for factor in sp.Mul.make_args(sp.factor(denominator)):
+        base, power = factor.as_base_exp()
+        turned = next((one for one in (1, -1) if signs.is_nonnegative(one / base)), None)
+        if turned is None or not (power.is_Integer or turned == 1):
+            return None
+        sign *= turned ** (int(power) if turned == -1 else 1)
+        absolute *= (turned * base) ** power
+    return sign, absolute
 
 
 def _by_free_letters(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Expr]]:

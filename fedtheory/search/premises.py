@@ -9,7 +9,7 @@ from functools import cache
 import sympy as sp
 
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.kernel.quotients import Quotient, linear, quotient
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -49,6 +49,8 @@ class Premise:
     """As a part of a combination names it."""
     name: str
     form: Form
+    written: Expr
+    """The number without any quantity, as the premise's author wrote it."""
     sign: int = 1
     """Minus one for an equation that is used the other way round."""
     vanishes: bool = False
@@ -60,12 +62,27 @@ class Premise:
 
 
 def split_linear(slack: Expr, claim: Claim) -> Form:
-    """A number as a linear form in the quantities of a claim; `Rejected` where it is none."""
-    rows = {symbol for symbol, notion in {**claim.where, **claim.notation}.items() if notion not in PARAMETERS}
-    coefficients, rest = linear(sp.sympify(slack), rows & slack.free_symbols)
+    """A number as a linear form in the quantities of a claim; `Rejected` where it is none.
+
+    An average over clients is a number, whatever is averaged.
+    """
+    slack = sp.sympify(slack)
+    coefficients, rest = linear(slack, _rows(slack, claim))
     form: dict[Expr, Quotient] = {row: quotient(number) for row, number in coefficients.items() if number != 0}
     constant = quotient(rest)
     return {**form, sp.S.One: constant} if constant else form
+
+
+def without_quantities(slack: Expr, claim: Claim) -> Expr:
+    """The number that a linear form has without any quantity, written as it stands there."""
+    slack = sp.sympify(slack)
+    return slack.xreplace(dict.fromkeys(_rows(slack, claim), sp.S.Zero))
+
+
+def _rows(slack: Expr, claim: Claim) -> set[Expr]:
+    averages = {average: sp.Dummy() for average in slack.atoms(Average, ClientSum)}
+    known = {**claim.where, **claim.notation}
+    return {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
 
 
 @dataclass(frozen=True)
@@ -179,8 +196,10 @@ def _premises(part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, 
         form = split_linear(slack, claim)
     except Rejected:
         return
+    written = without_quantities(slack, claim)
     for sign in (1, -1) if vanishes else (1,):
-        yield Premise(part, name, form if sign == 1 else {row: _MINUS * n for row, n in form.items()}, sign, vanishes)
+        turned = form if sign == 1 else {row: _MINUS * n for row, n in form.items()}
+        yield Premise(part, name, turned, sign * written, sign, vanishes)
 
 
 _MINUS = quotient(sp.S.NegativeOne)

@@ -12,7 +12,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from fedtheory.kernel import Numbers, Rejected, is_ordering, slack
-from fedtheory.kernel.expressions import Expr, ends
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, ends
 from fedtheory.kernel.work import spend
 
 Point = Mapping[sp.Symbol, sp.Rational]
@@ -49,7 +49,7 @@ def draw_samples(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     A condition that bounds a letter alone is met by moving that letter, in half of the points to the edge; for others
     real letters shrink or grow until it holds.  Points at which one fails are left out.
     """
-    orderings = [condition for condition in conditions if is_ordering(condition)]
+    orderings = [one for one in conditions if is_ordering(one) and not one.atoms(Average, ClientSum)]
     used = sorted(set(letters).union(*(condition.free_symbols for condition in orderings)), key=str)
     random = np.random.default_rng(len(used) + 1000 * len(orderings))
     at = np.array([_drawn(letter, numbers, random, count) for letter in used]).reshape(len(used), count)
@@ -150,7 +150,7 @@ def find_negative(
     suspects = np.flatnonzero(values < 0)
     for suspect in suspects[np.argsort(values[suspects], kind="stable")][:most]:
         point = samples.point(int(suspect))
-        if _holds_at(point, numbers, conditions) and is_negative_at(number, point):
+        if is_met(point, numbers, conditions) and is_negative_at(number, point):
             return point
     return None
 
@@ -160,7 +160,8 @@ def is_negative_at(number: Expr, point: Point) -> bool:
     return bool(sp.sympify(number).xreplace(dict(point)).is_negative)
 
 
-def _holds_at(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+def is_met(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+    """Whether every condition holds at a point, and no count is below its least, in exact arithmetic."""
     slacks = [(slack(one), one) for one in conditions if is_ordering(one)]
     for gap, condition in slacks:
         value = gap.xreplace(dict(point))

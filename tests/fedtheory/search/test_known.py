@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 from own_claims import CONVEX, LOOSE, SMALL_STEPS, TOO_FAST, WHERE, D, L, M, T, error_bound, eta, sigma, tau, zeta
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
 from fedtheory.proofs import examine
 from fedtheory.search import Found, NotFound, find_proof
 
@@ -71,6 +75,39 @@ def test_a_quantity_that_the_claim_does_not_name() -> None:
 def test_conditions_on_products(condition: sp.Rel) -> None:
     """A condition that does not have the step size alone on one side is as good."""
     assert isinstance(find_proof(error_bound(LOOSE, [condition])), Found)
+
+
+def test_a_letter_that_the_claim_never_uses() -> None:
+    """It may stand for the left side, as in a list of letters that several claims share."""
+    unused = sp.Symbol("a", nonnegative=True)
+    assert isinstance(find_proof(error_bound(LOOSE, where={**WHERE, unused: q.average_suboptimality})), Found)
+
+
+def test_denominators_that_vanish_at_the_edge_of_a_condition() -> None:
+    """A square of 1 - rho^2 below the line is positive under rho < 1: twice a bound with it is proved."""
+    claim = all_claims()["landmarks:dsgd.consensus"]
+    twice = replace(claim, id="mine:twice", rhs=2 * claim.relations[0].right, is_published=False)
+    assert isinstance(find_proof(twice), Found)
+
+
+@pytest.mark.parametrize("factor", [2, sp.Rational(5, 4)], ids=str)
+def test_powers_with_the_number_of_iterations(factor: sp.Expr) -> None:
+    """A bound that shrinks with (1 - c eta mu)^K follows with a larger constant, and with no smaller one."""
+    claim = all_claims()["comparator:strongly-convex.last-model"]
+
+    def scaled(by: sp.Expr) -> Claim:
+        return replace(claim, id="mine:scaled", rhs=by * claim.relations[0].right, is_published=False)
+
+    assert isinstance(find_proof(scaled(factor)), Found)
+    assert isinstance(find_proof(scaled(1 / factor)), NotFound)
+
+
+def test_averages_over_clients_are_numbers() -> None:
+    """A bound with the mean of the clients' constants in it follows with one more term."""
+    claim = all_claims()["vlaski2023:claim.steady-state-noise"]
+    larger = claim.relations[0].right
+    more = larger + next(iter(symbol for symbol in larger.free_symbols if symbol.name == "mu"))
+    assert isinstance(find_proof(replace(claim, id="mine:more", rhs=more, is_published=False)), Found)
 
 
 FALSE = {
