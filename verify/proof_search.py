@@ -11,5 +11,10 @@ EFFORT = 3 * 10**7
 
 def is_provable(claim: Claim) -> bool:
     """Whether a search finds a certificate of the claim as it stands, with no assumption besides its own."""
+    return find_premises(claim) is not None
+
+
+def find_premises(claim: Claim) -> tuple[str, ...] | None:
+    """The proved claims and facts that a claim follows from as it stands; None where a search finds no certificate."""
     found = find_proof(claim, EFFORT)
-    return isinstance(found, Found) and not found.supposed
+    return tuple(found.uses) if isinstance(found, Found) and not found.supposed else None

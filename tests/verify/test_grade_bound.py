@@ -53,6 +53,15 @@ def test_a_looser_bound_is_proved(factor: sp.Expr, expected: Fraction | int) -> 
 
 
 @pytest.mark.long
+def test_an_answer_that_follows_names_what_it_follows_from() -> None:
+    """No difference of right sides shows it at once, but a search finds a certificate."""
+    found = grade_bound(DRIFT, PRINTED + sp.expand(eta**2 * (tau * zeta - sigma) ** 2))
+    assert (found.standing, found.share) == ("proved", 1)
+    assert found.follows_from == (DRIFT.id,)
+    assert found.reason == f"it follows from {DRIFT.id}"
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("answer", [SHARPER, 17 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2])
 def test_a_sharper_bound_is_proved(answer: sp.Expr) -> None:
     """What is at least a proved claim that sharpens the reference is proved as well, and counts in full."""

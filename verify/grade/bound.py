@@ -24,6 +24,7 @@ from verify.grade.counterexample import describe
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, share
 from verify.grade.same import are_equal, has_units_of
+from verify.proof_search import find_premises
 
 _THOUSAND = 1_000
 
@@ -51,6 +52,8 @@ class BoundFinding:
     """How symbols change where the excess grows without bound."""
     about: tuple[float, float] | None = None
     """The sides on the counterexample, rounded."""
+    follows_from: tuple[str, ...] = ()
+    """The proved claims and facts that the answer follows from, where a search found a certificate."""
 
     @property
     def share(self) -> Fraction:
@@ -79,15 +82,22 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return BoundFinding("not applicable", answer, error.message, False)
     if trial.violation is not None:
         return _refuted(stated, right_units, trial.violation)
-    if _is_proved(claim, answer):
-        reason = "it is at least as large as a bound that is proved, under the conditions of the claim"
-        return _not_refuted("proved", claim, answer, reason, trial.largest_ratio)
+    premises = () if _is_proved(claim, answer) else find_premises(stated)
+    if premises is not None:
+        found = _not_refuted("proved", claim, answer, _why_proved(premises), trial.largest_ratio)
+        return replace(found, follows_from=premises)
     search = search_regimes(stated, round(_THOUSAND * budget))
     if search.counterexample is not None:
         return _refuted(stated, right_units, search.counterexample[0])
     reason = f"no violation in {trial.tried + search.applicable} test runs"
     tightness = max(filter(None, (trial.largest_ratio, search.largest_ratio)), default=None)
     return _not_refuted("not refuted", claim, answer, reason, tightness)
+
+
+def _why_proved(premises: tuple[str, ...]) -> str:
+    if premises:
+        return f"it follows from {', '.join(premises)}"
+    return "it is at least as large as a bound that is proved, under the conditions of the claim"
 
 
 def _not_refuted(standing: Standing, claim: Claim, answer: Expr, reason: str, tightness: float | None) -> BoundFinding:

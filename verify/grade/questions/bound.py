@@ -51,7 +51,8 @@ def _in_words(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     known = "correct" if found.standing == "proved" else "not refuted"
     if found.share < 1:
         known += ", but loose"
-    why = "it follows from a proved bound" if found.standing == "proved" else f"{found.reason} (this is not a proof)"
+    premises = ", ".join(found.follows_from) or "a proved bound"
+    why = f"it follows from {premises}" if found.standing == "proved" else f"{found.reason} (this is not a proof)"
     return f"{known}: {why}; {_looseness(found, texts)}{_tightness(found)}"
 
 
