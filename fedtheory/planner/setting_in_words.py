@@ -81,7 +81,8 @@ def _clock(clock: Clock) -> str:
     if isinstance(policy, FedFix):
         name = f"an update every {short(policy.interval)} time units"
     elif isinstance(policy, FedBuff):
-        name = f"an update for each {policy.buffer} reports"
+        weight = f" with weights {policy.staleness} for staleness s" if policy.staleness else ""
+        name = f"an update for each {policy.buffer} reports{weight}"
     else:
         name = "an update for each report" if isinstance(policy, Asynchronous) else type(policy).__name__.lower()
     least, most = min(clock.times), max(clock.times)

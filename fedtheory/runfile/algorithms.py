@@ -21,7 +21,18 @@ from fedtheory.federation import (
     Uniform,
 )
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.federation.clock import Asynchronous, Clock, Cyclic, FedBuff, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation.clock import (
+    Asynchronous,
+    Clock,
+    Cyclic,
+    FedBuff,
+    FedFix,
+    Policy,
+    StalenessWeight,
+    Synchronous,
+    Ties,
+    read_staleness,
+)
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.step_sizes import StepSchedule
 from fedtheory.runfile.definitions import read_defined
@@ -149,11 +160,15 @@ def _ties(clock: Table) -> Ties:
     return "one-by-one" if clock.choice("ties", ("together", "one-by-one"), "together") == "one-by-one" else "together"
 
 
+def _staleness(clock: Table) -> StalenessWeight | None:
+    return read_staleness(clock.text("staleness")) if clock.has("staleness") else None
+
+
 _POLICIES: dict[str, Callable[[Table], Policy]] = {
     "sync": lambda _clock: Synchronous(),
     "async": lambda clock: Asynchronous(_ties(clock)),
     "fedfix": lambda clock: FedFix(clock.number("interval")),
-    "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _ties(clock)),
+    "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _ties(clock), _staleness(clock)),
 }
 
 

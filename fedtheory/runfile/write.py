@@ -160,6 +160,7 @@ def _clock(clock: Clock) -> dict[str, Any]:
         table = {"policy": "fedfix", "interval": str(policy.interval)}
     elif isinstance(policy, FedBuff):
         table = {"policy": "fedbuff", "buffer": policy.buffer, "ties": policy.ties}
+        table |= {} if policy.staleness is None else {"staleness": str(policy.staleness)}
     elif isinstance(policy, Asynchronous):
         table = {"policy": "async", "ties": policy.ties}
     else:

@@ -48,7 +48,9 @@ def require_short(problem: Problem, algorithm: Algorithm) -> None:
         limit = f"expected at most {MOST_EXACT_STEPS} rounds times local steps in {numbers}, got {steps}"
         most = MOST_EXACT_STEPS // max(algorithm.work.steps)
         shorter = f"at most {most} rounds" if most else f"at most {MOST_EXACT_STEPS} local steps"
-        raise InputError("algorithm.rounds", f"{limit}: shorten the run to {shorter}, or use floats, --arithmetic float")
+        raise InputError(
+            "algorithm.rounds", f"{limit}: shorten the run to {shorter}, or use floats, --arithmetic float"
+        )
 
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:

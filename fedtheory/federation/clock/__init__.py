@@ -5,6 +5,7 @@ from fedtheory.federation.clock.cyclic import Cyclic
 from fedtheory.federation.clock.hardware import spread_times
 from fedtheory.federation.clock.policy import Asynchronous, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.clock.schedule import Schedule, Update
+from fedtheory.federation.clock.staleness import StalenessWeight, read_staleness
 
 __all__ = [
     "Asynchronous",
@@ -14,9 +15,11 @@ __all__ = [
     "FedFix",
     "Policy",
     "Schedule",
+    "StalenessWeight",
     "Synchronous",
     "Ties",
     "Update",
+    "read_staleness",
     "spread_times",
     "synchronous",
 ]

@@ -16,6 +16,7 @@ from typing import Literal
 from fedtheory.arithmetic import Array, Number, plain_float
 from fedtheory.errors import InputError
 from fedtheory.federation.clock.schedule import Update
+from fedtheory.federation.clock.staleness import StalenessWeight
 
 Ties = Literal["together", "one-by-one"]
 """Clients that finish at the same time report in one update (Algorithm 1 read literally), or in client order."""
@@ -69,6 +70,8 @@ class FedBuff(Policy):
 
     buffer: int
     ties: Ties = "together"
+    staleness: StalenessWeight | None = None
+    """The weight of a report by its staleness; None where all count alike."""
 
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
         first = nsmallest(self.buffer, range(len(finish)), key=lambda client: (finish[client], client))
@@ -76,6 +79,16 @@ class FedBuff(Policy):
         if self.ties == "one-by-one":
             return time, tuple(sorted(first))
         return time, tuple(client for client, done in enumerate(finish) if done <= time)
+
+    def weights(self, update: Update, weights: Array) -> Array:
+        if self.staleness is None:
+            return weights
+        weighted: Array = weights * self.staleness.factors(update.staleness, weights)
+        return weighted
+
+    @property
+    def changes_weights(self) -> str:
+        return "" if self.staleness is None else "reports are weighted by their staleness"
 
     def check(self, clients: int) -> None:
         if not 1 <= self.buffer <= clients:
