@@ -157,6 +157,7 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
             _print_witness(refuted, f"fedtheory verify {refuted.target} ")
     for standing in (verdict for verdict in verdicts if verdict.regimes and verdict.verdict != "refuted"):
         _print_regimes(standing)
+    _print_left_open(verdicts)
     print_setting((verdict.target, verdict.claim) for verdict in verdicts)
     for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
         _print_what_is_missing(thin)
@@ -179,8 +180,14 @@ def _print_regimes(verdict: ClaimVerdict) -> None:
         f"regimes of {verdict.target}", ["varied", "runs", "largest ratio at each level"], rows, whole=("varied",)
     )
     print_lines(_of_pairs(verdict))
-    if verdict.left_open:
-        print_lines(f"[yellow]left open:[/yellow] {in_words_of_open(verdict.left_open)}")
+
+
+def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
+    """Runs that look like violations and that nothing decides, also of claims whose search has no regimes."""
+    for verdict in verdicts:
+        if verdict.left_open:
+            of = "" if len(verdicts) == 1 else f" of {verdict.target}"
+            print_lines(f"[yellow]left open{of}:[/yellow] {in_words_of_open(verdict.left_open)}")
 
 
 def _of_pairs(verdict: ClaimVerdict) -> str:

@@ -23,14 +23,15 @@ class Surrogate:
     """The objectives of a run's updates; arrays are in the problem's arithmetic."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
-        algorithm.require_update_rule("a surrogate problem is known for the update rule")
         self.problem = problem
         self._algorithm = algorithm
         self._minimisers: dict[tuple[Number, ...], Array] = {}
 
     @cached_property
     def weights(self) -> Array:
-        """q_i(n), (N, M)."""
+        """q_i(n), (N, M); `NotApplicable` for algorithms that are no setting of the update rule."""
+        # Not before: types and values of the clients' objectives are those of the problem, for any algorithm.
+        self._algorithm.require_update_rule("a surrogate problem is known for the update rule")
         updates = list(self._algorithm.updates())
         # Who reports on which models decides, and the same clients do again and again.
         alike = {update.work: update for update in updates}

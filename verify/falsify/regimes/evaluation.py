@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -22,7 +22,7 @@ from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.factors import Factor, Level, Point, factors_for, is_tied, normal
 from verify.falsify.regimes.horizon import rounds_at
 from verify.falsify.regimes.numbers import just_below
-from verify.falsify.regimes.problems import problem
+from verify.falsify.regimes.problems import largest_step, problem
 from verify.falsify.score import NOTHING, balanced_score, score
 from verify.falsify.tables import NO_RUN, Table
 from verify.instances import is_smooth_alone
@@ -113,12 +113,14 @@ class Evaluation:
                 return Seen(point, score(found), table, found.holds, _sides(found), balanced_score(found))
         return Seen(point, NOTHING)
 
-    def progress(self, seen: Seen) -> float:
+    @staticmethod
+    def progress(seen: Seen, look: Callable[[Point], Seen]) -> float:
         """The logarithm of the promised over the true decrease of the left side, as far as it decreases.
 
         Where nothing moves both sides of a bound that contracts are equal, and their ratio says nothing of the rate.
+        `look` evaluates the run that hardly moves.
         """
-        still = self.at({**seen.point, **_STILL}) if seen.sides is not None else seen
+        still = look({**seen.point, **_STILL}) if seen.sides is not None else seen
         if seen.sides is None or still.sides is None:
             return NOTHING
         smaller, larger = seen.sides
@@ -134,7 +136,7 @@ class Evaluation:
             if edge is None:
                 return None
             is_at_edge = point["step size"] == 0 and edge != UNBOUNDED
-            largest = _BEYOND if edge == UNBOUNDED else edge
+            largest = min(_BEYOND if edge == UNBOUNDED else edge, largest_step(point))
             step_size = just_below(largest * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
             rounds = rounds_at(point, step_size, self.subject, self._speaks_of_steps)
         return self._table(point, step_size, rounds)

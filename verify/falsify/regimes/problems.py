@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.regimes.factors import Point, count
+from verify.falsify.regimes.factors import DATA, Point, count
 from verify.falsify.regimes.numbers import power
 from verify.falsify.tables import Table
 
@@ -16,12 +17,14 @@ _THIN = fmpq(1, 64)
 """Curvature across a nearly rank-one client, as part of the flat one, unless that is extreme itself."""
 _MOST_DRAWS = 6
 """Coins of noise that can be enumerated where losses are no quadratics."""
-_FEW, _SHORT = 3, 8
-"""Clients and local steps of such losses."""
+_FEW, _SHORT, _FEW_WITH_DATA = 3, 8, 2
+"""Clients and local steps of such losses, and clients with data."""
 _FAR_ON_LINE = {"Huber": fmpq(3), "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
 """Starts in units of the width: a bounded loss is flat from two of them on, and gradient descent leaves slowly."""
 _ROWS = {0: 1, 5: 2, -5: 4, -9: 8, 9: 16}
 """Square roots of half the rows of a client, by the level of its gradients: few rows say anything, the rest is zero."""
+_RARE_ROWS = {0: 4, 5: 8, -5: 2, 9: 16}
+"""The same where most rows are zero."""
 
 
 def unit_of_values(point: Point) -> fmpq:
@@ -36,8 +39,8 @@ def unit_of_length(point: Point) -> fmpq:
 
 def number_of_clients(point: Point) -> int:
     """M; few where losses are enumerated."""
-    most = {None: count(point["clients"]), "data": 2}.get(point.get("loss"), _FEW)
-    return min(count(point["clients"]), most)
+    loss, clients = point.get("loss"), count(point["clients"])
+    return clients if loss is None else min(clients, _FEW_WITH_DATA if loss in DATA else _FEW)
 
 
 def number_of_steps(point: Point) -> int:
@@ -197,9 +200,19 @@ def _scalar_losses(point: Point, rounds: int) -> Table:
     return found | {"noise": [str(entry * (values * length) ** 2) for entry in noise]}
 
 
+def _root_of_half_the_rows(point: Point) -> int:
+    level = int(point["gradients"])
+    return _RARE_ROWS.get(level, _RARE_ROWS[0]) if point["loss"] == "rare rows" else _ROWS.get(level, 1)
+
+
+def largest_step(point: Point) -> float:
+    """The step size at which a step on a row that is rare turns its error round; infinite for other losses."""
+    return 1 / _root_of_half_the_rows(point) ** 2 if point.get("loss") == "rare rows" else math.inf
+
+
 def _data(point: Point, _rounds: int) -> Table:
     """Least squares of which one row in many says anything: batches of one have heavy tails."""
-    clients, size = number_of_clients(point), _ROWS.get(int(point["gradients"]), 1)
+    clients, size = number_of_clients(point), _root_of_half_the_rows(point)
     rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
     told = [[str(fmpq(size))]] * (2 if has_two else 1)
     gradients = [[str(gradient), *([str(-gradient)] if has_two else [])] for gradient in _gradients(point)]
@@ -217,5 +230,5 @@ _KINDS: dict[Any, Callable[[Point, int], Table]] = {
     "Huber": _scalar_losses,
     "Huber, linear part": _scalar_losses,
     "bounded": _scalar_losses,
-    "data": _data,
+    **dict.fromkeys(DATA, _data),
 }

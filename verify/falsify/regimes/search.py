@@ -153,6 +153,9 @@ class _Searching:
         if seen.holds is False:
             self._violations.meet(seen)
             self._end_with_a_violation()
+        elif seen.holds is None:
+            self._violations.meet_unclear(seen)
+            self._end_with_a_violation()
         return seen
 
     def _end_with_a_violation(self) -> None:
@@ -198,7 +201,7 @@ class _Searching:
 
     def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
         by_ratio = Climb(self._evaluation, levels, self._random, self._look, worth)
-        by_progress = Climb(self._evaluation, levels, self._random, self._look, self._evaluation.progress)
+        by_progress = Climb(self._evaluation, levels, self._random, self._look, self._progress)
         by_balance = Climb(self._evaluation, levels, self._random, self._look, _balance)
         without_start, with_start, special = self._starts(levels)
         ascents = [(by_balance, start) for start in self._subtracting()]
@@ -219,9 +222,12 @@ class _Searching:
         for sources in dict.fromkeys(seen.point["sources"] for seen in pool):
             of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
             ranked = sorted(of_kind, key=lambda seen: -worth(seen))[:_RANKED]
-            best = max(ranked, key=self._evaluation.progress, default=None)
-            if best is not None and self._evaluation.progress(best) > SETTLED:
+            best = max(ranked, key=self._progress, default=None)
+            if best is not None and self._progress(best) > SETTLED:
                 yield best
+
+    def _progress(self, seen: Seen) -> float:
+        return self._evaluation.progress(seen, self._look)
 
     def _subtracting(self) -> Iterator[Seen]:
         """The best runs without a start by the balanced score, where it is another one than the score."""

@@ -31,6 +31,8 @@ _LEAST = 0.02
 """Seconds of work below which runs take no time worth saving."""
 _EASY = 0.2
 """Seconds of exact work that a tie may take."""
+_ROUNDING = 1e-6
+"""Score of sides that differ by more than the last digits, though floats cannot tell which one is larger."""
 SETTLED = -95.0
 """The score of a run that looks like a violation and is none, or cannot be decided."""
 _DISTINCT = ("loss", "negative curvature", "weights", "participation", "local work", "clock", "aggregation")
@@ -82,6 +84,12 @@ class Violations:
             self._open.append(waiting)
         else:
             self._decide(waiting)
+
+    def meet_unclear(self, seen: Seen) -> None:
+        """Take note of a run whose sides are the wrong way round by what may be rounding; it has no ratio to show."""
+        is_wrong_way = seen.sides is not None and seen.sides[0] > seen.sides[1] and seen.score > _ROUNDING
+        if is_wrong_way and seen.table is not None and not self.is_deciding:
+            self._decide_tie(seen, seen.table)
 
     def decide_open(self, part: float) -> None:
         """Decide those that wait, until a part of the work is spent or one is a violation."""

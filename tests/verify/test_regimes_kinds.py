@@ -1,0 +1,120 @@
+"""Kinds of runs of the search: rare rows, units at the edge of conditions, algorithms that are defined."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from known_errors import known_errors
+from verdicts import SEARCH
+
+from fedtheory import Claim
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.language.targets import resolve
+from fedtheory.runfile import parse_run
+from verify.falsify.finding import EVALUATIONS
+from verify.falsify.regimes import search_regimes
+from verify.falsify.regimes.evaluation import Evaluation, Seen
+from verify.falsify.regimes.factors import BASE, Point, normal
+from verify.falsify.regimes.search import Search
+from verify.falsify.regimes.violations import SETTLED, Violations
+from verify.falsify.tables import Table
+
+eta, L, D, N, K = sp.symbols("eta L D N K", positive=True)
+omega = sp.Symbol("omega", nonnegative=True)
+WHERE = {eta: q.local_step_size, L: q.smoothness, D: q.initial_distance, N: q.clients, K: q.local_steps}
+WHERE |= {omega: q.compression_variance}
+SEARCH_BY_DEFAULT = SEARCH * EVALUATIONS
+
+
+def search_for(claim: Claim, evaluations: int) -> Search:
+    """The search for a violation of a claim."""
+    return search_regimes(resolve(claim), evaluations)
+
+
+@pytest.mark.parametrize(("level", "rows"), [(0, 32), (5, 128), (-5, 8)])
+def test_a_step_on_a_rare_row_turns_the_error_round(level: int, rows: int) -> None:
+    """The largest step is that of a row, as far as the claim allows it: one in many rows says anything."""
+    claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule, a.smooth]))
+    point: Point = {**BASE, "loss": "rare rows", "gradients": level, "clients": 0, "step size": 0, "sources": "s"}
+    assert normal(point)["sources"] == "sn"
+    table = Evaluation(claim).table(normal(point))
+    assert table is not None
+    (row, *_), *_ = table["problem"]["inputs"]
+    curvature = 2 * Fraction(row[0]) ** 2
+    assert len(table["problem"]["inputs"][0]) == rows
+    assert Fraction(str(table["algorithm"]["local_step_size"])) * curvature == 2
+    assert parse_run(table, RATIONAL).smoothness == 1
+
+
+@pytest.mark.parametrize("assumption", [a.compressed, a.fedprox, a.scaffold], ids=lambda one: one.name)
+def test_clients_of_one_type_are_so_with_any_algorithm(assumption: a.Assumption) -> None:
+    """A claim about them is tried on runs of algorithms that are no setting of the update rule."""
+    stated = [assumption, a.one_type, a.full_gradients]
+    search = search_for(Claim(id="mine:alike", lhs=q.local_step_size, rhs=10**9, assumptions=stated), 60)
+    assert search.applicable > 10
+
+
+def test_a_bound_on_compressed_steps_without_a_server_step_is_refuted() -> None:
+    """It holds for a server step of one, which it does not name."""
+    stated = [a.compressed, a.full_gradients, a.one_type, a.full_participation]
+    conditions = [eta * L * (1 + omega / N) <= 1, sp.Eq(K, 1)]
+    claim = Claim(
+        id="mine:compressed",
+        lhs=q.final_distance_sq,
+        rhs=D**2,
+        where=WHERE,
+        conditions=conditions,
+        assumptions=stated,
+    )
+    search = search_for(claim, 600)
+    assert search.counterexample is not None
+    assert search.counterexample[0]["algorithm"]["server_step_size"] != 1
+
+
+def seen(table: Table | None, sides: tuple[float, float], score: float) -> Seen:
+    """A run whose sides floats cannot tell apart."""
+    return Seen({**BASE}, score, table, None, sides)
+
+
+def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
+    """Sides the wrong way round, by what floats cannot tell from rounding: rationals say that the claim holds."""
+    claim = resolve(Claim(id="mine:twice", lhs=q.local_step_size, rhs=2 * eta, where=WHERE))
+    table = Evaluation(claim).table(normal(BASE))
+    met = Violations(claim, 1.0, Evaluation(claim).at)
+    unclear, right_way = seen(table, (1.5, 1.0), 0.4), seen(table, (1.0, 1.5), -0.4)
+    for one in (unclear, right_way):
+        met.meet_unclear(one)
+    assert (unclear.score, right_way.score) == (SETTLED, -0.4)
+    assert (met.found, met.left_open) == (None, 0)
+
+
+def test_what_may_be_rounding_and_is_none_is_a_violation() -> None:
+    """Rationals have the last word."""
+    claim = resolve(Claim(id="mine:half", lhs=q.local_step_size, rhs=eta / 2, where=WHERE))
+    met = Violations(claim, 1.0, Evaluation(claim).at)
+    met.meet_unclear(seen(Evaluation(claim).table(normal(BASE)), (2.0, 1.0), 0.7))
+    assert met.found is not None
+    assert met.found[1].ratio == 2.0
+
+
+NEEDS_OWN_KIND = (
+    "planted:comparator:forgetting.mean-error:a-missing-condition:2",
+    "planted:liu2022:thm-1:a-constant-at-the-optimum:1",
+    "planted:liu2022:thm-3:a-constant-at-the-optimum:1",
+    "planted:liu2022:cor-4.K1.implied:a-wider-condition:1",
+)
+"""The first three fail with rare rows alone, the last one where the curvature is at the edge of its condition."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("id_", NEEDS_OWN_KIND)
+def test_errors_that_need_a_kind_of_their_own_are_refuted(id_: str) -> None:
+    """By the search of a verdict, in exact arithmetic."""
+    (known,) = [known for known in known_errors() if known.id == id_]
+    found = search_for(known.error.claim, SEARCH_BY_DEFAULT).counterexample
+    assert found is not None
+    assert (found[1].applicable, found[1].holds) == (True, False)
