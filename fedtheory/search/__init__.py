@@ -10,6 +10,7 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
     blocks      scalars as rows and Gram matrices, and sums of squares
     dimensions  units, which coefficients have to agree with
     known       bounds on runs from proved claims and facts
+    restated    known claims in other letters, by their recorded certificates
     premises    what is proved, as linear forms in the quantities of a claim
     positivity  numbers that are not negative, as sums of products
     samples     numbers at which conditions hold

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from fedtheory.kernel import is_ordering, slack
+from fedtheory.kernel import Rejected, is_ordering, slack
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.kernel.quotients import Quotient, quotient
 from fedtheory.kernel.work import spend
@@ -36,6 +36,7 @@ from fedtheory.search.premises import (
     split_linear,
     without_quantities,
 )
+from fedtheory.search.restated import reuse_certificate
 from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
 
 _DEEPEST = 4
@@ -87,15 +88,16 @@ def search_known(claim: Claim) -> Found | NotFound:
 
     Whatever is seen at once is tried over all that is known before any linear program is.
     """
-    if claim.place != "run" or claim.rate is not None or len(claim.relations) != 1:
-        return NotFound("it is not one inequality about a run")
-    if claim.relations[0].operator not in ("<=", ">="):
-        return NotFound("it is an equation or strict, which no combination of bounds shows")
+    unfit = _why_unfit(claim)
+    if unfit is not None:
+        return NotFound(unfit)
     candidates = known_claims(in_plain_letters(claim))
     if not candidates:
         return NotFound("no proved claim is about this quantity under these assumptions")
     remainders: list[_Remainder] = []
+    others: list[Known] = []
     for known in candidates:
+        before = len(remainders)
         for remainder in _remainders(claim, known):
             found = _shown(remainder, remainder.written, split_pairs) or _shown(
                 remainder, remainder.number, split_quickly
@@ -103,11 +105,25 @@ def search_known(claim: Claim) -> Found | NotFound:
             if found is not None:
                 return found
             remainders.append(remainder)
-    if not remainders:
-        return NotFound(
-            "the proved claims about this quantity ask for more than its conditions", candidates[0].claim.id
-        )
-    return _search_products(remainders)
+        if len(remainders) == before:
+            others.append(known)
+    result = _search_products(remainders) if remainders else _asks_for_more(candidates)
+    if isinstance(result, Found):
+        return result
+    return next(filter(None, (reuse_certificate(claim, known) for known in others)), result)
+
+
+def _why_unfit(claim: Claim) -> str | None:
+    if claim.place != "run" or claim.rate is not None or len(claim.relations) != 1:
+        return "it is not one inequality about a run"
+    if claim.relations[0].operator not in ("<=", ">="):
+        return "it is an equation or strict, which no combination of bounds shows"
+    return None
+
+
+def _asks_for_more(candidates: Sequence[Known]) -> NotFound:
+    reason = "the proved claims about this quantity ask for more than its conditions, or have another form"
+    return NotFound(reason, candidates[0].claim.id)
 
 
 def _search_products(remainders: Sequence[_Remainder]) -> Found | NotFound:
@@ -163,7 +179,10 @@ def _remainders(claim: Claim, known: Known) -> Iterator[_Remainder]:
         return
     others = premises_of_facts(goal.claim)
     relation = goal.claim.relations[0]
-    form = dict(split_linear(relation.slack, goal.claim))
+    try:
+        form = dict(split_linear(relation.slack, goal.claim))
+    except Rejected:
+        return
     number = form.pop(sp.S.One, quotient(sp.S.Zero))
     own = without_quantities(relation.slack, goal.claim)
     for parts in _eliminated(form, [*first, *others], goal.signs, frozenset()):
