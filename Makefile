@@ -43,8 +43,8 @@ lint: $(READY)
 rocq: $(READY)
 	@if command -v coqc > /dev/null; then \
 	  $(BIN)/fedtheory rocq -o build/rocq > /dev/null && cd build/rocq && coq_makefile -f _CoqProject -o Makefile \
-	  && $(MAKE) --silent -j2 > check.log && cd ../.. && $(BIN)/python -m verify.rocq.checked build/rocq \
-	  && $(BIN)/python -m verify.rocq.alone docs/trust.md \
+	  && $(MAKE) --silent -j2 > check.log && cd ../.. && $(BIN)/python -m verify.rocq.accepted build/rocq \
+	  && $(BIN)/python -m verify.rocq.unchecked docs/trust.md \
 	  && $(PYTEST) -m "rocq and not slow"; \
 	else echo "coqc is missing: no theorem is checked"; fi
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
-from verify.rocq.checked import Checked, checked
+from verify.rocq.accepted import Checked, checked
 from verify.rocq.export import of_id
 from verify.rocq.project import text_of
 

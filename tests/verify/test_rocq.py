@@ -31,7 +31,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.definitions import NOISE
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq.checked import checked
+from verify.rocq.accepted import checked
 from verify.rocq.export import exported, of_id
 from verify.rocq.project import library_files, text_of
 from verify.rocq.refusals import NotExported

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rocq_judge import accepts
 
-from verify.rocq.checked import checked
+from verify.rocq.accepted import checked
 from verify.rocq.project import NOISY, QUIET, instance_files, instantiated_in, library_files, write_project
 
 THEOREMS = {entry.theorem: entry.id for entry in checked().values()}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from modules import ROOT
 
-from verify.rocq.alone import section
-from verify.rocq.checked import checked, digest_of
+from verify.rocq.accepted import checked, digest_of
 from verify.rocq.export import of_id
 from verify.rocq.project import proved_ids
+from verify.rocq.unchecked import section
 
 
 def test_the_list_is_about_proved_claims() -> None:

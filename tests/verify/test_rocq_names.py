@@ -22,8 +22,8 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq import own, round_words, schedules, updates, vocabulary
-from verify.rocq.checked import checked, without_comments
+from verify.rocq import client_step, round_words, schedules, updates, vocabulary
+from verify.rocq.accepted import checked, without_comments
 from verify.rocq.export import exported, of_id
 from verify.rocq.gaps import OF_INTERVALS
 from verify.rocq.lyapunov_words import CALLED
@@ -38,7 +38,7 @@ TABLES: Mapping[str, Mapping[Notion, str]] = {
     "steps": {**vocabulary.NUMBERS, **vocabulary.VECTORS},
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
     "rounds": {**round_words.NUMBERS, **round_words.VECTORS},
-    "one client": own.NUMBERS,
+    "one client": client_step.NUMBERS,
     "schedules": schedules.OF_SCHEDULES,
     "updates": updates.OF_UPDATES,
 }

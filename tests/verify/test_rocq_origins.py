@@ -10,7 +10,7 @@ import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from verify.rocq.checked import checked
+from verify.rocq.accepted import checked
 from verify.rocq.export import of_id
 from verify.rocq.exported import Exported
 from verify.rocq.origins import with_origins

@@ -44,7 +44,7 @@ Env = Mapping[Expr, Term]
 
 @dataclass(frozen=True)
 class Place:
-    """How the numbers, gradients and sums of a definition are written."""
+    """Notation of a definition's numbers, gradients and sums."""
 
     numbers: Mapping[Expr, str]
     objective: str
@@ -99,7 +99,7 @@ class Algorithm:
 
     @property
     def applied(self) -> str:
-        """What its functions are applied to first."""
+        """First arguments of its functions."""
         return " ".join(["A", *(binder.name for binder in self.own)])
 
     def numbers(self, size: str, share: str) -> dict[Expr, str]:
@@ -110,7 +110,7 @@ class Algorithm:
         return {**known, eta: size, eta_g: "server_step_size", eta_sum: sizes, importance: share}
 
     def bounds(self) -> Iterator[Binder]:
-        """What is known of its parameters."""
+        """Facts about its parameters."""
         for one in self.parameters.values():
             if not isinstance(one.allowed, sp.Interval):
                 raise NotExported(f"that {one.key} is one of {one.allowed} is not exported")
@@ -237,7 +237,7 @@ class Algorithm:
         return "\n".join(lines) + "\n"
 
     def at_optimum(self) -> str:
-        """Where its vectors rest at the optimum."""
+        """Values of its vectors at the optimum."""
         told = " ".join(map(str, [Binder("A", "run"), *self.own]))
         if not self.definition.at_optimum:
             raise NotExported(f"{self.definition.name} does not say where its vectors rest at the optimum")
@@ -246,7 +246,7 @@ class Algorithm:
 
     @cached_property
     def in_run(self) -> Place:
-        """How a run writes what it is made of."""
+        """Notation of its parts in a run."""
         names = self.numbers(_SIZES[self.same_size], "share (clients_of A) i")
         return Place(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
 

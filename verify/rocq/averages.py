@@ -1,4 +1,4 @@
-"""What holds of each client, local step or update, as a tactic for what it says of the means over them."""
+"""Tactics for averages: from a statement on each client, local step or update to its average."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.proofs.averages import Averaged, Mean, OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.intervals import Derived
-from verify.rocq.spoken import Spoken
+from verify.rocq.scalar_vocabulary import Spoken
 
 
 @dataclass(frozen=True)

@@ -22,16 +22,16 @@ from verify.rocq.averages import tactics as averaged_by
 from verify.rocq.exported import Exported
 from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.names import name_of
-from verify.rocq.nobody import POSITIVE, SOMEBODY, SPLIT, without_reports
-from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
+from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES
 from verify.rocq.sampled import vocabulary_of
+from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
-from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Theorem, conjunction, projected
 from verify.rocq.updates import UpdateVocabulary, is_of_updates
+from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 
 
 def theorem_of_combination(
@@ -42,10 +42,10 @@ def theorem_of_combination(
         raise NotExported("its certificate has not one link for each relation")
     if certificate.known and not is_of_gaps(claim):
         raise NotExported("its certificate uses inequalities between numbers")
-    return _Writer(claim, certificate, of_id).theorem()
+    return _CombinationWriter(claim, certificate, of_id).theorem()
 
 
-class _Writer:
+class _CombinationWriter:
     def __init__(self, claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]) -> None:
         self.claim, self.certificate, self.of_id = claim, certificate, of_id
         self.run = _vocabulary(claim, certificate)
@@ -110,7 +110,7 @@ class _Writer:
         return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
 
     def _slack(self, part: Part) -> Expr | None:
-        """What a premise says is not negative; nothing where it is only known of updates in which somebody counts."""
+        """Return the slack of a premise; none where it is only known of updates with a participant."""
         asked = {*self.run.asked}
         self.run.asked.clear()
         found, _, _ = self._premise(part, 0)
@@ -230,7 +230,7 @@ class _Writer:
 
 
 def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
-    """What a claim speaks of: a run of the library, a schedule, or numbers alone."""
+    """Return the vocabulary of a claim: a run of the library, a schedule, or numbers alone."""
     if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
         return ScheduleVocabulary(claim)
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):

@@ -70,7 +70,7 @@ def contracting(
     weight: Expr | None = None,
     gain: Expr | None = None,
 ) -> Theorem:
-    """What the step says, with distance and spread of each side together, and what is gained beside them.
+    """Return the statement of the step, with distance and spread of each side together, and the gain beside them.
 
     Distances are from the point at which the step's draws have a noise.
     """
@@ -102,7 +102,7 @@ def _point(vocabulary: Vocabulary) -> Expr:
 
 
 def _gained(reader: Reader, gain: Expr) -> Term:
-    """How much larger the loss is than at the point, after the step."""
+    """Return the excess loss over the point, after the step."""
     letter = reader.vocabulary.letters
     values = (Value(letter(q.objective), one) for one in (letter(q.next_average_iterate), _point(reader.vocabulary)))
     larger, smaller = map(reader.scalar, values)

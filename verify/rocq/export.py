@@ -25,6 +25,7 @@ from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
+from verify.rocq.client_steps import is_of_steps, theorem_of_steps
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.discounted import theorem_of_discounted
@@ -33,26 +34,25 @@ from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov import theorem_of_lyapunov
-from verify.rocq.mean import theorem_of_mean
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import Signs
-from verify.rocq.of_run import theorem_of_step_in_run
 from verify.rocq.origins import with_origins
-from verify.rocq.own_steps import is_of_steps, theorem_of_steps
 from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
+from verify.rocq.prefix_sums import theorem_of_total
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
-from verify.rocq.round_settling import is_of_settling, theorem_of_settling
 from verify.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
 from verify.rocq.round_words import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.run_steps import theorem_of_step_in_run
 from verify.rocq.sampled import is_sampled, theorem_of_sampled_mean
+from verify.rocq.stationary_rounds import is_of_settling, theorem_of_settling
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
-from verify.rocq.totals import theorem_of_total
+from verify.rocq.time_averages import theorem_of_mean
 from verify.rocq.update_steps import is_by_lemmas, theorem_of_update
 from verify.rocq.updates import is_of_updates
 from verify.rocq.vocabulary import Vocabulary
@@ -114,7 +114,7 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
 
 
 def _of_definition(claim: Claim, certificate: FixedPoint | Lyapunov) -> Theorem:
-    """Of an algorithm that is a definition."""
+    """Export a claim about an algorithm that is given by its definition."""
     if isinstance(certificate, FixedPoint):
         return theorem_of_fixed_point(claim, certificate)
     return theorem_of_lyapunov(claim, certificate)
@@ -148,7 +148,7 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
 
 
 def _of_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
-    """Of the vectors of an update, a round or a step."""
+    """Export a claim about the vectors of an update, a round or a step."""
     if is_of_updates(claim):
         return theorem_of_update(claim), []
     if is_of_vanishing(claim, certificate):

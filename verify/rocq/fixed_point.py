@@ -54,7 +54,7 @@ def _moved(known: Algorithm) -> str:
 
 
 def _steps(known: Algorithm) -> str:
-    """How many local steps a round has, where each client takes as many."""
+    """Return the number of local steps of a round, equal for all clients."""
     if not known.same_size:
         return ""
     return "1 " if known.definition.steps_are_rounds else "(steps_of A) "
@@ -82,7 +82,7 @@ def _single(known: Algorithm, lemma: Theorem) -> str:
 
 
 def _at_step(claim: Claim, known: Algorithm) -> Theorem:
-    """How far a round with one step moves the vectors, as one scalar."""
+    """Return the movement of the vectors in a round with one step, as one scalar."""
     links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), Signs({}))
     place = Place(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
     rest = {
@@ -101,7 +101,7 @@ def _at_step(claim: Claim, known: Algorithm) -> Theorem:
 
 
 def round_of(known: Algorithm, states: Env, place: Place) -> dict[object, Term]:
-    """What a round with a single step makes of vectors."""
+    """Return the map of a round with a single step."""
     local = known.local
     begun = {**states, local.vector: known.term(local.vector, local.start, states, place)}
     moved = {**states, local.vector: known.term(local.vector, local.step, begun, place)}

@@ -96,7 +96,7 @@ class GapsVocabulary(RunVocabulary):
 
     @property
     def known(self) -> str:
-        """What every proof starts with."""
+        """Tactics at the start of every proof."""
         lines = [KNOWN, *self.path.known]
         if self.has_price:
             lines.append(
@@ -131,7 +131,7 @@ class GapsVocabulary(RunVocabulary):
         return " - ".join(_VECTORS.values())
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
-        """What proofs of signs may use."""
+        """Facts that proofs of signs may use."""
         return GapSigns(self.names, tuple(conditions), self.least)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
@@ -156,7 +156,7 @@ class GapsVocabulary(RunVocabulary):
     # What other claims say of intervals.
 
     def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
-        """What is not negative by another claim, and a tactic for that."""
+        """Return the slack of another claim, and a tactic for its sign."""
         theirs, claim = letters_of(known.claim), known.claim
         found = self._in_ours(premise.of(theirs, claim.relations), theirs)
         match premise:
@@ -170,7 +170,7 @@ class GapsVocabulary(RunVocabulary):
         return found, f"pose proof ({self._applied(known, premise.link, {})}) as fact; {_OPENED}"
 
     def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
-        """What a relation about each round says of all, and a tactic for that."""
+        """Return the sum over rounds of a relation about each round, and a tactic for it."""
         slack = self._in_ours(known.claim.relations[premise.link].slack, letters_of(known.claim))
         start, end, following = (self.letters(notion) for notion in _OF_A_ROUND)
         if slack.has(following):
@@ -228,7 +228,7 @@ class GapsVocabulary(RunVocabulary):
         return found
 
     def _applied(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
-        """What another claim says of a round."""
+        """Return the statement of another claim on a round."""
         n, below = here.get("n", "n"), here.get("Hn", "Hn")
         if self.has_least:
             positive = f"Rlt_le_trans _ _ _ epsilon_positive ({_AT_LEAST.format(n=n)} (epsilon_A {n} {below}) j Hj)"

@@ -32,7 +32,7 @@ def is_of_interval(certificate: Combination) -> bool:
 def theorem_of_interval(
     claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """What an interval gains; `NotExported` where its steps are under other assumptions and conditions."""
+    """Return the theorem on an interval; raises `NotExported` where its steps have other assumptions or conditions."""
     premise, (relation,) = certificate.links[0][0].premise, claim.relations
     assert isinstance(premise, Telescoped)
     known = of_id(premise.claim)
@@ -75,7 +75,7 @@ def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[st
 
 
 def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
-    """What a theorem about each step needs in a run, and what stands for it at step m of round n."""
+    """Return the hypotheses of a theorem about each step in a run, and their arguments at step m of round n."""
     claim, told = known.claim, list(known.theorem.binders)
     arguments: Mapping[str, str] = {"k": "m"}
     if told[0].type != "run":

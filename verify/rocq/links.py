@@ -63,7 +63,7 @@ class Links:
         return "\n".join(lines)
 
     def _same(self, written: str) -> Iterator[str]:
-        """That lengths are multiples of others, where that is used."""
+        """Prove that norms are multiples of others, where that is used."""
         for same in self.reader.lengths.same.values():
             if not re.search(rf"\b{same.name}\b", written):
                 continue

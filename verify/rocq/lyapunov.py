@@ -31,10 +31,10 @@ _NOWHERE = Atom("(@zero (step_space S))", zero=True)
 
 def theorem_of_lyapunov(claim: Claim, certificate: Lyapunov) -> Theorem:
     """The theorem that a bound on the last round is."""
-    return _Writer(claim, certificate).theorem()
+    return _LyapunovWriter(claim, certificate).theorem()
 
 
-class _Writer:
+class _LyapunovWriter:
     def __init__(self, claim: Claim, certificate: Lyapunov) -> None:
         self.claim, self.certificate, self.known = claim, certificate, Algorithm(claim)
         self.plain, self.proof = (Words(claim, self.known, in_proof=one) for one in (False, True))
@@ -52,7 +52,7 @@ class _Writer:
     # Lemmas about a step.
 
     def _round(self) -> Theorem:
-        """What a round makes of the function."""
+        """Return the function after a round."""
         certificate = self.certificate
         terms = [part for part in certificate.round if part.reason.about != (MIXING,)]
         sides = []
@@ -73,7 +73,7 @@ class _Writer:
         return words.letters(q.mixing_contraction)
 
     def _measure(self) -> Theorem:
-        """That what is measured is no larger than the function."""
+        """Prove that the measured quantity is at most the function."""
         sides = []
         for words in (self.plain, self.proof):
             states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
@@ -94,7 +94,7 @@ class _Writer:
         )
 
     def _start(self) -> Theorem:
-        """How large the function is where all models start."""
+        """Return the value of the function at the start."""
         sides, more = [], [Binder("start_model", "step_space S")]
         begun = {**self.known.definition.server, **self.known.definition.client}
         for words in (self.plain, self.proof):
@@ -133,7 +133,7 @@ class _Writer:
         return found
 
     def _told(self) -> list[Binder]:
-        """What all lemmas about a step assume."""
+        """Return the hypotheses of all lemmas about a step."""
         letter = self.plain.letters
         certificate = self.certificate
         numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
@@ -284,7 +284,7 @@ class _Writer:
         yield from self._compared(right, factor)
 
     def _compared(self, right: Expr, factor: str) -> Iterator[str]:
-        """That what follows is at most what the claim says."""
+        """Prove that the derived bound is at most the claim's."""
         words, certificate = self.run_proof, self.certificate
         rounds, power = words.letters(q.rounds), sp.Symbol("power", nonnegative=True)
         powers = [one for one in sp.sympify(right).atoms(sp.Pow) if one.exp == rounds]
@@ -301,7 +301,7 @@ class _Writer:
 
     @property
     def _applied(self) -> str:
-        """What functions are applied to, in proofs."""
+        """Return the arguments of functions in proofs."""
         return " ".join(
             f"({self.run_proof.said[word]})" if word in self.run_proof.said else word
             for word in self.known.applied.split()
@@ -312,7 +312,7 @@ class _Writer:
         return self._final().replace(self.known.applied, self._applied)
 
     def _arguments(self, n: str) -> dict[str, str]:
-        """What stands for the variables and hypotheses of a lemma, in round n."""
+        """Return the arguments for a lemma's variables and hypotheses, in round n."""
         found = {one.name: f"{self._at_run(one.name)} {n}" for one in self._told() if one.name.endswith("_S")}
         found |= {"S": f"step_of_round {self._applied} {n}", "past": f"past {n}", "past_x_star": f"past_x_star {n}"}
         found |= {str(one): f"{one} (after {self._applied} {n})" for one in self._vectors}

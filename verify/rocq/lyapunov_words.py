@@ -77,7 +77,7 @@ class Words:
         self.place = Place(numbers, "", _NOISE, at_step=True)
 
     def _known(self) -> dict[str, Known]:
-        """What is known besides what each assumption says."""
+        """Return the facts besides those of each assumption."""
         letter = self.letters
         best, own, mean = letter(q.optimum), letter(q.client_objective), letter(q.objective)
         slope = Gradient(own, best)

@@ -112,7 +112,7 @@ class _Bound:
 
 @dataclass(frozen=True)
 class Signs:
-    """What proofs of signs may use."""
+    """Facts that proofs of signs may use."""
 
     names: Mapping[sp.Symbol, str]
     conditions: Sequence[Expr] = ()
@@ -229,7 +229,7 @@ class Signs:
 
 @cache
 def _bounds(condition: Expr) -> list[_Bound]:
-    """What a condition says of each letter in which it is linear; claims share conditions."""
+    """Return the bounds of a condition on each symbol in which it is linear; claims share conditions."""
     numerator, _ = cleared(condition.gts - condition.lts)
     found = []
     for letter in sorted(numerator.free_symbols, key=str):

@@ -75,7 +75,7 @@ OWN_DISSIMILARITY = (
 
 
 def in_run(said: str) -> str:
-    """What is said of a step, said of step k of round n of a run."""
+    """Translate a statement on a step to step k of round n of a run."""
     said = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", said)
     return re.sub(r"\bS\b", "(step_at A n k)", said)
 
@@ -126,7 +126,7 @@ class PathInRun:
 
     @property
     def arguments(self) -> Mapping[str, str]:
-        """What stands for the variables and hypotheses of a theorem about a step."""
+        """Return the arguments for the variables and hypotheses of a theorem about a step."""
         own = {
             "v": "centralised A n k",
             "own_dissimilarity_S": "own_dissimilarity_A n k",
@@ -158,7 +158,7 @@ def of_means(expression: Expr, letter: Callable[[q.Notion], sp.Symbol]) -> Expr:
 
 
 class KnownOnPath:
-    """What other claims say of the same step, as hypotheses of a theorem about a step."""
+    """Statements of other claims on the same step, as hypotheses of a theorem about a step."""
 
     def __init__(self, claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]) -> None:
         self.claim, self.named = claim, str(certificate.links)

@@ -33,10 +33,10 @@ def theorem_of_path_step(
     if a.full_gradients not in claim.assumptions or certificate.roots:
         raise NotExported("its certificate uses other claims about runs with noise")
     known = KnownOnPath(claim, certificate, of_id)
-    return _Writer(claim, certificate, known).theorem(), known.uses
+    return _PathStepWriter(claim, certificate, known).theorem(), known.uses
 
 
-class _Writer:
+class _PathStepWriter:
     def __init__(self, claim: Claim, certificate: Certificate, known: KnownOnPath) -> None:
         self.claim, self.certificate, self.known = claim, certificate, known
         self.vocabulary = vocabulary = PathVocabulary(claim, quiet=True)

@@ -44,11 +44,11 @@ def theorem_of_induction(
         or a.full_gradients not in (claim.assumptions)
     ):
         raise NotExported("only inductions without noise, one for a claim, are exported")
-    writer = _Writer(claim, certificate, first, KnownOnPath(claim, certificate, of_id))
+    writer = _PathWriter(claim, certificate, first, KnownOnPath(claim, certificate, of_id))
     return writer.theorem(), writer.known.uses
 
 
-class _Writer:
+class _PathWriter:
     def __init__(self, claim: Claim, certificate: Certificate, induction: Induction, known: KnownOnPath) -> None:
         self.known = known
         self.claim, self.induction, self.name = claim, induction, name_of(claim.id)
@@ -109,7 +109,7 @@ class _Writer:
         return Theorem(f"{self.name}_step", told, f"{links.text(after)} <= {links.text(bound)}", body)
 
     def _start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
-        """What holds where the round starts."""
+        """Return the statement at the start of the round."""
         vocabulary = PathVocabulary(self.claim, quiet=True)
         vocabulary.gather()
         signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
@@ -131,7 +131,7 @@ class _Writer:
         return vocabulary
 
     def _counted(self, known: str) -> list[str]:
-        """That the number of the step is not below the first one, from a proof of that."""
+        """Prove that the index of the step is not below the first one."""
         large = f"at_least_one k {known}" if self.first else "pos_INR k"
         return [f"pose proof ({large}) as k_large."] if self.counts else []
 
@@ -143,7 +143,7 @@ class _Writer:
         return number(sp.sympify(self.induction.base) ** self.first, names)
 
     def _grown(self, names: Mapping[sp.Symbol, str]) -> list[str]:
-        """That the base is larger than one, and its power not smaller, or larger from the first step on."""
+        """Prove that the base is larger than one, and its power not smaller, or larger from the first step on."""
         base = self.induction.base
         if base is None:
             return []
@@ -241,7 +241,7 @@ class _Writer:
         return in_run(text(links.side(expression), CLIENTS))
 
     def _link(self, place: int) -> tuple[str, str]:
-        """What a relation says, and its proof from the bounds on the measure now and after this step."""
+        """Return a relation's statement, and its proof from the bounds on the measure now and after this step."""
         relation, run = self.claim.relations[place], self.path.run
         vocabulary = PathVocabulary(self.claim, quiet=True)
         is_now = sp.expand(relation.left - self.induction.measured) == 0

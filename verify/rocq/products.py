@@ -19,7 +19,7 @@ SIGN = {"<=": "<=", ">=": ">="}
 
 
 def said_otherwise(links: Links, relation: Relation, why: object) -> tuple[str, str]:
-    """What a relation says that is no sum of terms, and its proof; `NotExported` for what has no tactic."""
+    """Return statement and proof of a relation that is no sum of terms; raises `NotExported` without a tactic."""
     match why:
         case Products():
             return _of_products(links, relation, why)
@@ -61,7 +61,7 @@ def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, 
 
 
 def _nonzero(place: int, fact: int, text: str) -> str:
-    """That what a relation divides by is positive, as it is not negative, and not zero."""
+    """Prove that the denominators of a relation are positive: not negative, and not zero."""
     vanishing = f"exfalso; apply nonzero{place}; symmetry; exact vanishes"
     shown = f"destruct fact{fact} as [larger | vanishes]; [exact larger | {vanishing}]"
     return f"assert (below{place} : 0 < {text}) by ({shown})."
@@ -112,7 +112,7 @@ def _of_sign(links: Links, relation: Relation) -> tuple[str, str]:
 
 
 def _names(links: Links, why: Products) -> dict[sp.Symbol, str]:
-    """What the letters of a proof stand for, as text."""
+    """Return the meaning of the symbols of a proof, as text."""
     return {letter: f"({links.text(links.side(expression))})" for letter, expression in why.scalars.items()}
 
 

@@ -128,7 +128,7 @@ Open Scope R_scope.
 
 @dataclass(frozen=True)
 class Entry:
-    """What became of a target: the file and the theorem, or the reason why there are none."""
+    """Result for a target: the file and the theorem, or the reason why there are none."""
 
     id: str
     file: str | None = None
@@ -235,7 +235,7 @@ def with_uses(known: Exported) -> dict[str, Exported]:
 
 
 def file_of(known: Exported) -> str:
-    """Where a claim's file is in a project."""
+    """Return the path of a claim's file in a project."""
     return f"claims/{known.theorem.name}.v"
 
 

@@ -22,7 +22,7 @@ def below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
 
 @dataclass(frozen=True)
 class RatioSigns(Signs):
-    """What proofs of signs may use once such letters are written as ratios."""
+    """Facts for proofs of signs once such symbols are written as ratios."""
 
     ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
     """u for each of these letters, whose name is that of the ratio."""

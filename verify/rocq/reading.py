@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value, is_length
-from verify.rocq.lengths import Lengths
+from verify.rocq.norms import Lengths
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term, is_own, text
@@ -17,7 +17,7 @@ from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
 
 @dataclass(frozen=True)
 class Known:
-    """What a hypothesis says is not negative, and a tactic for that."""
+    """Non-negative slack of a hypothesis, and a tactic for it."""
 
     slack: Expr
     tactic: str

@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.theory import NEAREST_START
-from verify.rocq.own import OwnVocabulary, slack_of
+from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Mean, Multiple, Sum, Term, text
@@ -29,7 +29,7 @@ class Shown:
 
 
 def shown(because: Because, reader: Reader) -> Shown:
-    """What a reason says and how it is shown; `NotExported` for one that the library does not know."""
+    """Return an inequality's statement and lemma; raises `NotExported` for one that the library does not have."""
     if because.kind not in _RULES:
         raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
     return _RULES[because.kind](reader, *because.about)

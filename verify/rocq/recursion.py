@@ -31,7 +31,7 @@ from verify.rocq.vocabulary import Vocabulary, gradient
 
 @dataclass(frozen=True)
 class Shape:
-    """How a measure is written at step k of round n of a run, and what follows from a bound on it."""
+    """Notation of a measure at step k of round n of a run, and consequences of a bound on it."""
 
     variables: str
     """What it is said for, besides rounds and steps."""
@@ -71,10 +71,10 @@ _SHAPES: dict[int, Shape] = {
 
 def theorem_of_recursion(claim: Claim, certificate: Recursion) -> Theorem:
     """A bound on the drift as a theorem; `NotExported` for measures and conclusions that the library does not know."""
-    return _Writer(claim, certificate).theorem()
+    return _RecursionWriter(claim, certificate).theorem()
 
 
-class _Writer:
+class _RecursionWriter:
     def __init__(self, claim: Claim, certificate: Recursion) -> None:
         self.claim, self.certificate, self.name = claim, certificate, name_of(claim.id)
         self.run = RunVocabulary(claim)
@@ -100,7 +100,7 @@ class _Writer:
         return Theorem(self.name, told, statement, proof, tuple(lemmas), called=self.run.called)
 
     def _signs(self, first: int | None = None, *, earlier: bool = False) -> Signs:
-        """What proofs of signs may use of the step k, from `first` on, and before the last if `earlier`."""
+        """Return the facts on the step k for proofs of signs, from `first` on, and before the last if `earlier`."""
         least: list[tuple[sp.Symbol, Expr]] = [] if first is None else [(self.tau, k + 1 if earlier else k)]
         least += [] if first is None else [(k, sp.Integer(first))]
         return Signs(self.names, self.conditions, [*least, *self.run.least])

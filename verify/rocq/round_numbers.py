@@ -40,10 +40,10 @@ def theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
     """A relation between numbers that is a sum of facts and conditions, as a theorem about any round."""
     if certificate.known or certificate.relaxed is not None or len(certificate.roots) > 1:
         raise NotExported("of numbers of a round, sums of facts are exported, with one root at most")
-    return _Writer(claim, certificate).theorem()
+    return _RoundNumbersWriter(claim, certificate).theorem()
 
 
-class _Writer:
+class _RoundNumbersWriter:
     def __init__(self, claim: Claim, certificate: Combination) -> None:
         self.claim, self.certificate = claim, certificate
         self.vocabulary = RoundVocabulary(replace(claim, place="round"))
@@ -102,14 +102,14 @@ class _Writer:
         return found
 
     def _means(self) -> Iterator[str]:
-        """That no mean of numbers that are not negative is."""
+        """Prove that averages of non-negative numbers are not negative."""
         for place, letter in enumerate(self.means.values(), start=1):
             mean = self.names[letter]
             yield f"assert (mean_sign{place} : 0 <= {mean})."
             yield "{ apply mean_nonneg; intros i Hi; pose proof (E_large S i); of_signs. }"
 
     def _below(self) -> Iterator[str]:
-        """That sums with means in them by which is divided are positive."""
+        """Prove that denominators with averages are positive."""
         parts = [part for root in self.certificate.roots for part in root.parts]
         parts += [part for link in self.certificate.links for part in link]
         sums: dict[str, None] = {}
@@ -123,7 +123,7 @@ class _Writer:
     # Roots.
 
     def _root(self, root: Root) -> Iterator[str]:
-        """That what is under a root is not negative, and what its square is."""
+        """Prove that the argument of a root is not negative, and give the root's square."""
         base, letter = self._number(root.of), self.names[root.letter]
         yield f"assert (above : {base} >= {self._number(root.least)})."
         yield "{ " + "\n".join(self._link(Relation(root.of, ">=", root.least), root.parts)) + " }"
@@ -170,7 +170,7 @@ class _Writer:
         yield f"{flip}lra."
 
     def _of_roots(self, rest: Expr) -> Iterator[str]:
-        """What is left of a sum: a multiple of what a root's square is above the number."""
+        """Return the remainder of a sum: a multiple of a root's square minus its argument."""
         for root in self.certificate.roots:
             zero = root.letter**2 - self._with_means(root.of)
             factor = sp.factor(sp.cancel(sp.together(rest / zero)))

@@ -35,7 +35,7 @@ class OfOutcomes(Scalars):
             yield f"assert (square{place} : {said} = {parted}).\n{{ apply same_squares. by_changes. }}"
 
     def of_drawn(self, because: Because) -> Shown | None:
-        """That squares of what those that are drawn hold are not negative."""
+        """Prove that squares of participants' vectors are not negative."""
         if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
             return None
         whole = split(sp.sympify(because.about[0]), self.reader.vocabulary).whole

@@ -33,7 +33,7 @@ class _Premise:
 
 
 class Premises:
-    """What a claim about a round rests on besides its assumptions."""
+    """Premises of a claim about a round, besides its assumptions."""
 
     def __init__(self, vocabulary: RoundVocabulary, uses: Sequence[Exported]) -> None:
         self.vocabulary, self.uses = vocabulary, uses
@@ -42,7 +42,7 @@ class Premises:
         self.of_name = dict(self._relations())
 
     def known(self) -> dict[str, Known]:
-        """Those that are about the round, for a reader."""
+        """Return the premises about the round, for a reader."""
         return {
             name: Known(one.relation.slack, f"pose proof ({one.applied}) as known; lra")
             for name, one in self.of_name.items()
@@ -58,7 +58,7 @@ class Premises:
             yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}", of_condition(one))
 
     def needed(self, told: Sequence[Binder]) -> Iterator[Binder]:
-        """What the theorems of other claims ask for that is not told yet."""
+        """Return the hypotheses of other claims' theorems that are still missing."""
         names = {binder.name for binder in told} | {*_OF_EACH}
         for used in self.uses:
             for binder in used.general.binders:

@@ -20,7 +20,7 @@ _NAME = "root"
 
 
 class Roots:
-    """Those of one claim: none, or one."""
+    """Roots of one claim: none, or one."""
 
     def __init__(self, roots: Sequence[Root], reader: RoundReader) -> None:
         if len(roots) > 1:

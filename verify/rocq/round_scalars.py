@@ -63,7 +63,7 @@ class Scalars:
         return "\n".join([*lines, "repeat apply Rplus_le_le_0_compat; first [assumption | lra]."])
 
     def _means(self, parts: Sequence[Part]) -> Iterator[str]:
-        """That means over the clients by which is multiplied are not negative."""
+        """Prove that client averages in coefficients are not negative."""
         means = {mean for part in parts for mean in part.coefficient.atoms(Average)}
         for place, mean in enumerate(sorted(means, key=sp.default_sort_key), start=1):
             yield f"assert (mean_sign{place} : 0 <= {text(self.reader.scalar(mean), CLIENTS)})."
@@ -121,7 +121,7 @@ class Scalars:
         )
 
     def _parts(self, held: Expr) -> tuple[str, str] | None:
-        """What is known of something that participants hold, and the rest: of results, their means, and minimisers."""
+        """Split the facts: of vectors of participants, and of results, their averages, and minimisers."""
         letter = self.reader.vocabulary.letters
         result, best = letter(q.local_result), letter(q.client_optimum)
         mean, rest = "expected (local_result S i)", "local_result S i - expected (local_result S i)"
@@ -177,7 +177,7 @@ class Scalars:
         return text(slack, CLIENTS), found.tactic
 
     def _summed(self, because: Because) -> tuple[str, str] | None:
-        """What deviations from the mean over the steps sum up to, or the assumption on samples at two points."""
+        """Return the sum of deviations from the time average, or the assumption on samples at two points."""
         letter = self.reader.vocabulary.letters
         if because == Because("assumption", ("mean-square smoothness",)):
             moved, changed = (
@@ -205,7 +205,7 @@ class Scalars:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
     def of_drawn(self, because: Because) -> Shown | None:
-        """What is known of means over those that are drawn."""
+        """Return the facts on averages over participants."""
         square = self._drawn_square(because)
         if square is None:
             return None
@@ -237,7 +237,7 @@ class Scalars:
         return Expectation(Inner(whole, whole))
 
     def _of_mean(self, because: Because) -> Shown | None:
-        """What is known of F by constants of its own, and of the distance of the clients' minimisers."""
+        """Return the facts on F by its own constants, and on the distance of the clients' minimisers."""
         letter = self.reader.vocabulary.letters
         if because == Because("assumption", ("distance of the minimisers",)):
             between = letter(q.client_optimum) - letter(q.optimum)

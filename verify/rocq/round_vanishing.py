@@ -50,10 +50,10 @@ def theorem_of_vanishing(claim: Claim, certificate: Certificate) -> Theorem:
     """Bounds from below and from above, as a theorem about any round."""
     if claim.conditions or certificate.lemmas or certificate.roots or certificate.relaxed is not None:
         raise NotExported("bounds on means of gradients that vanish are exported without conditions")
-    return _Writer(claim, certificate).theorem()
+    return _VanishingWriter(claim, certificate).theorem()
 
 
-class _Writer:
+class _VanishingWriter:
     def __init__(self, claim: Claim, certificate: Certificate) -> None:
         self.claim, self.certificate = claim, certificate
         self.vocabulary = RoundVocabulary(claim)
@@ -124,13 +124,13 @@ class _Writer:
         return text(self.reader.vector(sp.sympify(point)), CLIENTS)
 
     def _shared(self, weight: Expr) -> str:
-        """How often a client's steps are in its weight, the same for all as their step sizes are."""
+        """Return the multiplicity of a client's steps in its weight, the same for all as their step sizes are."""
         size = {self.letter(q.client_step_size): _SIZE}
         share = sp.sympify(weight / self.letter(q.client_local_steps)).xreplace(size)
         return number(share, {**self.vocabulary.numbers, _SIZE: "size_of_client S O"})
 
     def _constants(self, bound: Expr, weight: Expr, constant: str) -> str:
-        """That the constant of a bound is the one of the lemma."""
+        """Prove that the constant of a bound is the one of the lemma."""
         (mean,) = (one for one in bound.atoms(Average) if not one.has(Inner))
         own = {"nu": q.client_strong_convexity, "delta": q.client_smoothness}[constant]
         factor = self.reader.number(sp.cancel(weight * self.letter(own) / mean.args[0]))

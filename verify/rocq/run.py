@@ -17,7 +17,7 @@ from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, letters_of, sides_of
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
-from verify.rocq.spoken import Spoken
+from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import AT, OF_POINTS, bounds_there, drawn_at
 
@@ -91,7 +91,7 @@ KNOWN = (
     "pose proof (M_at_least_one A) as M_large. pose proof (tau_at_least_one A) as tau_large. "
     "pose proof (T_at_least_one A) as T_large."
 )
-"""What every proof about a run starts with."""
+"""Tactics at the start of every proof about a run."""
 
 _GAP = (
     "assert (gap_known : 0 <= initial_gap A x_star) by "
@@ -140,7 +140,7 @@ class RunVocabulary(Spoken):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.local_steps)]
 
     @property
@@ -151,7 +151,7 @@ class RunVocabulary(Spoken):
 
     @property
     def known(self) -> str:
-        """What every proof about a run starts with."""
+        """Tactics at the start of every proof about a run."""
         letters = set().union(*(sp.sympify(side).free_symbols for side in sides_of(self.claim)))
         return f"{KNOWN}\n{_GAP}" if self.letters(q.initial_gap) in letters else KNOWN
 
@@ -220,7 +220,7 @@ class RunVocabulary(Spoken):
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
 
     def _divisors(self) -> Iterator[Binder]:
-        """That quantities are not zero by which the claim divides: it says nothing else, where Rocq's 1/0 is 0."""
+        """Prove that denominators of the claim are not zero: it says nothing there, while Rocq's 1/0 is 0."""
         below = divisors(sides_of(self.claim))
         for notion, written in QUANTITIES.items():
             if self.letters(notion) in below:
@@ -274,7 +274,7 @@ class RunVocabulary(Spoken):
 
     @property
     def at_step(self) -> dict[str, str]:
-        """What stands for the variables and hypotheses of a theorem about a step, at step k of round n."""
+        """Return the arguments for a step theorem's variables and hypotheses, at step k of round n."""
         found = {
             "S": "step_at A n k",
             "step_size_positive": "size_positive",
@@ -302,11 +302,11 @@ class RunVocabulary(Spoken):
         return found | (self.of_quiet("n", "k") if self.quiet else {})
 
     def instead(self, other: Claim) -> dict[str, str]:
-        """What stands for the hypotheses of another claim, where this one has others."""
+        """Arguments for the hypotheses of another claim, where this one has others."""
         return self.of_quiet() if self.quiet and not RunVocabulary(other).quiet else {}
 
     def of_quiet(self, *at: str) -> dict[str, str]:
-        """What a theorem with noise needs of a run without."""
+        """Return the hypotheses of a theorem with noise for a run without."""
         here = " ".join(at)
         end = "S" if at else "A"
         step = "steps_unbiased A _ (quiet_unbiased A quiet_A) " if at else "quiet_unbiased A quiet_A"

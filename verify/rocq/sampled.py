@@ -11,12 +11,12 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
-from verify.rocq.mean import at_each_step, concluded, of_run, rest_of, shares_of, theorem_at_each
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
 from verify.rocq.theorem import Binder, Theorem
+from verify.rocq.time_averages import at_each_step, concluded, of_run, rest_of, shares_of, theorem_at_each
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
@@ -86,5 +86,5 @@ def theorem_of_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Cl
 
 
 def vocabulary_of(claim: Claim) -> RunVocabulary:
-    """What a claim about a run speaks of: one in which clients are drawn, or one in which all take part."""
+    """Return the vocabulary of a claim about a run: with sampled clients, or with full participation."""
     return SampledVocabulary(claim) if is_sampled(claim) else RunVocabulary(claim)

@@ -16,10 +16,10 @@ from fedtheory.language.quantities import Notion
 from fedtheory.proofs import facts
 from fedtheory.proofs import schedule_facts as known
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.number_claims import symbols_of
 from verify.rocq.numbers import Signs, number
-from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.spoken import Spoken
+from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder, of_condition
 
 OF_SCHEDULES: Mapping[Notion, str] = {
@@ -148,7 +148,7 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def known(self) -> str:
-        """What every proof starts with."""
+        """Tactics at the start of every proof."""
         told = ["(M_at_least_one A)", "(N_at_least_one A)", "(rate_positive A)", "(slowest_positive A)"]
         told += ["(fastest_positive A)"]
         assumptions = self.claim.assumptions
@@ -172,7 +172,7 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def _own(self) -> str:
-        """What is known of client i."""
+        """Return the facts on client i."""
         if a.fixed_intervals in self.claim.assumptions:
             return "pose proof (report_interval_at_least_one A interval fixed_intervals_A i Hi)"
         return "pose proof (times_positive A i Hi)"
@@ -200,7 +200,7 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.rounds)]
 
     def number(self, expression: Expr) -> str:
@@ -208,7 +208,7 @@ class ScheduleVocabulary(Spoken):
         return with_sums(expression, self.names)
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
-        """What proofs of signs may use."""
+        """Facts that proofs of signs may use."""
         orderings = [one for one in conditions if not isinstance(one, sp.Eq)]
         if orderings:
             raise NotExported("orderings of numbers of schedules are not exported")
@@ -242,12 +242,12 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def obtained(self) -> set[str]:
-        """What a proof takes from what there is: a least common period, where a claim that is used speaks of it."""
+        """Return the existential witnesses of a proof: a least common period, where a used claim needs it."""
         exists = all(one in self.claim.assumptions for one in _OF_PERIODS) and not self._uses(q.common_period)
         return {"nu", "least_period_nu"} & self.asked if exists else set()
 
     def instead(self, other: Claim) -> dict[str, str]:
-        """What stands for the hypotheses of another claim; `NotExported` where these are not assumed."""
+        """Return arguments for the hypotheses of another claim; raises `NotExported` where these are not assumed."""
         if any(one not in self.claim.assumptions for one in other.assumptions if one not in _WHATEVER):
             raise NotExported(f"{other.id} is about other schedules")
         if letters_of(other).has(q.common_period) and not self._uses(q.common_period):
@@ -300,7 +300,7 @@ class ScheduleVocabulary(Spoken):
             raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of schedules")
 
     def _equations(self) -> Iterator[Binder]:
-        """What a claim assumes of each client's numbers."""
+        """Return the assumptions on each client's numbers."""
         for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
             said = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
             each = "forall i, (i < number (clients_of A))%nat -> "

@@ -8,11 +8,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.products import Products
+from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
-from verify.rocq.own import OwnVocabulary
 from verify.rocq.products import said_otherwise
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
@@ -66,7 +66,7 @@ def theorem_with(
 
 
 def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
-    """What a relation says, and its proof."""
+    """Return the statement of a relation and its proof."""
     if not isinstance(why, Sequence):
         return said_otherwise(links, relation, why)
     left, right = links.side(relation.left), links.side(relation.right)

@@ -47,7 +47,7 @@ class Named:
 
     @property
     def kind(self) -> Kind:
-        """That of what it stands for."""
+        """Return the kind of its meaning."""
         return self.body.kind
 
 
@@ -61,7 +61,7 @@ class Sum:
 
     @property
     def kind(self) -> Kind:
-        """That of its members."""
+        """Return the kind of its members."""
         return self.left.kind
 
 
@@ -75,7 +75,7 @@ class Multiple:
 
     @property
     def kind(self) -> Kind:
-        """That of what is multiplied."""
+        """Return the kind of the multiplied term."""
         return self.of.kind
 
 
@@ -87,7 +87,7 @@ class Mean:
 
     @property
     def kind(self) -> Kind:
-        """That of its members."""
+        """Return the kind of its members."""
         return self.of.kind
 
 

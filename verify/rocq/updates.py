@@ -17,9 +17,8 @@ from fedtheory.proofs import schedule_facts as of_schedules
 from fedtheory.proofs import update_facts as of_updates
 from fedtheory.proofs.numbers import divisors, letters_of, sides_of
 from fedtheory.proofs.parts import Part
-from verify.rocq.nobody import POSITIVE
+from verify.rocq.number_claims import symbols_of
 from verify.rocq.numbers import Signs
-from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.samples import (
     EVERYBODY,
@@ -34,6 +33,7 @@ from verify.rocq.samples import (
 )
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.theorem import Binder, of_condition
+from verify.rocq.zero_weights import POSITIVE
 
 _START = "(model A O)"
 OF_UPDATES: Mapping[Notion, str] = {
@@ -245,7 +245,7 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     @property
     def known(self) -> str:
-        """What every proof starts with."""
+        """Tactics at the start of every proof."""
         told = ["M_at_least_one A", "N_at_least_one A", "K_at_least_one A", "local_size_positive A"]
         told += ["server_size_positive A", "at_least_one A", "pos_INR (staleness A)"]
         if self._uses(q.smallest_weight_sum) and self.of_updates:
@@ -277,7 +277,7 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")
 
     def instead(self, other: Claim) -> dict[str, str]:
-        """What stands for the hypotheses of another claim, where this one has others."""
+        """Arguments for the hypotheses of another claim, where this one has others."""
         found = super().instead(other)
         if self.of_draws and not self.of_clients:
             found |= {"i": "O", "Hi": "(several (clients_of A))"}
@@ -304,11 +304,11 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         return [(self.letters(notion), sp.S.One) for notion in _AT_LEAST_ONE]
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
-        """What proofs of signs may use."""
+        """Facts that proofs of signs may use."""
         if any(one.has(sp.Min) for one in conditions):
             raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
         kind = SignsOfParts if self.of_draws else Signs

@@ -1,4 +1,4 @@
-"""What the letters of a claim are called in the library, and what they are made of.
+"""Names in the library for the symbols of a claim, and their definitions.
 
 Each entry repeats a definition of `library/Step.v`; Rocq checks that the two agree.
 """
@@ -70,7 +70,7 @@ class Vocabulary:
 
     @property
     def least(self) -> list[tuple[sp.Symbol, sp.Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         tau, index = self.letters(q.local_steps), self.letters(q.local_step_index)
         steps = [(tau, index + 1), (index, sp.S.Zero)] if self.has_steps else []
         return [*steps, (self.letters(q.clients), sp.S.One)]

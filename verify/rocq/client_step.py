@@ -72,7 +72,7 @@ class OwnVocabulary(Vocabulary):
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         return [(self.letters(q.client_local_steps), sp.S.One), (self.letters(q.clients), sp.S.One)]
 
     @property
@@ -133,7 +133,7 @@ def _sides(claim: Claim) -> sp.Tuple:
 
 
 def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
-    """What an assumption says of client i, and a tactic for it; `NotExported` for another one."""
+    """Return the slack of an assumption at client i, and a tactic; raises `NotExported` for an unknown one."""
     letter = vocabulary.letters
     own, local, server = (letter(n) for n in (q.client_optimum, q.local_iterate, q.server_model))
     beta, sigma, there = letter(q.relative_noise), letter(q.absolute_noise), letter(q.gradient_at_server_model)

@@ -16,7 +16,7 @@ from verify.rocq.vocabulary import Vocabulary
 
 
 def theorem_of_total(claim: Claim) -> Theorem:
-    """What a sum of numbers over the steps 0 .. k is, as a theorem for every k; `NotExported` for other sums."""
+    """Return the theorem on a sum over the steps 0 .. k for every k; raises `NotExported` for other sums."""
     relation = claim.relations[0]
     totals = relation.left.atoms(PastSum)
     if len(claim.relations) != 1 or len(totals) != 1 or relation.left.has(Inner, Value, Average):

@@ -1,4 +1,4 @@
-"""What the letters of claims about numbers have in common, whatever the numbers are of."""
+"""Common vocabulary of claims about numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Spoken:
 
     @property
     def known(self) -> str:
-        """What every proof starts with."""
+        """Tactics at the start of every proof."""
         return ""
 
     @property
@@ -57,7 +57,7 @@ class Spoken:
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         return []
 
     def number(self, expression: Expr) -> str:
@@ -65,7 +65,7 @@ class Spoken:
         return number(expression, self.names)
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
-        """What proofs of signs may use."""
+        """Facts that proofs of signs may use."""
         return Signs(self.names, tuple(conditions), self.least)
 
     def is_of_each(self, _condition: Expr) -> bool:
@@ -89,7 +89,7 @@ class Spoken:
         raise NotExported(f"{other.id} is no premise about the same numbers")
 
     def derived(self, _premise: Derived, known: Exported) -> tuple[Expr, str]:
-        """What is not negative by another claim about intervals, and a tactic for that."""
+        """Return the slack of another claim about intervals, and a tactic for its sign."""
         raise NotExported(f"{known.claim.id} is no premise about the same intervals")
 
     def of_starts(self, _premise: Derived, known: Exported) -> str:
@@ -97,7 +97,7 @@ class Spoken:
         raise NotExported(f"{known.claim.id} is no premise about the same intervals")
 
     def instead(self, _other: Claim) -> dict[str, str]:
-        """What stands for the hypotheses of another claim, where this one has others."""
+        """Arguments for the hypotheses of another claim, where this one has others."""
         return {}
 
     def sum_of(self, _member: str) -> str:

@@ -66,7 +66,7 @@ def concluded(point: str) -> list[str]:
 
 @dataclass(frozen=True)
 class AtEach:
-    """What a step has besides what means are taken of: functions of its number k."""
+    """Functions of the step index k that stand beside the averaged terms."""
 
     index: sp.Symbol
     potential: Expr
@@ -78,7 +78,7 @@ class AtEach:
 
 
 def at_each_step(run: RunVocabulary, step: Claim, certificate: MeanCertificate) -> AtEach:
-    """What a step has besides, in its own letters."""
+    """Return the further terms of a step, in its own symbols."""
     index = {run.letters(q.local_step_index): letters_of(step)(q.local_step_index)}
     potential = _in_letters_of(run, step, certificate.potential or sp.S.Zero).xreplace(index)
     plain = sp.sympify(step.relations[0].slack)
@@ -116,7 +116,7 @@ def _rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied:
 
 
 def shares_of(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
-    """How much of each mean the slack has."""
+    """Return the coefficient of each average in the slack."""
     letter = run.letters
     steps, rounds = letter(q.local_steps), letter(q.rounds)
     if run.claim.notation and letter(q.iterations) in slack.free_symbols:

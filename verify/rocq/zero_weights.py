@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.parts import Part
-from verify.rocq.spoken import Spoken
+from verify.rocq.scalar_vocabulary import Spoken
 
 POSITIVE = "weight_sum_positive"
 """The hypothesis that somebody counts."""

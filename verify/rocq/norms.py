@@ -18,7 +18,7 @@ from verify.rocq.vocabulary import CLIENTS
 
 @dataclass(frozen=True)
 class Same:
-    """That the length of a vector is a positive number times that of another, which is written for both."""
+    """Equality of a vector's norm with a positive multiple of another, which is written for both."""
 
     name: str
     of: Term
@@ -41,7 +41,7 @@ class Lengths:
     _known: list[tuple[Form, Term]] = field(default_factory=list)
 
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
-        """How often the length of a vector is that of another, and which one."""
+        """Return the factor between the norms of two vectors, and the other vector."""
         form = vector(expression, self._theory)
         factor, written = next(self._multiples(form), (None, None))
         if factor is None or written is None:
@@ -70,7 +70,7 @@ class Lengths:
 
 
 def _ratios(form: Form, other: Form) -> set[Expr]:
-    """What one vector's coefficients are times those of the other; nothing where they are not of the same vectors."""
+    """Return the ratios of two vectors' coefficients; none where they combine different vectors."""
     if form.keys() != other.keys():
         return set()
     return {sp.cancel(form[basis].expression / other[basis].expression) for basis in form}

@@ -1,6 +1,6 @@
 """Which claims Rocq has accepted: a list that is written after a check, and that tests compare with what is exported.
 
-``python -m verify.rocq.checked FOLDER`` writes the list from a folder in which `make` has run.
+``python -m verify.rocq.accepted FOLDER`` writes the list from a folder in which `make` has run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Checked:
 
 @cache
 def checked() -> dict[str, Checked]:
-    """What is on the list, by the ids of claims."""
+    """Return the list of accepted theorems, by the ids of claims."""
     listed = json.loads((files("verify.rocq") / _NAME).read_text(encoding="utf-8"))
     return {entry["id"]: Checked(**entry) for entry in listed}
 

@@ -13,7 +13,7 @@ from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import NUMBERS, letters_of, numbers_of
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
-from verify.rocq.spoken import Spoken
+from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder
 
 
@@ -59,7 +59,7 @@ class NumbersVocabulary(Spoken):
         return [(s, sp.Integer(self.kept.at_least[s])) for s in self.symbols if s in self.kept.at_least]
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
-        """What proofs of signs may use; a bound by the least of several numbers is one by each of them."""
+        """Facts that proofs of signs may use; a bound by the least of several numbers is one by each of them."""
         plain = [one for one in without_minima(conditions, self.kept) if not one.has(sp.Min)]
         return Signs(self.names, tuple(plain), self.least)
 

@@ -1,6 +1,6 @@
 """The proved claims that no judge but the kernel has seen, with the reasons: a section of the page on trust.
 
-``python -m verify.rocq.alone FILE`` writes the section again.
+``python -m verify.rocq.unchecked FILE`` writes the section again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verify.rocq.checked import checked
+from verify.rocq.accepted import checked
 from verify.rocq.export import of_id
 from verify.rocq.project import proved_ids
 from verify.rocq.refusals import NotExported

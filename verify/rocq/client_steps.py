@@ -15,11 +15,11 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import Induction, moved_on
 from fedtheory.proofs.numbers import letters_of
+from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.exported import Exported
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
-from verify.rocq.own import OwnVocabulary
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
@@ -72,7 +72,7 @@ def theorem_of_steps(
     claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """A statement about each step, and the claims that its proof uses."""
-    writer = _Writer(claim, certificate, [of_id(name) for name in certificate.lemmas])
+    writer = _ClientStepsWriter(claim, certificate, [of_id(name) for name in certificate.lemmas])
     return writer.theorem(), writer.uses
 
 
@@ -100,7 +100,7 @@ class StepVocabulary(OwnVocabulary):
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
-        """What letters of counts are at least."""
+        """Lower bounds of the symbols of counts."""
         steps = self.letters(q.client_local_steps)
         return [(steps, self.index + 1), (self.index, sp.Integer(self.first)), *super().least]
 
@@ -112,7 +112,7 @@ class StepVocabulary(OwnVocabulary):
         yield Binder("e_below", "e + 1 <= E i")
 
 
-class _Writer:
+class _ClientStepsWriter:
     def __init__(self, claim: Claim, certificate: Certificate, uses: list[Exported]) -> None:
         self.claim, self.certificate, self.uses = claim, certificate, uses
         self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
@@ -177,7 +177,7 @@ class _Writer:
         return found
 
     def _arguments(self, step: str, large: str = "e_large", below: str = "e_below") -> Mapping[str, str]:
-        """What stands for the variables and hypotheses of a lemma about one step, at one of the round."""
+        """Return the arguments for the variables and hypotheses of a lemma about one step, at one of the round."""
         given = {
             "S": f"step_of S {step}",
             "past": f"past_steps {step}",
