@@ -9,12 +9,14 @@ import sympy as sp
 from known_errors import known_errors
 from verdicts import SEARCH
 
-from fedtheory import Claim
+from fedtheory import Claim, Rate
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.effort import spend, worked
 from verify.falsify.finding import EVALUATIONS
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.evaluation import Evaluation, Seen
@@ -118,3 +120,20 @@ def test_errors_that_need_a_kind_of_their_own_are_refuted(id_: str) -> None:
     found = search_for(known.error.claim, SEARCH_BY_DEFAULT).counterexample
     assert found is not None
     assert (found[1].applicable, found[1].holds) == (True, False)
+
+
+def test_the_rungs_of_a_ladder_count_as_work() -> None:
+    """A search for a violation of a rate ends in time, however long the runs on its ladders are."""
+    T = sp.Symbol("T", positive=True)
+    rate = Rate(q.average_suboptimality, 1 / sp.sqrt(N * T), T, step_size=sp.sqrt(N / T) / 4)
+    where = {T: q.iterations, N: q.clients}
+    stated = [a.one_type, a.full_participation, a.unbiased_bounded_variance]
+    claim = resolve(Claim(id="mine:speedup", rate=rate, where=where, assumptions=stated))
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"], "noise": ["1"]}
+    run = parse_run({"problem": problem, "algorithm": {"local_step_size": "1/4", "rounds": 1}}, FLOAT)
+    before = worked()
+    spend(run)
+    of_one_check = worked() - before
+    found = check(claim, run)
+    assert found.applicable
+    assert worked() - before > 5 * of_one_check

@@ -42,6 +42,7 @@ from verify.check.climbs import Climb, RateCheck, Rung
 from verify.check.growth import Growth, growth_of
 from verify.check.ladders import Ladder, ladders_of
 from verify.check.links import compile_side
+from verify.effort import spend
 
 __all__ = ["Climb", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
 
@@ -249,6 +250,7 @@ def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
     """Values found at a rung; kept, as several ladders of a rate meet there."""
     compiled = _compiled(claim)
     at = _run_at(claim, run, place)
+    spend(at)
     whole = whole_run(at)
     first, *others = (variable(whole).item() for variable in compiled.variables)
     return Rung(first, _measured(claim, at), compiled.order(whole).item(), tuple(others))

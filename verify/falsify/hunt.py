@@ -137,7 +137,7 @@ class Hunt:
         self.tick()
         if not self.is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
-        found = examine(self.claim, table, quick(table) if self.reach is NEAR else self.reach.arithmetic)
+        found = examine(self.claim, table, self._arithmetic(table))
         if found is None or not found.applicable:
             return NOTHING
         if found.arithmetic.is_rigorous:
@@ -145,6 +145,12 @@ class Hunt:
         elif found.holds is False and score(found) > _CLEAR:
             self._confirm(self._lighter(table))
         return score(found, self.moved)
+
+    def _arithmetic(self, table: Table) -> Arithmetic:
+        """Rationals for short runs; floats for long ones, as the ladder of a rate has them from any run."""
+        if self.claim.rate is not None:
+            return FLOAT
+        return quick(table) if self.reach is NEAR else self.reach.arithmetic
 
     def start_from(self, run: Run, in_floats: bool) -> None:
         """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
@@ -190,8 +196,9 @@ class Hunt:
 
     def _record(self, table: Table, found: Check) -> float:
         self.applicable += 1
-        if found.arithmetic is FLOAT and found.holds is not False and score(found) > self._best_score:
-            # The best run is an exact one wherever that can be afforded.
+        is_better = found.holds is not False and score(found) > self._best_score
+        if found.arithmetic is FLOAT and is_better and self.claim.rate is None:
+            # The best run is an exact one wherever that can be afforded: the ladder of a rate has long runs as well.
             exact = examine(self.claim, table) if _is_confirmable(table) else None
             found = found if exact is None else exact
         if found.holds is False:
