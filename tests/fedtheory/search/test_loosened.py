@@ -44,7 +44,7 @@ def test_loosened_bounds_are_proved() -> None:
 @pytest.mark.slow
 def test_nearly_all_loosened_bounds_are_proved() -> None:
     """Of all papers."""
-    assert _share_found(tuple({claim.source for claim in proved_bounds()}), 1) >= 0.9
+    assert _share_found(tuple({claim.source for claim in proved_bounds()}), 1) >= 0.95
 
 
 def _refuted() -> list[str]:
