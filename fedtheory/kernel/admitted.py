@@ -1,4 +1,4 @@
-"""What may be written in a proof: a closed list of operations; everything else is refused with one line."""
+"""Closed list of operations in proofs; everything else is refused with one line."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
 
 
 def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
-    """What expressions may divide by: an exponent may be negative where a whole number is taken from a letter."""
+    """Return the denominators of expressions: exponents may be negative where an integer is subtracted."""
     possible = {power.base for power in _powers(expressions) if power.exp.as_coeff_Add()[0].is_negative}
     return sorted(possible, key=sp.default_sort_key)
 

@@ -129,7 +129,7 @@ def shown(part: object) -> str:
 
 
 def factors(product: Expr) -> Sequence[Expr]:
-    """What a product is made of; anything else is its own only factor."""
+    """Return the factors of a product; anything else is its only factor."""
     return tuple(sp.Mul.make_args(product))
 
 
@@ -158,6 +158,6 @@ def ends(condition: Expr) -> tuple[Expr, Expr]:
 
 
 def slack(condition: Expr) -> Expr:
-    """How far a condition is from failing, negative where it fails; for <, <=, > and >= only."""
+    """Return the slack of a condition, negative where it fails; for <, <=, > and >= only."""
     smaller, larger = ends(condition)
     return larger - smaller

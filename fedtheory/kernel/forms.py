@@ -54,7 +54,7 @@ def scaled(form: Form, factor: Quotient) -> Form:
 
 
 def difference(one: Form, other: Form) -> Form:
-    """What one normal form has more than another."""
+    """Subtract one normal form from another."""
     return added([one, scaled(other, _MINUS_ONE)])
 
 
@@ -305,7 +305,7 @@ def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
 
 
 def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
-    """Of L clients out of M: two of them are drawn with probability L (L - 1)/(M (M - 1))."""
+    """Compute inner products for L of M sampled clients: a pair has probability L (L - 1)/(M (M - 1))."""
     drawn, clients = theory.participants, theory.clients
     inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
     if any(part.atoms(Selected) for part in inside):

@@ -54,7 +54,7 @@ class Step:
 
     @property
     def text(self) -> str:
-        """What it is."""
+        """Return the text."""
         return str(self.said)
 
 
@@ -77,12 +77,12 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
 
 
 def check_nonnegative(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
-    """That a number is not negative."""
+    """Check that a number is not negative."""
     return Step(LazyText("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
 
 
 def same(what: str, one: Expr, other: Expr, theory: Theory) -> Step:
-    """That two scalars have one normal form."""
+    """Return whether two scalars have the same normal form."""
     return check_zero_form(what, difference(scalar(one, theory), scalar(other, theory)), theory.numbers)
 
 
@@ -92,13 +92,13 @@ def is_same(one: Expr, other: Expr, theory: Theory) -> bool:
 
 
 def check_zero_form(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
-    """That nothing is left of a normal form."""
+    """Check that a normal form is zero."""
     left = remainder(form, numbers)
     return Step(LazyText(what, _LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
 
 
 def check_zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
-    """That a number is zero."""
+    """Check that a number is zero."""
     whole = quotient(number)
     left = not vanishes(whole, numbers.roots)
     return Step(LazyText(what, _LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
@@ -109,7 +109,7 @@ _LEFT_OVER = "; what is left over is "
 
 @dataclass(frozen=True)
 class _Sum:
-    """What is left over; roots in its coefficients can be large, and are not written out."""
+    """Remainder; large roots in its coefficients are not written out."""
 
     left: Form
     numbers: Numbers
@@ -128,5 +128,5 @@ _MOST_COLLECTED = 200
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
-    """What does not cancel in a normal form, not even because of what letters are the square roots of."""
+    """Return the part of a normal form that does not cancel, with squares of roots substituted."""
     return {monomial: c for monomial, c in form.items() if not vanishes(c, numbers.roots)}

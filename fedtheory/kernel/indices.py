@@ -1,4 +1,4 @@
-"""What differs from client to client, or from local step to local step."""
+"""Dependence of expressions on the client and on the local step."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ class _Compiler:
 
     @property
     def letters(self) -> tuple[Expr, ...]:
-        """What the generators stand for, in order."""
+        """Return the symbols of the generators, in order."""
         return tuple(self.generators)
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:

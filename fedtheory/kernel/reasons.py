@@ -47,7 +47,7 @@ class Because:
     about: tuple[Expr | str, ...] = ()
 
     def in_theory(self, theory: Theory) -> Reason:
-        """What the reason says in a theory; `Rejected` where there is none of that name, or the theory has none."""
+        """Return the slack of an inequality in a theory; raises `Rejected` where either has none of that name."""
         if self.kind not in REASONS:
             raise Rejected(f"there is no reason called {self.kind!r}")
         return REASONS[self.kind](theory, *self.about)
@@ -73,7 +73,7 @@ def _reason(says: Callable[Concatenate[Theory, _P], Reason]) -> Callable[_P, Bec
 
 
 def subjects(kind: str) -> list[Parameter]:
-    """What a reason is about, in order: the parameters behind the theory; `Rejected` for an unknown name."""
+    """Return the subjects of an inequality in order, the parameters behind the theory; raises `Rejected` if unknown."""
     if kind not in REASONS:
         raise Rejected(f"there is no reason called {kind!r}")
     return list(signature(REASONS[kind]).parameters.values())[1:]
@@ -230,7 +230,7 @@ def _linearisation_gap(objective: Letter, at: Expr, around: Expr) -> Expr:
 
 
 def _constant(objective: Letter, known: Mapping[Letter, Expr], what: str) -> Expr:
-    """What comes with a property of an objective."""
+    """Return the constant of an objective's property."""
     _require(objective, known, what)
     return known[objective]
 

@@ -1,4 +1,4 @@
-"""What a proof may use: its letters, what they are, and what is known of them."""
+"""Context of a proof: its symbols, their meaning, and the facts about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.kernel.quotients import Rejected
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Theory:
-    """What the letters of a proof are, and what is known of them."""
+    """Symbols of a proof, and the facts about them."""
 
     numbers: Numbers = field(default_factory=Numbers)
     vectors: frozenset[Letter] = frozenset()
@@ -100,7 +100,7 @@ class Theory:
 
     @property
     def number_of_steps(self) -> Expr:
-        """How many local steps there are; `Rejected` where that is not known."""
+        """Return the number of local steps; raises `Rejected` where it is not known."""
         if self.local_steps is None:
             raise Rejected("the theory does not say how many local steps there are")
         return self.local_steps

@@ -25,7 +25,7 @@ class Exhausted(Exception):
 
 @dataclass
 class Meter:
-    """How much work was done, and how much may be done; None for any amount."""
+    """Counter of work, with its limit; None for no limit."""
 
     most: int | None = None
     spent: int = 0

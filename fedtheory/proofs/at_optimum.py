@@ -36,7 +36,7 @@ class AtOptimum(Derived):
     keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         variance = _variance(letter)
         error = letter(q.leading_limiting_distance_sq)
         level = sp.expand(slack + variance)

@@ -39,7 +39,7 @@ class Averaged(Derived):
     needs = NEEDS
 
     def means(self, letter: Letters) -> Mapping[Expr, Expr]:
-        """What has a known mean, with that."""
+        """Return the vectors with a known average, with it."""
         raise NotImplementedError
 
     def own_factors(self, _letter: Letters) -> Mapping[Expr, Expr]:
@@ -48,7 +48,7 @@ class Averaged(Derived):
 
     @property
     def same(self) -> Sequence[Notion]:
-        """What is the same for all that the mean is over."""
+        """Return the expressions that do not depend on the averaged index."""
         return _OF_AN_UPDATE
 
     def parts(self, letter: Letters, slack: Expr) -> tuple[list[Mean], Expr]:
@@ -63,7 +63,7 @@ class Averaged(Derived):
         return [part for part in parts if part.factor != 0], rest
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         parts, rest = self.parts(letter, slack)
         found: Expr = rest + sp.Add(*(part.factor * part.mean for part in parts))
         return found
@@ -74,7 +74,7 @@ class OverClients(Averaged):
     """A bound on how far the model is that each client has received, averaged with the clients' shares."""
 
     def means(self, letter: Letters) -> Mapping[Expr, Expr]:
-        """What has a known mean, with that."""
+        """Return the vectors with a known average, with it."""
         own = letter(q.received_distance_sq)
         return {own: ClientSum(letter(q.weight_share) * own)}
 
@@ -88,7 +88,7 @@ class OverSteps(Averaged):
         return {letter(q.past_mean_square_gradient): letter(q.local_step_index)}
 
     def means(self, letter: Letters) -> Mapping[Expr, Expr]:
-        """What has a known mean, with that."""
+        """Return the vectors with a known average, with it."""
         own, step = letter(q.weight_share), letter(q.local_step_index)
         received = ClientSum(own * letter(q.received_distance_sq))
         past = step * letter(q.past_mean_square_gradient)
@@ -115,23 +115,23 @@ class OverUpdates(Averaged):
     keeps_equations = False
 
     def own_factors(self, letter: Letters) -> Mapping[Expr, Expr]:
-        """How far the shares of an update are from the importances, with which what the types lose counts."""
+        """Return the chi-squared distance of update weights from client weights; it multiplies the types' loss."""
         return {letter(q.misrepresentation): letter(q.chi_sq)}
 
     @property
     def same(self) -> Sequence[Notion]:
-        """What is the same in all updates."""
+        """Return the expressions that are equal in all updates."""
         return [*NUMBERS]
 
     def means(self, letter: Letters) -> Mapping[Expr, Expr]:
-        """What has a known mean, with that; for the last moves what is at least as large."""
+        """Return the vectors with a known average, with it; for the last moves an upper bound."""
         means: dict[Expr, Expr] = {letter(of_an_update): letter(mean) for of_an_update, mean in _MEANS.items()}
         past = {letter(q.past_step_lengths_sq): letter(q.largest_staleness) * letter(q.mean_step_length_sq)}
         misfit = letter(q.chi_sq) * letter(q.misrepresentation)
         return {**_of_the_run(letter), **means, **past, misfit: letter(mean_misrepresentation)}
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
-        """That what is replaced by more counts positively."""
+        """Require that expressions replaced by upper bounds have non-negative coefficients."""
         past = letter(q.past_step_lengths_sq)
         return (linear(slack, [past])[0][past],)
 

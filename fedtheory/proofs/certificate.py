@@ -156,7 +156,7 @@ def theory_of_link(claim: Claim, relation: Relation, roots: Sequence[Root], lemm
 
 
 def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
-    """What a claim says is not negative wherever it is said, relation by relation."""
+    """Return the slack of each relation of a claim, wherever it is stated."""
     known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
     if claim.place == "round":
         # What holds in the mean does not hold for every outcome, and sums over the past are sums of another round.

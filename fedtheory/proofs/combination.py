@@ -75,7 +75,7 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
 
 
 def conditions_of_run(claim: Claim) -> list[Expr]:
-    """What is known of the numbers of a claim about a run: its conditions, and what they stand for."""
+    """Return the facts on the numbers of a claim about a run: its conditions, and those of its quantities."""
     own = without_minima(claim.conditions, numbers_of(claim))
     return [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
 
@@ -123,7 +123,7 @@ def examine_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr
 
 @dataclass(frozen=True)
 class _Known:
-    """What signs are decided by."""
+    """Facts by which signs are decided."""
 
     numbers: Numbers
     conditions: Sequence[Expr]
@@ -150,7 +150,7 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
 
 
 def _over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr:
-    """What a part multiplies: the premise, or the sum over the clients of multiples of it."""
+    """Return the slack that a part multiplies: the premise, or a sum over the clients of multiples of it."""
     if part.over is None:
         return factor
     own = known.numbers.known(part.over)
@@ -174,7 +174,7 @@ def _name(part: Part) -> str:
 def _premise(
     claim: Claim, part: Part, conditions: Sequence[Expr], prove: Prover
 ) -> Generator[Step, None, tuple[Expr, bool]]:
-    """What a part multiplies, and whether that is zero; the steps say why it may be used."""
+    """Return the slack that a part multiplies, and whether it is zero; the steps justify its use."""
     if isinstance(part.premise, Fact):
         letter = letters_of(claim)
         yield check_assumed(claim, part.premise.needs, part.premise.name)
@@ -190,7 +190,7 @@ def _premise(
 
 
 def _vanishes(number: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That a number is zero by one of the equations that are known."""
+    """Return whether a number is zero by a known equation."""
     if number == 0:
         return
     known = [one.lhs - one.rhs for one in conditions if isinstance(one, sp.Eq)]

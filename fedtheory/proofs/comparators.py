@@ -1,4 +1,4 @@
-"""What is known of the comparator y at a local step: the noise of the step's draws there, and how the clients differ.
+"""Facts on the comparator y at a local step: noise of the step's draws there, and dissimilarity of the clients.
 
 The gradients of one draw at a client's iterate and at y have noises of their
 own, which are not independent of each other.

@@ -109,7 +109,7 @@ def check_contraction(
     weight: Expr = sp.S.One,
     kept: Expr = sp.S.Zero,
 ) -> Generator[Step, None, tuple[Claim, Theory]]:
-    """That a step is proved, says what the certificate says of it, and pays for the draws of participants.
+    """Check that a step is proved, agrees with the certificate, and covers the cost of sampling.
 
     `kept` is the multiple h(k) of the error that the step keeps.
     """
@@ -149,7 +149,7 @@ def conclude_bound(
     *,
     known: Sequence[Expr] = (),
 ) -> Iterator[Step]:
-    """That numbers have the signs that a bound on a quantity needs, and that the claim says no more than it.
+    """Check the signs that a bound on a quantity needs, and that the bound implies the claim.
 
     `known` is what holds of numbers besides the conditions of the claim.
     """

@@ -148,7 +148,7 @@ class Round:
         return Average(inside)
 
     def _heard(self, inside: Expr) -> Expr:
-        """What a client hears of its neighbours: how far they are apart is known from what they say."""
+        """Return the received mixture of neighbours' vectors; its distances follow from the sent ones."""
         if self.theory.assumed.get(MIXING) != self._mixing(inside):
             raise Rejected(f"what neighbours make of {inside} depends on the graph")
         return HEARD
@@ -187,21 +187,21 @@ class Round:
         return {one.vector: self.expression(one.vector, one.start, vectors) for one in self.algorithm.steps}
 
     def local_step(self, vectors: Vectors) -> dict[Expr, Expr]:
-        """What a local step makes of the local vectors."""
+        """Return the local vectors after a local step."""
         return {one.vector: self.expression(one.vector, one.step, vectors) for one in self.algorithm.steps}
 
     def end(self, vectors: Vectors) -> dict[Expr, Expr]:
-        """What the end of a round makes of the vectors of the server and of the clients that take part."""
+        """Return the vectors of the server and of the participants after a round."""
         ends = {**self.algorithm.server_update, **self.algorithm.client_update}
         return {of: self.expression(of, expression, vectors) for of, expression in ends.items()}
 
     def begun(self) -> dict[Expr, Expr]:
-        """Where the vectors of the server and of the clients start, in x^0."""
+        """Return the initial vectors of the server and of the clients, in terms of x^0."""
         starts, at = {**self.algorithm.server, **self.algorithm.client}, {start: START}
         return {of: self.expression(of, expression, at) for of, expression in starts.items()}
 
     def at_rest(self) -> dict[Expr, Expr]:
-        """Where they rest at the optimum."""
+        """Return their values at the optimum."""
         if not self.algorithm.at_optimum:
             raise Rejected(f"{self.algorithm.name} does not say where its vectors rest at the optimum")
         mean, at = replace(self, noise=sp.S.Zero), {optimum: letters_of(self.claim)(q.optimum)}
@@ -304,7 +304,7 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
 
 
 def known_of_parameters(claim: Claim) -> tuple[Expr, ...]:
-    """What a definition allows its parameters to be at most."""
+    """Return the upper bounds of a definition's parameters."""
     letter, algorithm = letters_of(claim), definition_of(claim)
     named = ((_notion(one), one) for one in algorithm.parameters)
     return tuple(
@@ -313,7 +313,7 @@ def known_of_parameters(claim: Claim) -> tuple[Expr, ...]:
 
 
 def _notion(parameter: Parameter) -> Notion | None:
-    """What a parameter is called in claims; `Rejected` where it can have a sign that what is called so has not."""
+    """Return the quantity of a parameter; raises `Rejected` where their signs may differ."""
     notion = PARAMETERS.get(parameter.key)
     known = {POSITIVE: sp.Interval.open(0, sp.oo), NONNEGATIVE: sp.Interval(0, sp.oo)}
     for notions, allowed in known.items():

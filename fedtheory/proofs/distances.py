@@ -1,4 +1,4 @@
-"""How far clients are apart inside a round: from each other, from their average, from where they started.
+"""Distances of clients inside a round: from each other, from their average, from their start.
 
 All clients start a round at the server's model.  A measure says what it is
 before and after a local step, in which theory, and what a bound on it at every
@@ -56,7 +56,7 @@ def _step_of_two(claim: Claim) -> Expr:
 
 
 def theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
-    """What is known of two clients: the claim's assumptions, for each."""
+    """Return the context of two clients: the claim's assumptions, for each."""
     noise = frozenset({n_i, n_j})
     is_quiet = a.full_gradients in claim.assumptions
     theory = Theory(

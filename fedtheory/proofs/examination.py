@@ -52,7 +52,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 
 
 def prove(claim: Claim) -> Proof:
-    """What the kernel says of a claim and the certificate that goes by its id."""
+    """Check the recorded certificate of a claim."""
     return _proved(claim, (claim.id,))
 
 

@@ -1,4 +1,4 @@
-"""What a run may not have: minimisers, periods of whole times, shares where nobody reports.
+"""Existence of objects that a run may lack: minimisers, integer periods, weights without reports.
 
 Where a claim names such a quantity it says nothing of a run without it.  So what it says is used, and what is known of
 the quantity, only where something is named that exists on the same runs, or where an assumption says that they do.
@@ -188,7 +188,7 @@ KINDS = (
 
 
 def missing(claim: Claim, notions: frozenset[Notion]) -> Iterator[str]:
-    """What some notions need to exist, and a claim does not."""
+    """Return the existence assumptions of some quantities that a claim lacks."""
     yield from (kind.name for kind in KINDS if kind.notions & notions and not is_known(kind, claim))
 
 

@@ -56,21 +56,21 @@ class Fact:
 
     @property
     def notions(self) -> frozenset[q.Notion]:
-        """What it speaks of."""
+        """Return its quantities."""
         return frozenset(n.notions[letter] for letter in self.number.free_symbols | self.where.free_symbols)
 
     def where_zero(self, letter: Letters) -> Expr:
-        """What has to be zero, in the letters of a claim."""
+        """Return the expression that must be zero, in the symbols of a claim."""
         return n.written_in(letter, self.where)
 
 
 def zero(name: str, number: Expr, *needs: Assumption, where: Expr = sp.S.Zero) -> Fact:
-    """Of a number that is zero, as something else is."""
+    """Fact on a number that is zero because something else is."""
     return Fact(name, number, needs, True, where)
 
 
 def least(name: str, number: Expr, *needs: Assumption) -> Fact:
-    """Of a number that is not negative."""
+    """Fact on a number that is not negative."""
     return Fact(name, number, needs)
 
 

@@ -1,4 +1,4 @@
-"""That an algorithm which starts at the optimum stays there, by its definition.
+"""Fixed points: an algorithm that starts at the optimum stays there, by its definition.
 
 Where all vectors are as the definition says that they rest at x*, a local step
 leaves the local vectors where they are, of whatever size it is, so that all

@@ -150,7 +150,7 @@ def moved_on(claim: Claim, measured: Expr) -> Expr:
 
 
 def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That the link is about D_k or D_{k+1}, and its right side is the bound on it."""
+    """Check that the link is about D_k or D_{k+1}, and that its right side is the bound on it."""
     bounds = {
         course.induction.measured: course.written(course.induction.bound),
         moved_on(course.claim, course.induction.measured): course.after(course.induction.bound),
@@ -173,7 +173,7 @@ def _from(course: _Course, theory: Theory, start: int) -> Theory:
 
 
 def _conditions(course: _Course, start: int) -> tuple[Expr, ...]:
-    """What is known of k and base^k at a step that is taken."""
+    """Return the facts on k and base^k at an actual step."""
     base = course.induction.base
     return (*steps_taken(course.claim), *(() if base is None else (base**start <= POWER,)))
 
@@ -196,5 +196,5 @@ def _at_start(claim: Claim, theory: Theory, course: _Course) -> Theory:
 
 
 def _of_a_step(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:
-    """What is about a single step, of what is known by name."""
+    """Select the known facts about a single step."""
     return {name: one for name, one in known.items() if not one.atoms(LocalSum)}

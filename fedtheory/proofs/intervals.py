@@ -41,15 +41,15 @@ class Derived:
     """Whether an equation remains one; else only one direction of it does."""
 
     def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
-        """What is not negative, from the relations of that claim."""
+        """Return the non-negative expression, from the relations of that claim."""
         return self.slack(letter, relations[self.link].slack)
 
     def slack(self, _letter: Letters, slack: Expr) -> Expr:
-        """What is not negative, from what the relation says is not."""
+        """Map the premise's slack to the derived slack."""
         return slack
 
     def requires(self, _letter: Letters, _slack: Expr) -> tuple[Expr, ...]:
-        """What else has to be known not to be negative."""
+        """Return the further expressions that must be non-negative."""
         return ()
 
 
@@ -61,7 +61,7 @@ class Telescoped(Derived):
     place = "path"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         now, later, last = sp.symbols("now later last", cls=sp.Dummy)
         found = _with_gaps(letter, slack, {q.centralised_model: now, q.next_centralised_model: later})
         if found.atoms(Inner, Gradient, Value):
@@ -86,7 +86,7 @@ class AtEnd(Derived):
     place = "path"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         ends = {
             q.next_centralised_model: letter(q.interval_end_gap),
             q.next_average_iterate: letter(q.next_interval_start_gap),
@@ -102,7 +102,7 @@ class Summed(Derived):
     needs = NEEDS
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         _require_of_ends(letter, slack)
         start, end, following = (letter(gap) for gap in _ENDS)
         totals = {
@@ -124,11 +124,11 @@ class AtNextStart(Derived):
     keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         return _moved(letter, slack, q.next_interval_start_gap)
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
-        """That it holds for the last one."""
+        """Require that it holds for the last one."""
         return (_moved(letter, slack, q.final_suboptimality),)
 
 
@@ -139,7 +139,7 @@ class AtFirstStart(Derived):
     needs = NEEDS
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         return _moved(letter, slack, q.initial_gap)
 
 
@@ -172,6 +172,6 @@ def _moved(letter: Letters, slack: Expr, to: q.Notion) -> Expr:
 
 
 def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """That the smallest gap is the smallest, of the gaps that a claim names, by its definition."""
+    """State that the smallest gap is at most each gap that a claim names, by its definition."""
     among = (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
     return letters_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))

@@ -118,7 +118,7 @@ def examine_last_model(claim: Claim, certificate: LastModel, prove: Prover) -> I
 
 
 def _of_two_runs(claim: Claim, step: Claim, theory: Theory, share: Expr) -> Iterator[Step]:
-    """That runs with the same draws come together, and their errors with them."""
+    """Check that runs with common random numbers contract towards each other, and their errors with them."""
     yield check_assumed(claim, _NEEDED, "runs with the same draws come together")
     yield from prefixed("two runs: ", _come_together(step, theory, claim.conditions))
     yield from prefixed("their errors: ", _errors(step, theory, share, claim.conditions))
@@ -141,7 +141,7 @@ def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None
 
 
 def _come_together(step: Claim, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That the clients of two runs are nearer to each other after a local step with the same draws."""
+    """Check that a local step with common random numbers contracts the distance between two runs."""
     letter = letters_of(step)
     u, v, noise_at_u, noise_at_v = vectors = sp.symbols("u_i v_i n_i(u) n_i(v)", cls=sp.Dummy, real=True)
     f, eta, mu = letter(q.client_objective), letter(q.local_step_size), letter(q.strong_convexity)
@@ -174,7 +174,7 @@ def _come_together(step: Claim, theory: Theory, conditions: Sequence[Expr]) -> I
 
 
 def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That F(u) - F* is at most (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2."""
+    """Check that F(u) - F* is at most (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2."""
     letter = letters_of(step)
     u, v = sp.symbols("u v", cls=sp.Dummy, real=True)
     f, best, bend = letter(q.objective), letter(q.optimum), letter(q.smoothness)
@@ -191,7 +191,7 @@ def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]
 def _conclusion(
     claim: Claim, notion: Quantity, certificate: _Lasting, theory: Theory, *, counted: Expr, whole: Expr
 ) -> Iterator[Step]:
-    """That numbers are as they should be, and that the rest is at most what the claim says.
+    """Check the side conditions, and that the remainder is at most the claim's bound.
 
     `counted` is how often errors count in a round; runs are together up to the power K of 1 - eta mu over `whole`.
     """

@@ -100,7 +100,7 @@ def _require_of_states(value: Expr, one: Round) -> None:
 
 
 def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That V shrinks in the mean over the coins."""
+    """Check that V contracts in expectation over the coins."""
     value = certificate.function
     after = sp.Add(*(one.chance * _moved(value, one, one.end(one.after_steps())) for one in outcomes))
     grown = certificate.factor * value + certificate.offset
@@ -113,7 +113,7 @@ def _moved(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
 
 
 def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Notion, Expr]:
-    """What a claim bounds, at the end of a round, in the letters of its start: the next round starts there."""
+    """Return the bounded quantity at the end of a round, in the symbols of the next round's start."""
     letter = letters_of(claim)
     smaller, _ = relation.ordered
     model = one.expression(sp.Symbol("model"), one.algorithm.model, one.states)
@@ -131,7 +131,7 @@ def _start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Ite
 
 
 def theory_at_start(one: Round) -> Theory:
-    """What is known where all models start at x^0."""
+    """Return the context at the start, where all models are x^0."""
     letter = letters_of(one.claim)
     known, best = dict(one.theory.assumed), letter(q.optimum)
     if letter.has(q.initial_distance):
@@ -143,7 +143,7 @@ def theory_at_start(one: Round) -> Theory:
 
 
 def _conclusion(claim: Claim, certificate: Lyapunov, notion: Notion, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That numbers are as they should be, and that what follows is at most what the claim says."""
+    """Check the side conditions, then that the derived bound implies the claim."""
     given = (certificate.factor, certificate.offset, certificate.level, certificate.least)
     factor, offset, level, least = map(numbers_of(claim).plain, given)
     # The last of these is finite: so the factor is smaller than one.

@@ -84,7 +84,7 @@ def _of_a_run(letter: Letters) -> list[Mean]:
 
 
 def _of_own_curvatures(letter: Letters) -> list[Mean]:
-    """Where a claim names each client's smoothness: how far they are apart, counted with it."""
+    """Return the drift weighted by each client's smoothness, where a claim names it."""
     if not letter.has(q.client_smoothness):
         return []
     apart, curvature = letter(q.local_iterate) - letter(q.average_iterate), letter(q.client_smoothness)
@@ -167,12 +167,12 @@ def over_steps(step: Claim) -> Theory:
 
 
 def sampled(claim: Claim) -> Expr:
-    """How much farther away than the average of all clients the next model is, per squared distance of the clients."""
+    """Return the sampling variance of the next model per unit of squared client drift."""
     return sp.S.Zero if a.full_participation in claim.assumptions else letters_of(claim)(q.sampling_variance)
 
 
 def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That a potential is a number at every step, and after the last one what the draw of participants costs at least.
+    """Check that a potential is a number at every step, and at least the cost of sampling after the last one.
 
     At the first step of a round nobody is apart.
     """
@@ -187,20 +187,20 @@ def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence
 
 
 def _slack(claim: Claim) -> Expr:
-    """What a claim says is not negative; where it counts the local steps of all rounds, rounds are written by these."""
+    """Return the slack of a claim; where it counts local steps of all rounds, rounds are expressed by them."""
     letter = letters_of(claim)
     rounds = {letter(q.rounds): letter(q.iterations) / letter(q.local_steps)} if letter.has(q.iterations) else {}
     return claim.relations[0].slack.xreplace(rounds)
 
 
 def _factor(slack: Expr, entry: Mean) -> Expr:
-    """How much of a mean a slack has."""
+    """Return the coefficient of an average in a slack."""
     of_slack, of_mean = (linear(one, [entry.quantity])[0][entry.quantity] for one in (slack, entry.mean))
     return of_slack / of_mean
 
 
 def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory, means: Sequence[Mean]) -> Form:
-    """What a claim's slack has beyond the mean of its step's; the claim says how much of each mean to take."""
+    """Return a claim's slack minus the average of its step's; the claim determines the coefficient of each average."""
     letter = letters_of(claim)
     rest, form = _slack(claim), scalar(step.relations[0].slack, theory)
     for entry in means:
@@ -216,7 +216,7 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
 
 
 def sampling_cost(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:
-    """How far the clients are apart, in the mean square and each with its potential, before a step and after it."""
+    """Return the expected squared drift weighted by potentials, before a step and after it."""
     step = letter(q.local_step_index)
     before = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
     after = norm_sq(letter(q.next_local_iterate) - letter(q.next_average_iterate))

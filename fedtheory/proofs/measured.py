@@ -1,4 +1,4 @@
-"""What quantities of updates are, in the vectors of an update: as much trusted as the kernel is.
+"""Definitions of quantities of updates by their vectors; trusted as the kernel is.
 
 A claim about a run whose sides are such quantities is proved for any update,
 any of its local steps and any client.
@@ -145,7 +145,7 @@ def _gap(point: Expr) -> Expr:
 
 
 def _alignment(letter: Letters, point: Expr) -> Expr:
-    """Of the mean gradient and the way from a point."""
+    """Define the inner product of the average gradient and the way from a point."""
     found: Expr = letter(q.weight_sum) * Inner(Average(Gradient(client_objective, local)), virtual - point)
     return found
 
@@ -155,7 +155,7 @@ def _mean_over_steps(letter: Letters, at_a_step: Expr) -> Expr:
 
 
 def _at_steps(letter: Letters) -> Meanings:
-    """Of the models and the samples of an update."""
+    """Define the quantities of an update's models and samples."""
     share, total = letter(q.weight_share), letter(q.weight_sum)
     slopes = Gradient(client_objective, virtual)
     of_a_step: dict[Notion, Expr] = {
@@ -191,7 +191,7 @@ def _at_steps(letter: Letters) -> Meanings:
 
 
 def _of_weights(letter: Letters) -> Meanings:
-    """Of the models and the random weights; noise has no share in a descent, as it is fresh at every step."""
+    """Define the quantities of models and random weights; noise does not enter a descent, as it is fresh."""
     chosen, size = applied(letter, at_local), _step_size(letter)
     away, moved = virtual - optimum, next_virtual(letter)
     known = _at_steps(letter)
@@ -224,7 +224,7 @@ _OF_MODELS = (
 
 
 def _of_past_steps(letter: Letters) -> Meanings:
-    """Of the steps before the present one."""
+    """Define the quantities of earlier steps."""
     spread = sample - letter(q.server_step_size) * applied(letter, sample)
     return {
         q.client_distance_sq: norm_sq(local - virtual),
@@ -235,12 +235,12 @@ def _of_past_steps(letter: Letters) -> Meanings:
 
 
 def _of_age(_letter: Letters) -> Meanings:
-    """Of the updates since a client received its model."""
+    """Define the quantities of updates since a client received its model."""
     return {q.received_distance_sq: norm_sq(received - server)}
 
 
 def _of_types(_letter: Letters) -> Meanings:
-    """Of the federated problem and that of the update, at the virtual iterate."""
+    """Define the quantities of the federated problem and the update's problem, at the virtual iterate."""
     slope = Gradient(client_objective, virtual)
     return {
         q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
@@ -252,7 +252,7 @@ def _of_types(_letter: Letters) -> Meanings:
 
 
 def _of_loss_changes(letter: Letters) -> Meanings:
-    """Of the models, where the weights are given."""
+    """Define the quantities of the models, with given weights."""
     change = Value(client_objective, next_virtual(letter)) - Value(client_objective, virtual)
     return _of_weights(letter) | {
         q.virtual_loss_change: change,
@@ -261,7 +261,7 @@ def _of_loss_changes(letter: Letters) -> Meanings:
 
 
 def _of_surrogate(letter: Letters) -> Meanings:
-    """Of the federated and the surrogate problem, at the virtual iterate."""
+    """Define the quantities of the federated and the surrogate problem, at the virtual iterate."""
     above = Value(client_objective, virtual) - Value(client_objective, surrogate_optimum)
     least = Value(client_objective, client_optimum)
     return {

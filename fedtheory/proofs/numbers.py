@@ -193,7 +193,7 @@ class Letters:
         return self._named(notion.name, _letter_of(notion.name, notion.latex))
 
     def notion(self, symbol: sp.Symbol) -> Notion | None:
-        """What a letter stands for; None for one that stands for nothing."""
+        """Return the quantity of a symbol; None for one without."""
         name = self._names.get(symbol)
         return None if name is None else self._notions.get(name)
 
@@ -208,7 +208,7 @@ class Letters:
         return notion.name in self.known
 
     def at_most(self, *pairs: tuple[Notion, Notion]) -> tuple[Expr, ...]:
-        """That the first of two numbers is not larger, for pairs of which the claim has both."""
+        """Known orderings p_i <= p_max, L_i <= L, m <= M and the like, for pairs of which the claim has both."""
         return tuple(self(one) <= self(other) for one, other in pairs if self.has(one) and self.has(other))
 
 
@@ -226,7 +226,7 @@ def _letters_of(claim: Claim) -> Letters:
 
 
 def letters_in_use(claim: Claim) -> dict[sp.Symbol, Notion]:
-    """What the letters of a claim stand for, but for those that it never uses, for a quantity that has another."""
+    """Map the symbols of a claim to quantities, without unused duplicates."""
     used = claim.notation
     idle = {letter for letter, notion in claim.where.items() if any(notion is other for other in used.values())}
     return {
@@ -340,7 +340,7 @@ def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:
 
 
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """What holds of numbers by what they stand for.
+    """Return the facts on numbers by their quantities.
 
     No client has more than the largest has, no more clients are drawn than there are, nor steps taken.
     """
@@ -366,7 +366,7 @@ MEANS = (Average, Selected, ClientSum)
 
 
 def steps_taken(claim: Claim) -> tuple[Expr, ...]:
-    """That the present local step is one of those that a client takes."""
+    """State that the present local step is one of the client's."""
     letter = letters_of(claim)
     steps = letter(q.client_local_steps) if letter.has(q.client_local_steps) else letter(q.local_steps)
     return (letter(q.local_step_index) + 1 <= steps,)

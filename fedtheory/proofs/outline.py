@@ -79,7 +79,7 @@ def outline(claim: Claim) -> Outline | None:
 
 
 def _root(claim: Claim, root: Root) -> Group:
-    """What is under a root is not negative."""
+    """Show that the argument of a root is not negative."""
     statement = rf"{latex(root.letter)}^2={latex(root.of)}\ge {latex(root.least)}"
     return Group(statement, tuple(_part(claim, part) for part in root.parts))
 
@@ -217,7 +217,7 @@ def _about_sums(_claim: Claim, _certificate: Combination) -> str:
 
 
 def _rest(claim: Claim, _certificate: FixedPoint) -> Iterator[Group]:
-    """Where the vectors rest."""
+    """List the fixed points of the vectors."""
     for vector, where in definition_of(claim).at_optimum.items():
         yield Group(rf"{latex(vector)}={latex(where)}", ())
 

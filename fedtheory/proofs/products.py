@@ -38,7 +38,7 @@ class CauchySchwarz:
 
     @property
     def slack(self) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         return self.left_sq * self.right_sq - self.inner**2
 
 

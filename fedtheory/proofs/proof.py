@@ -1,4 +1,4 @@
-"""What the kernel says of a certificate, and what it takes to rely on another claim's proof."""
+"""Kernel verdict on a certificate, and the checks for using another claim's proof."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
 
 @dataclass(frozen=True, repr=False)
 class Proof(ProofReport):
-    """What the kernel says of a certificate."""
+    """Kernel verdict on a certificate."""
 
     claim: Claim
     certificate: Any
@@ -56,7 +56,7 @@ class Proof(ProofReport):
 
     @cached_property
     def statement(self) -> Claim:
-        """What is proved: the claim under the conditions that the certificate needs, in plain letters."""
+        """Return the proved statement: the claim under the conditions that the certificate needs, in plain symbols."""
         plain = in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
         return in_letters(plain, self.letters)
 
@@ -92,7 +92,7 @@ def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr
 
 
 def check_assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
-    """That a claim makes the assumptions that something needs."""
+    """Check that a claim makes the required assumptions."""
     missing = [assumption.name for assumption in needed if not _is_assumed(assumption, claim)]
     return Step(what + _listed("missing", missing), not missing)
 
@@ -105,7 +105,7 @@ def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
 
 
 def check_defined(claim: Claim, notions: frozenset[Notion], what: str) -> Step:
-    """That a run has what some notions speak of, wherever the claim says something of it."""
+    """Check that the objects of some quantities exist on every run that the claim is about."""
     lacking = [*missing(claim, notions)]
     return Step(what + _listed("need not exist", lacking), not lacking)
 
@@ -126,7 +126,7 @@ _CONDITION = 60_000
 
 
 def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
-    """That weaker conditions are weaker: they follow from the claim's own."""
+    """Check that weaker conditions follow from the claim's own."""
     for condition in relaxed:
         spend(_CONDITION)
         yield Step(f"{condition} follows from the conditions of the claim", follows(condition, claim))
@@ -136,7 +136,7 @@ def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
 def use_lemma(
     claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None, used: Relation | None = None
 ) -> Iterator[Step]:
-    """That a proof of another claim may be used: it is one, in the same notation, and asks for no more.
+    """Check that another claim may be used: it is proved, in the same notation, and assumes no more.
 
     Where a side of its relations or conditions divides by zero, it says nothing; of the relation that is used, the
     gaps that it divides by are seen where it is used.  `conditions` are what is known of numbers, the claim's own

@@ -1,4 +1,4 @@
-"""What people are told of a proof: a line, a card, and a name for its certificate."""
+"""Reports of proofs: a line, a card, and a name for the certificate."""
 
 from __future__ import annotations
 

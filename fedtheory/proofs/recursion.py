@@ -59,7 +59,7 @@ class Setting:
 
     @property
     def conditions(self) -> tuple[Expr, ...]:
-        """Those of the claim."""
+        """Return the conditions of the claim."""
         return tuple(self.claim.conditions)
 
     @property
@@ -106,7 +106,7 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
 
 
 def _induction(at: Setting) -> Iterator[Step]:
-    """That bound(k) bounds the measure after k local steps."""
+    """Check that bound(k) bounds the measure after k local steps."""
     claim, certificate, measure = at.claim, at.certificate, at.certificate.measure
     bound, theory, earlier = certificate.bound, at.theory, k + 1 <= at.steps
     rhs = certificate.factor * measure.before(claim) + certificate.offset
@@ -143,7 +143,7 @@ def _mean(at: Setting, right: Expr) -> Iterator[Step]:
 
 
 def _at_every_step(at: Setting, share: Expr, right: Expr) -> Step:
-    """That a share of the bound is at most the right side for k = 0 .. tau."""
+    """Check that a multiple of the bound is at most the right side for k = 0 .. tau."""
     drift = share * at.certificate.bound
     at_start, later = right - drift.xreplace({k: sp.S.Zero}), right - drift
     holds = at.is_nonnegative(at_start, 0) and at.is_nonnegative(later, 1, k <= at.steps)

@@ -80,7 +80,7 @@ def require_own_letters(claim: Claim, roots: Sequence[Root], numbers: Numbers) -
 
 
 def positive(root: Root, numbers: Numbers, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """That what is under a root has a sign, and the one that is declared of its letter."""
+    """Check that the argument of a root has a sign, the one declared for its symbol."""
     yield Step(f"{root.least} >= 0", bool(root.least.is_nonnegative and root.least.is_Rational))
     if root.letter.is_positive:
         is_known = root.least.is_positive or is_nonnegative(1 / root.of, numbers, conditions)

@@ -69,7 +69,7 @@ def _random(claim: Claim) -> set[Expr]:
 
 
 def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
-    """What the round's vectors are in terms of its noise, which is a vector like any other here."""
+    """Express the round's vectors by its noise, which is an ordinary vector here."""
     theory = theory_of(replace(claim, place="path"))
     # A round may start from elsewhere than the rounds of a run do.
     known = {name: slack for name, slack in theory.assumed.items() if name != NEAREST_START}
@@ -210,7 +210,7 @@ def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
 
 
 def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
-    """Where nothing else is random, what a client ends with is a mean and a fluctuation of its own.
+    """Split each client's result into its expectation and a fluctuation, where nothing else is random.
 
     A fluctuation is independent of the other clients, and not of what happens on the way to it: nothing is known of
     local iterates and their noise beside it.
@@ -229,7 +229,7 @@ def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
 
 
 def _assumed(letter: Letters, at_server: sp.Dummy) -> dict[str, Expr]:
-    """What constants of the clients are, by what they stand for."""
+    """Return the facts on the clients' constants, by their quantities."""
     local, server, own = letter(q.local_iterate), letter(q.server_model), letter(q.client_optimum)
     beta, sigma, noise = letter(q.relative_noise), letter(q.absolute_noise), letter(q.gradient_noise)
     objective = letter(q.client_objective)

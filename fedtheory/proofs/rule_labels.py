@@ -1,4 +1,4 @@
-"""What people are told of what follows from a proved claim, and of the measures of the drift."""
+"""Labels of rules for reports: consequences of a proved claim, and measures of the drift."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
 
 
 def in_words(measure: Measure) -> str:
-    """What a measure is."""
+    """Describe a measure."""
     return _MEASURED[measure][0]
 
 

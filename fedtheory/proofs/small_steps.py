@@ -29,7 +29,7 @@ def with_small_step_limit(theory: Theory, claim: Claim) -> Theory:
 
 
 def _weighted_gradients(claim: Claim, letter: Letters) -> frozenset[Expr]:
-    """What has a mean of zero there: gradients times local steps and their size, or without a size that all share.
+    """Return the vectors of average zero there: gradients times local steps and step sizes, or without a common size.
 
     The weights of the server do not matter where clients with equal shares are drawn uniformly.
     """
@@ -41,7 +41,7 @@ def _weighted_gradients(claim: Claim, letter: Letters) -> frozenset[Expr]:
 
 
 def _bias(letter: Letters) -> dict[str, Expr]:
-    """What the small-step bias is, from above and from below."""
+    """Bound the small-step bias from above and below."""
     if not letter.has(q.small_step_bias):
         return {}
     slack = letter(q.small_step_bias) ** 2 - norm_sq(letter(q.small_step_optimum) - letter(q.optimum))

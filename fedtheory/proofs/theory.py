@@ -119,7 +119,7 @@ _CURVATURES = {
 
 
 def _definitions(claim: Claim, letter: Letters) -> dict[sp.Symbol, Expr]:
-    """What one notion is in terms of others: equal step sizes are assumed where a step is taken."""
+    """Return the definition of one quantity by others; equal step sizes are assumed at a step."""
     local, noise = letter(q.local_iterate), letter(q.gradient_noise)
     gradient = Gradient(letter(q.client_objective), local) + noise
     defined: dict[sp.Symbol, Expr] = {
@@ -142,7 +142,7 @@ def _assumed(claim: Claim, letter: Letters) -> dict[str, Expr]:
 
 
 def _distances(letter: Letters) -> dict[str, Expr]:
-    """What a distance of minimisers is."""
+    """Return the definition of a distance of minimisers."""
     if not letter.has(q.client_optimum_distance):
         return {}
     apart = norm_sq(letter(q.client_optimum) - letter(q.optimum))
@@ -154,7 +154,7 @@ NEAREST_START = "nearest start"
 
 
 def _nearest(claim: Claim, letter: Letters) -> dict[str, Expr]:
-    """How far the models that rounds start from are from the optimum."""
+    """Return the facts on the distance of rounds' starts from the optimum."""
     # It is a bound in expectation, or on the only path that there is.
     is_path = claim.place == "path" and a.full_gradients in claim.assumptions
     if not letter.has(q.nearest_start) or not (is_path or claim.place == "step"):
@@ -164,7 +164,7 @@ def _nearest(claim: Claim, letter: Letters) -> dict[str, Expr]:
 
 
 def _divergences(claim: Claim, letter: Letters) -> dict[str, Expr]:
-    """How far a client's gradient is from that of F, at the centralised model."""
+    """Return the facts on gradient dissimilarity at the centralised model."""
     if a.bounded_dissimilarity not in claim.assumptions or not letter.has(q.client_dissimilarity):
         return {}
     model = letter(q.centralised_model)
@@ -182,7 +182,7 @@ def _assumed_in_expectation(claim: Claim, letter: Letters) -> Iterator[tuple[str
 
 
 def assumed_of_a_client(claim: Claim, mean: Expr, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
-    """What is assumed of a client where it is: of the gradients of F and of its own objective, and of noise."""
+    """Return the assumptions at a client's iterate: on gradients of F and its own objective, and on noise."""
     letter = letters_of(claim)
     if a.unbiased_bounded_variance in claim.assumptions:
         yield "bounded variance", letter(q.noise_deviation) ** 2 - norm_sq(noise)

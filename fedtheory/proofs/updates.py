@@ -102,7 +102,7 @@ def theory_at_steps(claim: Claim) -> Theory:
 
 
 def _samples(letter: Letters) -> dict[str, Expr]:
-    """What the largest curvature of a sampled objective says of two gradients of one sample."""
+    """Return the smoothness inequality of a sampled objective for two gradients of one sample."""
     smoothness = letter(q.sample_smoothness)
     away = virtual - round_optimum
     gap = Value(client_objective, virtual) - Value(client_objective, round_optimum)
@@ -132,7 +132,7 @@ def theory_of_weights(claim: Claim) -> Theory:
 
 
 def _moved(letter: Letters) -> dict[str, Expr]:
-    """What the weights have to do with the virtual iterate, which they have moved in the steps before.
+    """Return the dependence of the virtual iterate on the weights of earlier steps.
 
     In the mean, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>, and nothing else: summed over the
     steps it is what |sum d|^2 has more than the sum of |d|^2.
@@ -233,7 +233,7 @@ def _spread_factor(letter: Letters) -> Expr:
 
 
 def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """What holds of numbers of an update by what they stand for: sums of weights, and curvatures of samples."""
+    """Return the facts on numbers of an update by their quantities: sums of weights, curvatures of samples."""
     return letters_of(claim).at_most(
         (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
@@ -243,7 +243,7 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
 
 
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """What holds of the weights of an update besides."""
+    """Return further facts on the weights of an update."""
     letter = letters_of(claim)
     if not letter.has(q.weight_share):
         return ()

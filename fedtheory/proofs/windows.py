@@ -32,7 +32,7 @@ class OverWindow(Derived):
     keeps_equations = False
 
     def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         change, (least, most) = letter(q.virtual_loss_change), _both_ways(relations)
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
@@ -55,7 +55,7 @@ class OverWindows(Derived):
     needs = (a.aggregation_scheme,)
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+        """Return the non-negative expression."""
         own, others, weight = (letter(notion) for notion in (q.window_loss, q.window_round_loss, q.window_weight))
         if sp.expand(slack.xreplace({others: own, weight: sp.S.Zero})) != 0:
             raise Rejected("the sum of the relation over the windows is not known")

@@ -1,4 +1,4 @@
-"""What documents say of the algorithm that a claim is about: its letters, and which definition they are of."""
+"""Algorithm of a claim in documents: its symbols and the digest of its definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHARED = {
 
 
 def own_digest(claim: Claim) -> str | None:
-    """What the definition in a file that a claim is about says; None where it is about none of these."""
+    """Return the digest of the user's definition that a claim is about; None where there is none."""
     named = names_of(claim)
     return definition_of(claim).digest if len(named) == 1 and any(map(is_own, named)) else None
 

@@ -62,7 +62,7 @@ class Scope:
 
     @cached_property
     def _names(self) -> dict[sp.Symbol, str]:
-        """Of a letter with several names the first."""
+        """Return the first of a symbol's names."""
         return {letter: name for name, letter in reversed([*self.letters.items()])}
 
 

@@ -88,7 +88,7 @@ _KINDS = {
 
 
 class Premise(shapes.Shape):
-    """What a part multiplies: a fact, a condition, a proved claim, or what follows from one."""
+    """Premise that a part multiplies: a fact, a condition, a proved claim, or a consequence of one."""
 
     def read(self, document: shapes.Json, scope: Scope, where: str) -> Any:
         if isinstance(document, dict) and len(document) == 1 and document.keys() <= ALONE.keys():
@@ -120,7 +120,7 @@ _OF_TYPES: dict[Any, shapes.Shape] = {
 
 
 def _shape(of: Any) -> shapes.Shape:
-    """How values of a type are read."""
+    """Return the reader for values of a type."""
     if of in _OF_TYPES:
         return _OF_TYPES[of]
     inside = [one for one in get_args(of) if one is not NoneType]

@@ -129,7 +129,7 @@ class Record(Shape):
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """What a field is where a document leaves it out; `MISSING` where it may not."""
+        """Return the default of a field; `MISSING` where documents must have it."""
         return {one.name: one.default for one in fields(self.made)}
 
     @property
