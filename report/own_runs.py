@@ -29,7 +29,7 @@ from report.figures.ratios import ratio_over
 from report.figures.style import Figure
 from report.mathml import formula, prose
 from verify.check import Check
-from verify.check.settle import check_and_settle
+from verify.check.escalation import check_and_escalate
 from verify.processes import in_order
 
 _LISTED, _DRIFTING = 2000, 100
@@ -157,7 +157,7 @@ def _section_of(target: Target, own: OwnRun) -> RunSection:
 def run_section(claim: Claim, own: OwnRun) -> RunSection:
     """Return the section of a claim on a run."""
     with claim.typesetting():
-        found = check_and_settle(claim, own.run, own.exactly)
+        found = check_and_escalate(claim, own.run, own.exactly)
         curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
         worst = found.worst
         summary = OnRun(
@@ -197,12 +197,12 @@ def _outcome(found: Check) -> str:
 
 
 def _remark(found: Check) -> str:
-    if found.reason and found.settlement is None:
+    if found.reason and found.final_decision is None:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
     told = [f"worst at {place}"] if place else []
-    if found.settlement is not None:
-        told.append(found.settlement.reason)
+    if found.final_decision is not None:
+        told.append(found.final_decision.reason)
     elif found.decided_in is not None:
         told.append(f"decided {found.decided_in}")
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in told)

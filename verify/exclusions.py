@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import premises
+from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import Finding
 from verify.instances import PARTS
-from verify.trials import Outcome, try_claims
 
 
 def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:

@@ -20,12 +20,12 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table, run_toml
 from verify.check import Check
 from verify.check.applicability import is_of_rungs
-from verify.check.settle import check_settled
-from verify.falsify.made import KINDS, Bases, Kind, bases_of, made
+from verify.check.escalation import check_decided
+from verify.evaluated_instances import Outcome, counts
+from verify.falsify.generation import KINDS, Bases, Kind, bases_of, made
 from verify.falsify.tables import get
 from verify.instances import Given, complexity
 from verify.processes import in_order
-from verify.trials import Outcome, counts
 
 LADDERS = 100
 """Instances of a rate that are enough: each is a ladder of several runs."""
@@ -77,7 +77,7 @@ def _ladders(target: Target) -> Iterator[Outcome]:
             for kind in kinds:
                 begin = perf_counter()
                 run = _new_run(alone, pool, kind, generator, seen)
-                found = None if run is None else check_settled(claim, run, run.as_floats())
+                found = None if run is None else check_decided(claim, run, run.as_floats())
                 in_vain[kind] += 1
                 if run is not None and found is not None and _says_something(found) and not _vanishes(claim, run):
                     in_vain[kind] = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.trials import Outcome
+from verify.evaluated_instances import Outcome
 from verify.witness import Witness
 
 _NEARLY = 0.01

@@ -19,13 +19,14 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
+from verify.check.escalation import decidable
 from verify.check.outcome import unclearness
-from verify.check.settle import decidable
 from verify.content import judged_with
-from verify.decided import DECIDED, Decision, Stored, decisions_on
+from verify.early_decisions import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
+from verify.evaluated_instances import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
 from verify.exclusions import exclusions
-from verify.falsify import Glance, glance
+from verify.falsify import QuickSearch, glance
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
@@ -34,8 +35,7 @@ from verify.proof_search import is_provable
 from verify.ratios import is_nearly, largest_ratio, not_below
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
-from verify.tailored import are_enough, enough_for, excluded, lacking, made_for
-from verify.trials import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
+from verify.targeted_instances import are_enough, enough_for, excluded, lacking, made_for
 from verify.witness import Sides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
@@ -259,14 +259,14 @@ def _is_searched_anyway(claim: Claim) -> bool:
     return claim.is_testable and claim.rate is None and published_by(claim) is None
 
 
-def _glance_at(target: Target, seconds: float) -> Glance | None:
+def _glance_at(target: Target, seconds: float) -> QuickSearch | None:
     """A search for a violation; None where none is needed because there is a proof."""
     claim = resolve(target)
     return None if prove(claim).verdict == "proved" else glance(claim, seconds)
 
 
 def _concluded(
-    target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: Glance | None
+    target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: QuickSearch | None
 ) -> ClaimVerdict:
     """The verdict on a claim from its outcomes, what decides, and for a claim of one's own a search.
 
@@ -285,7 +285,7 @@ def _concluded(
     return replace(verdict, verdict="proved") if is_open and is_provable(verdict.claim) else verdict
 
 
-def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> ClaimVerdict:
+def _simpler(verdict: ClaimVerdict, seconds: float, seen: QuickSearch | None) -> ClaimVerdict:
     """The same with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
     claim, run = verdict.claim, verdict.run
     if run is None or claim.rate is not None:
@@ -312,7 +312,7 @@ def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict
     return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=missing)
 
 
-def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
+def _after(verdict: ClaimVerdict, glance: QuickSearch) -> ClaimVerdict:
     """The verdict after a search."""
     searched = replace(verdict, searched=glance.looked, regimes=glance.regimes, pairs=glance.pairs)
     if glance.counterexample is not None:

@@ -14,7 +14,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check, check
-from verify.check.settle import decidable
+from verify.check.escalation import decidable
 from verify.shown_place import shown_place
 
 

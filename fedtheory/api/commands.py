@@ -56,9 +56,9 @@ def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> C
     >>> ft.check("renard2022:thm-2.1", run)
     <Check renard2022:thm-2.1: holds>
     """
-    from verify.check.settle import check_and_settle
+    from verify.check.escalation import check_and_escalate
 
-    return check_and_settle(claim_of(claim), run_of(run, arithmetic), lambda: exact_run_of(run))
+    return check_and_escalate(claim_of(claim), run_of(run, arithmetic), lambda: exact_run_of(run))
 
 
 @in_one_thread

@@ -49,13 +49,13 @@ def run(
     from fedtheory.arithmetic import RATIONAL, named
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
-    from verify.check.settle import check_and_settle
+    from verify.check.escalation import check_and_escalate
 
     require_figure(figure)
     claim = read_typed(target) if is_typed(target) else resolve(target)
     given = read_run(run_file, named(arithmetic))
     with progress("rounds") as tell:
-        found = check_and_settle(claim, given, lambda: read_run(run_file, RATIONAL), tell)
+        found = check_and_escalate(claim, given, lambda: read_run(run_file, RATIONAL), tell)
     with about(run_file):
         write_figure(figure, lambda: bound_figure_of(claim, given))
     if as_json:
@@ -78,7 +78,7 @@ def document(found: Check) -> dict[str, Any]:
     from verify.shown_place import shown_place
 
     text, worst = found.arithmetic.text, shown_place(found)
-    settled_by = None if found.settlement is None else found.settlement.reason
+    settled_by = None if found.final_decision is None else found.final_decision.reason
     is_open = found.applicable and found.holds is None
     return {
         "id": found.claim.id,
@@ -299,8 +299,8 @@ def _outcome(found: Check) -> str:
 def _by(found: Check) -> str | None:
     """Describe what decided, or why nothing did."""
     of_rate = _of_rate(found) if found.applicable else None
-    if found.settlement is not None:
-        return "; ".join(filter(None, (of_rate, found.settlement.reason)))
+    if found.final_decision is not None:
+        return "; ".join(filter(None, (of_rate, found.final_decision.reason)))
     if found.applicable and found.holds is None:
         return found.reason or of_rate or _open(found)
     return of_rate or found.decided_in or found.reason

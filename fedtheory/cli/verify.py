@@ -55,9 +55,9 @@ def run(
 
     from fedtheory.language.targets import expand_or_all
     from verify import cache
-    from verify.decided import load
+    from verify.early_decisions import load
+    from verify.evaluated_instances import require_processes
     from verify.processes import prepare
-    from verify.trials import require_processes
     from verify.verdict import verify
 
     if no_cache:
@@ -90,7 +90,7 @@ def run(
 
 def _sound(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
     """The claims that can be tried, and the mistakes of the others; one that stands alone is raised."""
-    from verify.trials import require_testable
+    from verify.evaluated_instances import require_testable
 
     faults: dict[str, InputError] = {}
     for target in targets:

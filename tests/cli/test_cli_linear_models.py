@@ -74,8 +74,8 @@ def test_an_estimate_refutes_nothing(files: dict[str, str]) -> None:
     found = check(claim, read_run(files["batches"], FLOAT))
     assert found.applicable
     assert found.holds is None
-    assert found.settlement is not None
-    assert found.settlement.reason.startswith("looks violated; Monte-Carlo, no verdict")
+    assert found.final_decision is not None
+    assert found.final_decision.reason.startswith("looks violated; Monte-Carlo, no verdict")
 
 
 def test_a_bound_does_not_apply_where_no_minimiser_exists(

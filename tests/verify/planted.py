@@ -14,7 +14,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.quantities.notion import Quantity
 from fedtheory.language.registry import claims_of
-from verify.check.settle import check_settled
+from verify.check.escalation import check_decided
 from verify.instances import FAMILIES, Instance, families_for
 
 MEASURES = (
@@ -249,7 +249,7 @@ def _largest_ratio(claim: Claim) -> sp.Rational | None:
     for name in families_for(claim):
         for number in range(FAMILIES[name].size):
             run = Instance(name, number).run()
-            found = check_settled(claim, run, run.as_floats() if FAMILIES[name].in_floats else None)
+            found = check_decided(claim, run, run.as_floats() if FAMILIES[name].in_floats else None)
             ratios.append(found.ratio or 0.0)
     # Three digits, rounded down: nine tenths of it stay below the largest ratio.
     largest = simplest_near(max(ratios), 1e-3)

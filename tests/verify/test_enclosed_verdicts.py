@@ -17,12 +17,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import read_run, run_table, run_toml
 from verify.check import check
-from verify.check.settle import check_settled, settle
+from verify.check.escalation import check_decided, escalate
+from verify.evaluated_instances import counts
 from verify.falsify.search import search
 from verify.falsify.shrink import burden
 from verify.falsify.tables import working_table
 from verify.instances import FAMILIES, Instance, complexity, families_for
-from verify.trials import counts
 
 first, last, eta, L, D = sp.symbols("first last eta L D", positive=True)
 WHERE = {
@@ -128,14 +128,14 @@ def test_enclosures_settle_what_floats_find(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(run_toml(run_table(run())))
     false = claim("<=", sp.Rational(-1, 10))
-    settled = settle(check(false, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    settled = escalate(check(false, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert settled.holds is False
-    assert settled.settlement is not None
-    assert settled.settlement.reason == "decided in enclosures"
-    tied = settle(check(claim("<=", sp.Integer(0)), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    assert settled.final_decision is not None
+    assert settled.final_decision.reason == "decided in enclosures"
+    tied = escalate(check(claim("<=", sp.Integer(0)), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert tied.holds is None
-    assert tied.settlement is not None
-    assert "equal, or closer" in tied.settlement.reason
+    assert tied.final_decision is not None
+    assert "equal, or closer" in tied.final_decision.reason
 
 
 def test_long_runs_keep_their_digits() -> None:
@@ -158,7 +158,7 @@ def test_violations_on_smooth_losses_are_of_refuted_claims(name: str) -> None:
         assert exact.arithmetic is ENCLOSED
         for each in all_claims().values():
             if name in families_for(each):
-                found = check_settled(each, exact, None)
+                found = check_decided(each, exact, None)
                 decided += counts(found)
                 assert found.holds is not False or each.verdict == "refuted", each.id
     assert decided > 15

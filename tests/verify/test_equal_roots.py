@@ -9,7 +9,7 @@ from fedtheory import Claim, assumptions, parse_run
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
 from verify.check import check
-from verify.check.settle import check_and_settle
+from verify.check.escalation import check_and_escalate
 from verify.instances import Instance
 
 M, eta = sp.symbols("M eta", positive=True)
@@ -86,7 +86,7 @@ def test_equal_expressions_tie(lhs: sp.Expr, rhs: sp.Expr) -> None:
         assert found.holds is holds
         assert found.worst is not None
         assert found.worst.ratio == (None if relation == "==" else 1)
-        settled = check_and_settle(claim(lhs, relation, rhs), exact.as_floats(), lambda: exact)
+        settled = check_and_escalate(claim(lhs, relation, rhs), exact.as_floats(), lambda: exact)
         assert settled.holds is holds
 
 

@@ -9,9 +9,9 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from verify.evaluated_instances import try_claims
 from verify.exclusions import exclusions, reason_for, why_never_applicable
 from verify.instances import PARTS
-from verify.trials import try_claims
 
 eta, steps = sp.symbols("eta tau", positive=True)
 WHERE = {eta: q.local_step_size, steps: q.local_steps}

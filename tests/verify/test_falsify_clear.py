@@ -12,7 +12,7 @@ from verify.check import check
 from verify.check.outcome import CLEAR, unclearness
 from verify.effort import worked
 from verify.falsify import falsify, finding, shrink
-from verify.falsify.hunt import is_lively
+from verify.falsify.search_state import is_lively
 from verify.falsify.shrink import burden
 from verify.falsify.tables import working_table
 

@@ -18,11 +18,11 @@ from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import glance
 from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
-from verify.falsify.hunt import FAR, Hunt
 from verify.falsify.knobs import knobs_of
 from verify.falsify.mixed import mixed
 from verify.falsify.rays import Point, Ray, along_rays
 from verify.falsify.search import _other_view, search, short_search
+from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.starts import setting
 from verify.falsify.tables import Table, clients
 
@@ -90,7 +90,7 @@ def test_half_a_power_takes_hundreds_of_clients() -> None:
 def test_nothing_large_is_left_behind() -> None:
     """Runs of many clients are no starting points of local searches, and the reach is the one before."""
     claim = bound(eta * sigma**2)
-    hunt = Hunt(claim, 60, lambda _done, _all: None)
+    hunt = SearchState(claim, 60, lambda _done, _all: None)
     hunt.setting, before = setting(claim), hunt.reach
     along_rays(hunt, [TWO], FAR, 3)
     assert hunt.reached

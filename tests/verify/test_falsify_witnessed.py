@@ -11,7 +11,7 @@ from witnesses import far_points, is_violated, plain_problems, witnessed
 
 from fedtheory.language.registry import find
 from verify.falsify import falsify
-from verify.falsify.hunt import halves
+from verify.falsify.search_state import halves
 from verify.falsify.tables import Table, all_steps, clients
 
 pytestmark = pytest.mark.long

@@ -16,8 +16,8 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from verify.check import check
+from verify.check.escalation import check_and_escalate
 from verify.check.growth import Growth, growth_of
-from verify.check.settle import check_and_settle
 
 T, K, eta, L, M, D, sigma = sp.symbols("T K eta L M D sigma", positive=True)
 WHERE = {
@@ -149,7 +149,7 @@ RUN: dict[str, Any] = {
 
 def test_a_run_in_floats_is_settled_in_rationals() -> None:
     """The ladder of floats has a ratio that rises like T; the exact limit refutes, and no word is said of rounding."""
-    found = check_and_settle(SQUARE, parse_run(RUN, FLOAT), lambda: parse_run(RUN, RATIONAL))
+    found = check_and_escalate(SQUARE, parse_run(RUN, FLOAT), lambda: parse_run(RUN, RATIONAL))
     assert found.holds is False
     assert found.decided_in == "in rationals"
     assert found.rate is not None

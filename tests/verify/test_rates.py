@@ -16,10 +16,10 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import check
-from verify.check.settle import check_settled
-from verify.decided import Decision
+from verify.check.escalation import check_decided
+from verify.early_decisions import Decision
+from verify.evaluated_instances import Outcome
 from verify.instances import Instance
-from verify.trials import Outcome
 from verify.verdict import _verdict
 
 T, tau, L = sp.symbols("T tau L", positive=True)
@@ -101,7 +101,7 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
     assert rounded.holds is None
     outcome = Outcome(drift, instance, True, True, None, False, None, (False, False, 0, 0, 0), 0.0)
     assert _verdict(drift, [outcome], Decision()).verdict == "asymptotic"
-    settled = check_settled(drift, instance.run(), instance.run().as_floats())
+    settled = check_decided(drift, instance.run(), instance.run().as_floats())
     assert settled.holds is True
     assert settled.rate is not None
     assert settled.rate.is_zero

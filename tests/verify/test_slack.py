@@ -17,7 +17,7 @@ from fedtheory.runfile import parse_run, read_toml, run_toml
 from fedtheory.sources.renard2022.statements import sharper
 from verify import slack
 from verify.check import check
-from verify.decided import decision_on
+from verify.early_decisions import decision_on
 from verify.slack import (
     WHOLE,
     parts_of,

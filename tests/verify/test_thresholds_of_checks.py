@@ -22,18 +22,18 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify import verdict as verdicts
 from verify.check import check
-from verify.check.asked import in_conditions
 from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
+from verify.check.dependencies import in_conditions
+from verify.check.escalation import escalate
 from verify.check.links import links_of
-from verify.check.nearby import nearby_runs
 from verify.check.orders import order_of
-from verify.check.settle import settle
+from verify.check.perturbed_runs import perturbed_runs
 from verify.check.sides import Values
-from verify.decided import Decision
-from verify.falsify.finding import Glance
+from verify.early_decisions import Decision
+from verify.evaluated_instances import Outcome
+from verify.falsify.finding import QuickSearch
 from verify.instances import FAMILIES
-from verify.trials import Outcome
 
 N, T = sp.symbols("N T", positive=True)
 
@@ -225,7 +225,7 @@ def test_an_unsteady_rate_is_not_looked_at_in_rationals() -> None:
         raise AssertionError("expected no run in rationals")
 
     for left in (replace(found, is_steady=False), replace(found, rate=None)):
-        assert settle(left, exactly) is left
+        assert escalate(left, exactly) is left
 
 
 def test_the_batches_of_a_nearby_run_are_of_its_own_data() -> None:
@@ -234,7 +234,7 @@ def test_the_batches_of_a_nearby_run_are_of_its_own_data() -> None:
     outputs = tuple(FLOAT.array(entries) for entries in ([1.0, 0.0], [2.0, 1.0]))
     problem = least_squares(ClientData(inputs, outputs, 0.0), FLOAT.array([1.0]), batch=1)
     run = Run(problem, fedavg(problem, rounds=1, local_step_size=0.125))
-    for near in nearby_runs(run):
+    for near in perturbed_runs(run):
         oracle = near.problem.oracle
         assert isinstance(oracle, MiniBatch)
         assert near.problem.hessians[0, 0, 0] != problem.hessians[0, 0, 0]
@@ -266,8 +266,8 @@ CLAIM = replace(find("renard2022:lemma-2.3"), id="mine:drift", is_published=Fals
 """)
     target = f"{file}:CLAIM"
     before, now = (
-        Glance(looked=7, applicable=7, counterexample=None),
-        Glance(looked=5, applicable=5, counterexample=None),
+        QuickSearch(looked=7, applicable=7, counterexample=None),
+        QuickSearch(looked=5, applicable=5, counterexample=None),
     )
     monkeypatch.setattr(verdicts, "glance", lambda _claim, _seconds: now)
     monkeypatch.setattr(verdicts, "is_provable", lambda _claim: False)

@@ -15,11 +15,11 @@ from fedtheory.errors import NoMinimiser
 from fedtheory.language.registry import all_sources, claims_of, find
 from fedtheory.language.targets import Target
 from fedtheory.runfile import run_table
-from verify import trials
+from verify import evaluated_instances
 from verify import verdict as verdicts
-from verify.decided import Decision, decision_on
+from verify.early_decisions import Decision, decision_on
+from verify.evaluated_instances import Outcome, count_of_tries, try_claims
 from verify.instances import FAMILIES, PARTS, Instance, families_for
-from verify.trials import Outcome, count_of_tries, try_claims
 from verify.verdict import ClaimVerdict, verify
 
 
@@ -34,7 +34,7 @@ def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
     """Not on a simpler one where the quantity is zero, and so of every order."""
     claim_id = "vlaski2023:claim.effective-step"
     instances = [Instance("steady sampled clients", number) for number in range(3)]
-    outcomes = list(trials._check_chunk([claim_id], instances))
+    outcomes = list(evaluated_instances._check_chunk([claim_id], instances))
     shown, trivial = (next(o for o in outcomes if o.applicable and o.is_trivial is zero) for zero in (False, True))
     witness = verdicts._verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown], Decision()).witness
     assert witness is not None
@@ -152,7 +152,7 @@ def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
 def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is checked before anything rests on it."""
     harmless = run_table(Instance("one client", 0).run())
-    monkeypatch.setattr("verify.decided.counterexample", lambda _claim: harmless)
+    monkeypatch.setattr("verify.early_decisions.counterexample", lambda _claim: harmless)
     assert decision_on("renard2022:lemma-2.2").verdict is None
 
 

@@ -15,12 +15,12 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.cli.verify import document, for_people
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
-from verify.falsify import Glance
-from verify.falsify.hunt import FAR, Hunt
+from verify.falsify import QuickSearch
 from verify.falsify.regimes import Pairs, Regime, search_regimes, violations
 from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations
+from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.tables import features, working_table
 from verify.verdict import ClaimVerdict, verify
 
@@ -126,7 +126,7 @@ def test_a_hunt_counts_what_is_too_long_to_confirm() -> None:
     problem = {"kind": "quadratic", "hessians": [curved], "linear": [["0"] * 3], "start": ["1"] * 3}
     algorithm = {"local_step_size": "1/8", "rounds": 4000}
     table = working_table(parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL))
-    hunt = Hunt(bound, 10.0, lambda _done, _whole: None)
+    hunt = SearchState(bound, 10.0, lambda _done, _whole: None)
     hunt.setting, hunt.reach = features(table), FAR
     assert hunt.look(table) > 0
     assert (hunt.violation, hunt.left_open) == (None, 1)
@@ -143,7 +143,7 @@ def test_a_false_equation_is_refuted() -> None:
 @pytest.fixture
 def left_open(monkeypatch: pytest.MonkeyPatch) -> ClaimVerdict:
     """The verdict on a true claim whose search leaves two runs open."""
-    sought = Glance(
+    sought = QuickSearch(
         100, 90, None, (Regime("clients", "1", 40, 0.5), Regime("clients", "2", 50, 0.25)), 2, Pairs(8, 9, 1)
     )
     monkeypatch.setattr("verify.verdict.glance", lambda _claim, _seconds: sought)

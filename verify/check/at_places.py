@@ -11,8 +11,8 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Places, points_of
-from verify.check.asked import in_relations
 from verify.check.by_run import Decided, Rows, by_run
+from verify.check.dependencies import in_relations
 from verify.check.links import links_of
 
 _MOST = 2**15

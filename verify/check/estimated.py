@@ -20,7 +20,7 @@ from fedtheory.language.evaluation import Site
 from verify.check.comparison import tightest_places
 from verify.check.decision import decide
 from verify.check.links import Link
-from verify.check.outcome import Estimate, Settlement
+from verify.check.outcome import Estimate, FinalDecision
 from verify.check.sides import Sides, sides_of
 
 
@@ -29,7 +29,7 @@ class Estimated:
     """The left side of a relation at its worst place, estimated, and what the replicas say of the relation."""
 
     left: Estimate
-    settlement: Settlement
+    final_decision: FinalDecision
 
 
 def estimated(links: Sequence[Link], sites_of: Callable[[Run], Iterable[Site]], run: Run) -> Estimated | None:
@@ -37,7 +37,7 @@ def estimated(links: Sequence[Link], sites_of: Callable[[Run], Iterable[Site]], 
     own, *groups = (sides_of(links, partial(sites_of, each)) for each in (run, *run.groups))
     found = [_estimated(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
     random = [one for one in found if one is not None]
-    return min(random, key=lambda one: one.settlement.holds is True, default=None)
+    return min(random, key=lambda one: one.final_decision.holds is True, default=None)
 
 
 def _estimated(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | None:
@@ -51,7 +51,7 @@ def _estimated(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | No
     low, high = _interval(np.array([plain_floats(part.lhs)[worst] for part in parts]), plain_floats(whole.lhs)[worst])
     slack = _interval(slacks, plain_floats(whole.slack)[worst])
     left = Estimate(low, high, run.replicas, CONFIDENCE)
-    return Estimated(left, _settlement(whole.link.relation.operator, slack, run.replicas))
+    return Estimated(left, _decide(whole.link.relation.operator, slack, run.replicas))
 
 
 def _differ(slacks: Array, whole: float) -> bool:
@@ -69,14 +69,14 @@ def _interval(of_groups: Array, whole: float) -> tuple[float, float]:
     return float(whole) - reach, float(whole) + reach
 
 
-def _settlement(operator: str, slack: tuple[float, float], replicas: int) -> Settlement:
+def _decide(operator: str, slack: tuple[float, float], replicas: int) -> FinalDecision:
     by = f"by Monte-Carlo: {CONFIDENCE:.0%} interval over {replicas} replicas"
     if operator == "==":
         agrees = slack[0] <= 0 <= slack[1]
-        return Settlement(None, f"{'agrees' if agrees else 'looks violated'}; Monte-Carlo, no verdict ({by})", by)
+        return FinalDecision(None, f"{'agrees' if agrees else 'looks violated'}; Monte-Carlo, no verdict ({by})", by)
     if slack[0] > 0:
-        return Settlement(True, by, by)
+        return FinalDecision(True, by, by)
     words = "looks violated" if slack[1] < 0 else "the interval contains the bound"
-    return Settlement(
+    return FinalDecision(
         None, f"{words}; Monte-Carlo, no verdict ({CONFIDENCE:.0%} interval over {replicas} replicas)", by
     )

@@ -19,8 +19,8 @@ from fedtheory.language.evaluation import stacked_sites
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.quantities.measuring.expectations import measure_together
 from verify.check.applicability import applicability, exclusion_of, reason_of
-from verify.check.asked import in_relations
 from verify.check.comparison import compare
+from verify.check.dependencies import in_relations
 from verify.check.estimated import estimated
 from verify.check.links import Link, links_of
 from verify.check.outcome import Check
@@ -107,7 +107,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 def _with_interval(found: Check, links: Sequence[Link], run: Run) -> Check:
     """A check on a run whose expectations are averages over replicas: the interval decides, and refutes nothing."""
     seen = estimated(links, partial(stacked_sites, found.claim), run)
-    return found if seen is None else replace(found, settlement=seen.settlement, estimate=seen.left)
+    return found if seen is None else replace(found, final_decision=seen.final_decision, estimate=seen.left)
 
 
 def regions(claim: Claim, run: Run) -> dict[str, str]:

@@ -17,7 +17,7 @@ from verify.check.rates import RateCheck
 
 
 @dataclass(frozen=True)
-class Settlement:
+class FinalDecision:
     """An answer where floats alone do not decide."""
 
     holds: bool | None
@@ -69,7 +69,7 @@ class Check(Shown):
     rate: RateCheck | None = None
     regions: Mapping[str, str] = field(default_factory=dict)
     """For constants of assumptions, where they hold."""
-    settlement: Settlement | None = None
+    final_decision: FinalDecision | None = None
     """What overrules the floats of the comparisons."""
     diverges: bool = False
     """Whether the claim does not apply because the run leaves the range of the arithmetic."""
@@ -116,7 +116,7 @@ class Check(Shown):
     @property
     def holds(self) -> bool | None:
         """True, False, or None where undecided or not applicable."""
-        deciding = self.settlement or self.rate or self.worst
+        deciding = self.final_decision or self.rate or self.worst
         return deciding.holds if deciding and self.applicable and self.is_steady else None
 
     @property
@@ -124,8 +124,8 @@ class Check(Shown):
         """Name the numbers or the proof that decided; None where nothing is decided."""
         if self.holds is None:
             return None
-        if self.settlement is not None:
-            return self.settlement.by
+        if self.final_decision is not None:
+            return self.final_decision.by
         return f"in {self.arithmetic.numbers}" + ("" if self.bits is None else f" of {self.bits} bits")
 
     @property

@@ -18,11 +18,11 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failures_among, premises
-from verify.check.asked import in_conditions
 from verify.check.at_places import RunsAtPlaces
 from verify.check.by_run import Rows
 from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
+from verify.check.dependencies import in_conditions
 from verify.check.one_run import check, regions
 from verify.check.outcome import is_everywhere
 from verify.check.sides import Values

@@ -11,8 +11,8 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import SiteOfRuns, choices_of
-from verify.check.asked import Asked, in_conditions, in_relations
 from verify.check.by_run import Decided, Rows, by_run
+from verify.check.dependencies import Dependencies, in_conditions, in_relations
 from verify.check.links import Link, condition_links, links_of
 
 
@@ -44,7 +44,7 @@ class WholeRuns:
         site = self._site(in_conditions(claim), rows)
         return np.stack([_condition(link, site, len(rows)) for link in condition_links(claim)])
 
-    def _site(self, asked: Asked, rows: Rows) -> SiteOfRuns:
+    def _site(self, asked: Dependencies, rows: Rows) -> SiteOfRuns:
         sizes = tuple(asked.size(self._runs[row]) for row in rows)
         key = rows, sizes
         if key not in self._sites:

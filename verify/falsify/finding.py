@@ -15,11 +15,11 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
-from verify.check.settle import decidable
+from verify.check.escalation import decidable
 from verify.effort import worked
-from verify.falsify.hunt import Hunt
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
+from verify.falsify.search_state import SearchState
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
 from verify.shown_place import points_in_words, shown_place
@@ -145,7 +145,7 @@ def _by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], No
     return search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
 
 
-def _violation_of(hunt: Hunt) -> tuple[Table, Check] | None:
+def _violation_of(hunt: SearchState) -> tuple[Table, Check] | None:
     return None if hunt.violation is None else (hunt.violation.table, hunt.violation.found)
 
 
@@ -173,7 +173,7 @@ def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -
 
 
 @dataclass(frozen=True)
-class Glance:
+class QuickSearch:
     """What a short search ends with."""
 
     looked: int
@@ -190,7 +190,7 @@ class Glance:
     """How many pairs of kinds were tried together."""
 
 
-def glance(claim: Claim, budget: float) -> Glance:
+def glance(claim: Claim, budget: float) -> QuickSearch:
     """Search for a violation by regimes for `budget` seconds of work, and shrink what is found.
 
     Where no regime is one of the claim's, as with rates and special clocks, the search goes along rays.
@@ -206,7 +206,7 @@ def glance(claim: Claim, budget: float) -> Glance:
     deadline = _deadline(worked() + budget)
     refutation = _refutation(claim, violation, deadline, 0, lambda: None)
     table = None if refutation is None else refutation[0]
-    return Glance(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
+    return QuickSearch(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
 
 
 def _deadline(end: float) -> float:
@@ -238,7 +238,7 @@ def _share(deadline: float, part: float) -> float:
 
 
 def _largest(
-    claim: Claim, hunt: Hunt | None, deadline: float, on_tick: Callable[[], None]
+    claim: Claim, hunt: SearchState | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
     """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
     if hunt is None or hunt.best is None:

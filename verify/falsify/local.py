@@ -12,10 +12,10 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from verify.check.applicability import conditions_hold
-from verify.falsify.hunt import Place
 from verify.falsify.knobs import Knob, knob_named, knobs_of
 from verify.falsify.rounding import factor_of, simplest_between
 from verify.falsify.score import NOTHING
+from verify.falsify.search_state import Place
 from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scaled
 
 Look = Callable[[Table], float]

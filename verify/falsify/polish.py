@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from verify.falsify.hunt import Hunt, Place
 from verify.falsify.knobs import Knob, knobs_of
 from verify.falsify.local import turned, within_conditions
 from verify.falsify.rounding import factor_of
 from verify.falsify.score import NOTHING
+from verify.falsify.search_state import Place, SearchState
 from verify.falsify.tables import Table
 
 _MOST_KNOBS = 8
@@ -20,7 +20,7 @@ _WORST = 1e3
 """What a run costs of which the claim says nothing."""
 
 
-def polish(hunt: Hunt, place: Place, generator: np.random.Generator) -> None:
+def polish(hunt: SearchState, place: Place, generator: np.random.Generator) -> None:
     """Turn some knobs of a run together, for the largest score."""
     from scipy.optimize import minimize
 
@@ -42,7 +42,7 @@ def polish(hunt: Hunt, place: Place, generator: np.random.Generator) -> None:
     hunt.keep(best)
 
 
-def _all_turned(hunt: Hunt, table: Table, knobs: list[Knob], exponents: Array) -> Table | None:
+def _all_turned(hunt: SearchState, table: Table, knobs: list[Knob], exponents: Array) -> Table | None:
     result: Table | None = table
     for knob, exponent in zip(knobs, exponents, strict=True):
         factor = factor_of(float(np.clip(exponent, -20, 20)), _PRECISION)

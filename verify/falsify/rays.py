@@ -19,10 +19,10 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
-from verify.falsify.hunt import MOST_ITERATES, NEAR, Hunt, Place, Reach
 from verify.falsify.knobs import knob_named, knobs_of
 from verify.falsify.local import turned, without
 from verify.falsify.score import NOTHING
+from verify.falsify.search_state import MOST_ITERATES, NEAR, Place, Reach, SearchState
 from verify.falsify.tables import Table, all_steps, changed, clients, features, get, with_clients
 
 _SCALED = (
@@ -97,7 +97,7 @@ def _counted(table: Table, key: str, power: int) -> Table | None:
     return changed(table, {key: max(int(count * 2.0**power), 1)})
 
 
-def along_rays(hunt: Hunt, starts: Sequence[Table], reach: Reach, until: float) -> None:
+def along_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
     """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
     hunt.reach, reader, each = reach, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
     followed, half = [], (hunt.seconds + until) / 2
@@ -160,7 +160,7 @@ class Ray:
     def __init__(self, reader: Reader, at: Point, reading: Reading, burdens: Array) -> None:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
-    def followed(self, hunt: Hunt, until: float) -> Place | None:
+    def followed(self, hunt: SearchState, until: float) -> Place | None:
         """Where it leads: it is followed for as long as the smaller side gains."""
         for _ in range(_LONGEST):
             if hunt.seconds > until or not self._goes_on(hunt):
@@ -180,13 +180,13 @@ class Ray:
         terms = np.where(at.terms > NOTHING_THERE, at.terms - at.smaller, NOTHING_THERE)
         return tuple(np.round([*terms, *at.conditions], _DIGITS).tolist())
 
-    def felt(self, hunt: Hunt, until: float) -> None:
+    def felt(self, hunt: SearchState, until: float) -> None:
         """Feel the way from where it ended: where sides bend, exponents lead past the best place, which is close."""
         self._burdens = 0 * self._burdens
         while hunt.seconds < until and any(self._moves(hunt, self._beside(count)) for count in (1, 2)):
             pass
 
-    def _goes_on(self, hunt: Hunt) -> bool:
+    def _goes_on(self, hunt: SearchState) -> bool:
         """Whether a step leads further; the best one is taken.
 
         With one local step instead of two terms vanish that no exponent speaks
@@ -196,7 +196,7 @@ class Ray:
         sizes = {name: found for name, found in exponents.items() if name not in _COUNTED}
         return any(self._moves(hunt, self._ahead(some, hunt.reach.steps)) for some in (exponents, sizes))
 
-    def _moves(self, hunt: Hunt, points: Iterable[Point]) -> bool:
+    def _moves(self, hunt: SearchState, points: Iterable[Point]) -> bool:
         """Whether one of the points leads further; the best one is taken."""
         best, lead = None, self._reading.lead(self._burdens) + _GAIN
         for point in points:
@@ -207,7 +207,7 @@ class Ray:
             self._at, self._reading = best
         return best is not None
 
-    def _allowed(self, hunt: Hunt, point: Point) -> tuple[Point, Reading] | None:
+    def _allowed(self, hunt: SearchState, point: Point) -> tuple[Point, Reading] | None:
         """The point, with smaller steps where the conditions ask for them, and what the run there says."""
         for way in (point, *_shorter(point)):
             reading = self._read(hunt, way)
@@ -215,7 +215,7 @@ class Ray:
                 return way, reading
         return None
 
-    def _read(self, hunt: Hunt, point: Point) -> Reading | None:
+    def _read(self, hunt: SearchState, point: Point) -> Reading | None:
         """What a run says; one that may violate the claim is looked at."""
         hunt.tick()
         table = point.table()
@@ -228,7 +228,7 @@ class Ray:
             hunt.look(table)
         return reading
 
-    def _exponents(self, hunt: Hunt) -> dict[str, Reading]:
+    def _exponents(self, hunt: SearchState) -> dict[str, Reading]:
         """How everything grows with each aspect, per power of two."""
         found: dict[str, Reading] = {}
         for name in _aspects(self._run):

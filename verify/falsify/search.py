@@ -17,13 +17,13 @@ from verify.check import Check, check
 from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.effort import worked
-from verify.falsify.hunt import AROUND, FAR, NEAR, Hunt, Over, Place
+from verify.falsify.generation import KINDS, bases_of, made
 from verify.falsify.local import Climb, at_the_edge, without
-from verify.falsify.made import KINDS, bases_of, made
 from verify.falsify.mixed import mixed
 from verify.falsify.polish import polish
 from verify.falsify.rays import along_rays
 from verify.falsify.score import NOTHING
+from verify.falsify.search_state import AROUND, FAR, NEAR, Place, SearchDone, SearchState
 from verify.falsify.starts import own_size, setting, starts
 from verify.falsify.structure import other_shapes, variants
 from verify.falsify.tables import Table, get
@@ -58,23 +58,25 @@ _SHORT, _LONG = 60, 400
 
 def search(
     claim: Claim, budget: float, seed: int, on_progress: Callable[[int, int], None] = lambda _done, _all: None
-) -> Hunt:
+) -> SearchState:
     """Search for at most `budget` seconds; `InputError` where a claim says nothing that could be false.
 
     The order of everything that is tried depends on `seed` only.
     """
-    return _hunted(_go, Hunt(claim, budget, on_progress), seed)
+    return _hunted(_go, SearchState(claim, budget, on_progress), seed)
 
 
-def short_search(claim: Claim, budget: float, seed: int = 0) -> Hunt:
+def short_search(claim: Claim, budget: float, seed: int = 0) -> SearchState:
     """The beginning of a search, which ends by itself: a few runs, and what is far from them along rays."""
-    return _hunted(_begin, Hunt(claim, budget, lambda _done, _all: None), seed)
+    return _hunted(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
 
 
-def _hunted(way: Callable[[Hunt, Iterator[Instance], np.random.Generator], None], hunt: Hunt, seed: int) -> Hunt:
+def _hunted(
+    way: Callable[[SearchState, Iterator[Instance], np.random.Generator], None], hunt: SearchState, seed: int
+) -> SearchState:
     claim, generator = hunt.claim, np.random.default_rng(seed)
     require_testable(claim)
-    with suppress(Over):
+    with suppress(SearchDone):
         hunt.setting = setting(claim)
         way(hunt, starts(claim, generator), generator)
     return hunt
@@ -137,7 +139,7 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
             yield run_table(fitting[0]), fitting[1]
 
 
-def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     """A few instances, and rays from runs in which everything plays a part; where those are no use, local searches."""
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
@@ -152,7 +154,7 @@ def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Gener
         _climb(hunt, generator, _SHORT)
 
 
-def _to_the_edge(hunt: Hunt, runs: Sequence[Table], until: float) -> None:
+def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None:
     """Runs, and what is left of them, with the largest steps that the conditions allow, until so many seconds."""
     for left_out, table in product((*_SUMMING, ("start",), ()), runs):
         if hunt.seconds > until:
@@ -167,7 +169,7 @@ def _waiting(place: Place) -> tuple[bool, float]:
     return get(place.table, "problem.batch") is not None, -place.score
 
 
-def _go(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+def _go(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     _begin(hunt, instances, generator)
     if hunt.claim.rate is not None:
         return
@@ -186,7 +188,7 @@ def _go(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generato
             return
 
 
-def _try_kinds(hunt: Hunt, generator: np.random.Generator) -> None:
+def _try_kinds(hunt: SearchState, generator: np.random.Generator) -> None:
     """A run of every kind, made for the claim; from the best of them local searches start as well."""
     for kind in KINDS:
         fitting = made(hunt.claim, bases_of(hunt.claim), kind, 1, generator)
@@ -194,7 +196,7 @@ def _try_kinds(hunt: Hunt, generator: np.random.Generator) -> None:
             hunt.start_from(fitting[0], in_floats=False)
 
 
-def _go_far(hunt: Hunt, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
+def _go_far(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
     """A local search over long horizons, from a run with noise or pulls only, so that their sums decide."""
     start = _chosen(hunt, generator) if _may_go_far(hunt) else None
     if start is None:
@@ -205,12 +207,12 @@ def _go_far(hunt: Hunt, left_out: tuple[str, ...], generator: np.random.Generato
     hunt.reach, hunt.moved = NEAR, moved
 
 
-def _may_go_far(hunt: Hunt) -> bool:
+def _may_go_far(hunt: SearchState) -> bool:
     """Whether long horizons are quick: for sides of a whole run, without models of several ages."""
     return hunt.claim.place == "run" and not any(feature.startswith("algorithm.clock") for feature in hunt.setting)
 
 
-def _try(hunt: Hunt, instances: Iterator[Instance]) -> bool:
+def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
     """Whether there were instances left to try."""
     before = hunt.looked
     for instance in instances:
@@ -219,7 +221,7 @@ def _try(hunt: Hunt, instances: Iterator[Instance]) -> bool:
     return hunt.looked > before
 
 
-def _chosen(hunt: Hunt, generator: np.random.Generator) -> Place | None:
+def _chosen(hunt: SearchState, generator: np.random.Generator) -> Place | None:
     """The best new starting point, another one, or what an earlier local search has reached."""
     kind = int(generator.integers(4))
     if hunt.fresh and (kind < 3 or not hunt.reached):
@@ -229,7 +231,7 @@ def _chosen(hunt: Hunt, generator: np.random.Generator) -> Place | None:
     return hunt.reached[0 if kind < 2 else int(generator.integers(len(hunt.reached)))]
 
 
-def _climb(hunt: Hunt, generator: np.random.Generator, looks: int) -> Place | None:
+def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> Place | None:
     """A local search from a starting point, and where it ends; None where there is nothing to start from."""
     start = _chosen(hunt, generator)
     if start is None:
@@ -267,7 +269,7 @@ def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 
-def _reduced(hunt: Hunt, start: Place, generator: np.random.Generator) -> Place | None:
+def _reduced(hunt: SearchState, start: Place, generator: np.random.Generator) -> Place | None:
     """Half of the time a run without some aspects, whatever that does to its score: each is a valley of its own.
 
     A bound that loses its term for the noise fails where the start is the

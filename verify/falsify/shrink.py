@@ -17,11 +17,11 @@ from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.check.outcome import unclearness
 from verify.effort import spend_a_try, worked
-from verify.falsify.hunt import is_lively
 from verify.falsify.knobs import knob_named, knobs_of, translated
 from verify.falsify.local import turned
 from verify.falsify.rounding import simpler, simplest_between, weight_of
 from verify.falsify.score import NOTHING, score
+from verify.falsify.search_state import is_lively
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,

@@ -20,7 +20,7 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
-from verify.check.settle import decidable
+from verify.check.escalation import decidable
 from verify.effort import simulation
 
 Table = dict[str, Any]

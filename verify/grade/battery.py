@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.check.together import Answer, RunsTogether
-from verify.falsify.made import kind_of
+from verify.falsify.generation import kind_of
 from verify.falsify.tables import Table, get
 from verify.grade.counterexample import confirm, work_of
 from verify.grade.ladders import is_allowed, ladders

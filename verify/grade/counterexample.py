@@ -12,10 +12,10 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import check
-from verify.check.settle import decidable
+from verify.check.escalation import decidable
 from verify.effort import worked
 from verify.falsify import shrink
-from verify.falsify.hunt import cost, halves
+from verify.falsify.search_state import cost, halves
 from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, examine, get, most_steps, written
 from verify.grade.typed_relation import write_relation
 

@@ -13,12 +13,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target
 from fedtheory.runfile import read_toml, run_table, run_toml
+from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import falsify
 from verify.falsify.tables import size
 from verify.instances import FAMILIES, PARTS
 from verify.slack import RunTable, proved_bounds, proved_claims, share_on, stored_files, witness_file
 from verify.slack.parts import WHOLE, Part, parts_of, whole_of
-from verify.trials import Outcome, try_claims
 
 Found = tuple[fmpq, RunTable]
 _NOTHING = float("-inf")

@@ -20,7 +20,7 @@ from fedtheory.language import quantities
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import RunReader, parse_run
 from verify.check import Check, check
-from verify.check.settle import is_short, settle
+from verify.check.escalation import escalate, is_short
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -159,7 +159,7 @@ def _outcome(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str, Any
     """A claim's columns on a run, which `exactly` reads in rationals."""
     found = check(resolve(target), run)
     # A run that leaves the floats is called so at once, unless rationals can follow it as fast.
-    settled = found if found.diverges and not is_short(run) else settle(found, exactly)
+    settled = found if found.diverges and not is_short(run) else escalate(found, exactly)
     return {"verdict": verdict_of(settled), "reason": _reason(settled)} | _sides(settled)
 
 
@@ -175,9 +175,9 @@ def verdict_of(found: Check) -> str:
 
 
 def _reason(found: Check) -> str | None:
-    if found.settlement is None or (found.reason is not None and not found.applicable):
+    if found.final_decision is None or (found.reason is not None and not found.applicable):
         return found.reason
-    return found.settlement.reason
+    return found.final_decision.reason
 
 
 def _sides(found: Check) -> dict[str, Any]:

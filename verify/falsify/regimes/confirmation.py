@@ -11,7 +11,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.settle import decidable
+from verify.check.escalation import decidable
 from verify.effort import simulation, worked
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point

@@ -16,7 +16,6 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.effort import spend
-from verify.falsify.hunt import movement
 from verify.falsify.regimes.algorithms import Subject, decreasing
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.factors import Factor, Level, Point, factors_for, is_tied, normal
@@ -24,6 +23,7 @@ from verify.falsify.regimes.horizon import rounds_at
 from verify.falsify.regimes.numbers import just_below
 from verify.falsify.regimes.problems import largest_step, problem
 from verify.falsify.score import NOTHING, balanced_score, score
+from verify.falsify.search_state import movement
 from verify.falsify.tables import NO_RUN, Table
 from verify.instances import is_smooth_alone
 

@@ -16,7 +16,7 @@ from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.nearby import nearby_runs
+from verify.check.perturbed_runs import perturbed_runs
 from verify.effort import worked
 from verify.falsify.regimes.confirmation import confirm, decided, exact_work
 from verify.falsify.regimes.evaluation import Seen
@@ -150,7 +150,7 @@ def _is_steady(claim: Claim, table: Table) -> bool:
     run = parse_run(table, FLOAT)
     gap = _gap(check(claim, run))
     return all(
-        _STEADY * abs(_gap(check(claim, near)) - gap) <= abs(gap) and math.isfinite(gap) for near in nearby_runs(run)
+        _STEADY * abs(_gap(check(claim, near)) - gap) <= abs(gap) and math.isfinite(gap) for near in perturbed_runs(run)
     )
 
 

@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
-from verify.check.settle import check_and_settle, decidable, settle
+from verify.check.escalation import check_and_escalate, decidable, escalate
 from verify.instances import Instance
 
 eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
@@ -46,46 +46,46 @@ def test_a_violation_at_the_level_of_rounding_is_taken_back(tmp_path: Path) -> N
     path = run_file(tmp_path, Instance("wide quadratics", 68))
     found = check(DRIFT, read_run(path, FLOAT))
     assert found.holds is False
-    settled = settle(found, lambda: read_run(path, RATIONAL))
+    settled = escalate(found, lambda: read_run(path, RATIONAL))
     assert settled.holds is True
-    assert settled.settlement is not None
+    assert settled.final_decision is not None
     assert (found.decided_in, settled.decided_in) == ("in floats", "in rationals")
 
 
 def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
     """Lemma 2.2 as printed fails on its counterexample in both arithmetics."""
     path = run_file(tmp_path, Instance("by hand", 106))
-    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    settled = escalate(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert settled.holds is False
-    assert settled.settlement is not None
+    assert settled.final_decision is not None
 
 
 def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a second opinion a violation of floats is no violation."""
-    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
+    monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
-    settled = settle(check(DRIFT, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    settled = escalate(check(DRIFT, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert (settled.holds, settled.decided_in) == (None, None)
-    assert settled.settlement is not None
-    assert settled.settlement.reason.startswith("floats alone see a violation, and the run is too large to repeat")
-    assert "equal, or closer than enclosures" in settled.settlement.reason
+    assert settled.final_decision is not None
+    assert settled.final_decision.reason.startswith("floats alone see a violation, and the run is too large to repeat")
+    assert "equal, or closer than enclosures" in settled.final_decision.reason
 
 
 def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where rationals are too dear, intervals of floats that do not overlap are as good."""
-    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
+    monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("by hand", 106))
-    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    settled = escalate(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert (settled.holds, settled.decided_in) == (False, "in enclosures")
 
 
 @pytest.mark.parametrize("limit", ["_MOST_PRODUCTS", "_MOST_OF_CONSTANTS"])
 def test_what_enclosures_cannot_afford_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """Neither rationals nor enclosures are asked beyond what they can do in a minute or two."""
-    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
-    monkeypatch.setattr(f"verify.check.settle.{limit}", 0)
+    monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
+    monkeypatch.setattr(f"verify.check.escalation.{limit}", 0)
     path = run_file(tmp_path, Instance("by hand", 106))
-    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    settled = escalate(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert (settled.holds, settled.decided_in) == (None, None)
 
 
@@ -105,9 +105,9 @@ def test_long_runs_are_decided_in_enclosures(denominator: int, verdict: bool) ->
     exact = parse_run(LONG, RATIONAL)
     assert check(floor, exact).holds is verdict
     assert check(floor, decidable(exact)).holds is verdict
-    asked = check_and_settle(floor, exact, lambda: exact)
+    asked = check_and_escalate(floor, exact, lambda: exact)
     assert (asked.holds, asked.decided_in) == (verdict, "in enclosures of 53 bits")
-    found = check_and_settle(floor, parse_run(LONG, FLOAT), lambda: exact)
+    found = check_and_escalate(floor, parse_run(LONG, FLOAT), lambda: exact)
     assert (found.holds, found.decided_in) == (verdict, "in floats" if verdict else "in enclosures")
 
 
@@ -115,10 +115,10 @@ def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another statement with the name of a proved one stays open."""
-    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
+    monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
     proved = find("fraboni2022:eq-7.distances")
-    settled = settle(check(proved, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
+    settled = escalate(check(proved, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert (settled.holds, settled.decided_in) == (True, "by its proof")
     distance = q.final_distance_sq.symbol
     posing = Claim(
@@ -128,7 +128,7 @@ def test_a_tie_is_settled_by_a_proof_of_the_claim_and_of_no_other(
         relation=">=",
         where={distance: q.final_distance_sq},
     )
-    assert settle(check(posing, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL)).holds is None
+    assert escalate(check(posing, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL)).holds is None
 
 
 @pytest.mark.parametrize("apart", [fmpq(1, 10**25), fmpq(1, 10**13)], ids=["no float apart", "some floats apart"])
@@ -139,5 +139,5 @@ def test_a_proof_settles_nothing_where_an_assumption_fails(apart: fmpq) -> None:
     sizes = RATIONAL.array([fmpq(1, 4), fmpq(1, 4) + apart])
     run = Run(problem, fedavg(problem, rounds=1000, local_step_size=sizes))
     for name in ("lecture27:thm-1.g", "vlaski2023:eq-5.30"):
-        found = check_and_settle(find(name), run.as_floats(), lambda: run)
+        found = check_and_escalate(find(name), run.as_floats(), lambda: run)
         assert (found.applicable, found.holds) == (False, None), name

@@ -14,7 +14,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.settle import check_settled
+from verify.check.escalation import check_decided
 from verify.effort import spend_a_try, worked
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
@@ -53,7 +53,7 @@ _POOL = 24
 """How many runs are kept as starting points."""
 
 
-class Over(Exception):
+class SearchDone(Exception):
     """A violation is confirmed, or the time is up."""
 
 
@@ -97,7 +97,7 @@ class Candidate(Place):
     """That its exact check takes."""
 
 
-class Hunt:
+class SearchState:
     """One search for a violation of one claim."""
 
     def __init__(self, claim: Claim, budget: float, on_progress: Callable[[int, int], None]) -> None:
@@ -133,7 +133,7 @@ class Hunt:
         return worked() - self._begin
 
     def look(self, table: Table) -> float:
-        """The score of a run; raises `Over` when the search ends with it."""
+        """The score of a run; raises `SearchDone` when the search ends with it."""
         self.tick()
         if not self.is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
@@ -156,7 +156,7 @@ class Hunt:
         """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
         self.tick()
         try:
-            found = check_settled(self.claim, run, run.as_floats() if in_floats else None)
+            found = check_decided(self.claim, run, run.as_floats() if in_floats else None)
         except LookupError:
             # A quantity may ask for what runs of other families do not have, such as a second client.
             return
@@ -183,7 +183,7 @@ class Hunt:
         return all_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
     def tick(self) -> None:
-        """Count a run that is looked at; raises `Over` when there is no time for one such as those before it."""
+        """Count a run that is looked at; raises `SearchDone` when there is no time for one such as those before it."""
         self.looked += 1
         spend_a_try()
         self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
@@ -192,7 +192,7 @@ class Hunt:
         self._takes = max(now - self._last, _FORGETS * self._takes)
         self._last = now
         if self.seconds + self._takes >= self.budget:
-            raise Over
+            raise SearchDone
 
     def _record(self, table: Table, found: Check) -> float:
         self.applicable += 1
@@ -248,7 +248,7 @@ class Hunt:
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
             self.violation = Candidate(printed, score(found), found, worked() - begin)
-            raise Over
+            raise SearchDone
         self.left_open += found.holds is None
 
 

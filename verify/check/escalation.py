@@ -16,9 +16,9 @@ from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import prove
 from verify.check.applicability import ConditionCheck, applicability
-from verify.check.nearby import nearby_runs
 from verify.check.one_run import check
-from verify.check.outcome import Check, Settlement
+from verify.check.outcome import Check, FinalDecision
+from verify.check.perturbed_runs import perturbed_runs
 from verify.check.rates import look_closer
 
 _BUDGET = 2_000_000
@@ -37,7 +37,7 @@ _LONGER = 16
 """Local steps after which rationals have become twice as long."""
 
 
-def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
+def check_decided(claim: Claim, exact: Run, floats: Run | None) -> Check:
     """The check in floats where they decide, else in exact arithmetic; whoever relies on a violation confirms it."""
     if floats is not None:
         found = check(claim, floats)
@@ -56,7 +56,7 @@ def _with_closer_rate(found: Check, exact: Run) -> Check:
     return found if closer is found.rate else replace(found, rate=closer, arithmetic=exact.arithmetic)
 
 
-def check_and_settle(
+def check_and_escalate(
     claim: Claim, given: Run, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT
 ) -> Check:
     """A claim on a run that somebody gave: steady under small changes, and decided wherever that can be afforded.
@@ -66,8 +66,8 @@ def check_and_settle(
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):
         given = certified(given, on_progress)
-    found = check(claim, given, nearby_runs(given))
-    return found if given.is_estimated else settle(found, exactly, on_progress)
+    found = check(claim, given, perturbed_runs(given))
+    return found if given.is_estimated else escalate(found, exactly, on_progress)
 
 
 def decidable(run: Run) -> Run:
@@ -76,7 +76,7 @@ def decidable(run: Run) -> Run:
     return certified(run) if is_long else run
 
 
-def settle(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
+def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
     """Decide a check that floats leave open by repeating the run exactly, where that is affordable.
 
     Near ties, violations, and assumptions that floats cannot decide.  Where
@@ -114,8 +114,8 @@ def _settled_rate(found: Check, exactly: Callable[[], Run]) -> Check:
             closer = check(found.claim, exact)
         if closer.is_decided and closer.arithmetic.is_rigorous:
             numbers = closer.arithmetic.numbers
-            settlement = Settlement(closer.holds, f"decided in {numbers}", f"in {numbers}")
-            return replace(closer, arithmetic=FLOAT, settlement=settlement)
+            final_decision = FinalDecision(closer.holds, f"decided in {numbers}", f"in {numbers}")
+            return replace(closer, arithmetic=FLOAT, final_decision=final_decision)
     return found
 
 
@@ -126,18 +126,18 @@ def _by_proof(found: Check, run: Run) -> Check | None:
     conditions = _conditions_met(found.claim, run)
     if conditions is None:
         return None
-    proof = Settlement(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
-    return replace(found, conditions=conditions, settlement=proof)
+    proof = FinalDecision(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
+    return replace(found, conditions=conditions, final_decision=proof)
 
 
 def _settled(found: Check, exact: Check, seen: str) -> Check:
     if not exact.is_decided:
         return _left_open(found, f"{seen}, and {exact.reason}")
     numbers = exact.arithmetic.numbers
-    settlement = Settlement(exact.holds, f"decided in {numbers}", f"in {numbers}")
+    final_decision = FinalDecision(exact.holds, f"decided in {numbers}", f"in {numbers}")
     if exact.applicable and found.comparisons:
-        return replace(found, conditions=exact.conditions, settlement=settlement, is_steady=True)
-    return replace(exact, arithmetic=FLOAT, settlement=settlement)
+        return replace(found, conditions=exact.conditions, final_decision=final_decision, is_steady=True)
+    return replace(exact, arithmetic=FLOAT, final_decision=final_decision)
 
 
 def _conditions_met(claim: Claim, run: Run) -> tuple[ConditionCheck, ...] | None:
@@ -158,7 +158,7 @@ def _is_proved(claim: Claim) -> bool:
 
 def _left_open(found: Check, reason: str) -> Check:
     """The check without a verdict; a reason that it has already is the better one."""
-    return replace(found, settlement=Settlement(None, reason), reason=found.reason or reason)
+    return replace(found, final_decision=FinalDecision(None, reason), reason=found.reason or reason)
 
 
 def _cost(run: Run) -> int:

@@ -15,7 +15,7 @@ from fedtheory.language.quantities import Quantity
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Dependencies:
     """Values that expressions require of a run."""
 
     quantities: tuple[Quantity, ...]
@@ -23,7 +23,7 @@ class Asked:
     """Whether means or sums over clients are taken."""
 
     @classmethod
-    def by(cls, expressions: Sequence[Expr], claim: Claim) -> Asked:
+    def by(cls, expressions: Sequence[Expr], claim: Claim) -> Dependencies:
         """Collect the values that some expressions of a claim require."""
         symbols = sorted({symbol for each in expressions for symbol in each.free_symbols}, key=str)
         notions = dict.fromkeys(claim.notation.get(symbol) for symbol in symbols)
@@ -51,12 +51,12 @@ class Asked:
 
 
 @cache
-def in_conditions(claim: Claim) -> Asked:
+def in_conditions(claim: Claim) -> Dependencies:
     """Collect the values that the conditions of a claim require."""
-    return Asked.by(claim.conditions, claim)
+    return Dependencies.by(claim.conditions, claim)
 
 
 @cache
-def in_relations(claim: Claim) -> Asked:
+def in_relations(claim: Claim) -> Dependencies:
     """Collect the values that the relations of a claim require."""
-    return Asked.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)
+    return Dependencies.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)

@@ -26,7 +26,7 @@ _NUDGES = ((3, -5, 7, -2), (-4, 6, 1, 5), (1, 2, -8, -3))
 """For curvatures, lengths, variances and step sizes, in multiples of `_NUDGE`; directions differ on purpose."""
 
 
-def nearby_runs(run: Run) -> tuple[Run, ...]:
+def perturbed_runs(run: Run) -> tuple[Run, ...]:
     """A few runs next to a float run, drawn from fixed factors; none where nothing rounds or errors are estimates."""
     if run.arithmetic is not FLOAT or run.is_estimated:
         return ()

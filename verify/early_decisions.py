@@ -19,10 +19,10 @@ from fedtheory.proofs import prove
 from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.counterexamples import counterexample
+from verify.evaluated_instances import Outcome, counts
 from verify.instances import Given, complexity
 from verify.processes import in_order
 from verify.slack import WHOLE, RunTable, witness_file
-from verify.trials import Outcome, counts
 from verify.witness import Witness, exact_run
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")

@@ -20,12 +20,12 @@ from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify.check import Check
-from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
+from verify.evaluated_instances import Outcome
+from verify.falsify.generation import ASPECTS, KINDS, Bases, Kind, bases_among, made
 from verify.falsify.tables import examined
 from verify.instances import Given, complexity, families_for
 from verify.processes import in_order
 from verify.rate_instances import LADDERS, ladders_for
-from verify.trials import Outcome
 
 ENOUGH = 200
 """Instances of each kind, and of all kinds together, without which a claim of one's own is not supported."""

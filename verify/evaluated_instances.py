@@ -15,12 +15,12 @@ from fedtheory.language.registry import is_of_the_package, published_by
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
+from verify.check.escalation import check_decided
 from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
-from verify.check.settle import check_settled
 from verify.check.together import Answer, RunsTogether
 from verify.content import tried_with
-from verify.falsify.made import Kind, kind_of
+from verify.falsify.generation import Kind, kind_of
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order
 
@@ -225,7 +225,7 @@ class _Member:
                 yield self._outcome(each, answer, self.run.arithmetic.is_rigorous, together.seconds)
                 continue
             begin = perf_counter()
-            found = check_settled(each.claim, self.exact, self.floats)
+            found = check_decided(each.claim, self.exact, self.floats)
             outcome = self._outcome(each, found, found.arithmetic.is_rigorous, perf_counter() - begin)
             is_trivial = found.rate is not None and found.rate.is_zero
             yield replace(outcome, applicable=counts(found), is_trivial=is_trivial)

@@ -14,8 +14,8 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from verify.check import check
 from verify.falsify.counts import allowed_counts
-from verify.falsify.made import ASPECTS, KINDS, Kind, bases_of, kind_of
-from verify.tailored import ENOUGH, lacking, missing, tailor
+from verify.falsify.generation import ASPECTS, KINDS, Kind, bases_of, kind_of
+from verify.targeted_instances import ENOUGH, lacking, missing, tailor
 from verify.verdict import verify
 
 mu = sp.Symbol("mu", positive=True)
