@@ -35,7 +35,7 @@ class Repair:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ErratumEntry:
     """One erratum, ready for its template."""
 
     claim: Claim
@@ -66,7 +66,7 @@ class Ledger:
     """The entries of one source."""
 
     source: Source
-    entries: Sequence[Entry]
+    entries: Sequence[ErratumEntry]
     counts: Sequence[tuple[Fault, int]]
 
 
@@ -86,8 +86,8 @@ def _counts(entries: Sequence[Erratum]) -> list[tuple[Fault, int]]:
     return [(fault, counted[fault]) for fault in get_args(Fault) if counted[fault]]
 
 
-def _entry(erratum: Erratum) -> Entry:
-    return Entry(
+def _entry(erratum: Erratum) -> ErratumEntry:
+    return ErratumEntry(
         claim=erratum.claim,
         fault=erratum.fault,
         printed=displayed(erratum.claim.statement),

@@ -39,7 +39,7 @@ def size_of(run: dict[str, Any], sides: Sides | None) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class NumberRow:
     """A line of a table of numbers."""
 
     name: Markup
@@ -55,8 +55,8 @@ class Evidence:
     remark: Markup
     relation: Markup | None
     """The link that is decided, where the statement has several."""
-    rows: Sequence[Row]
-    constants: Sequence[Row]
+    rows: Sequence[NumberRow]
+    constants: Sequence[NumberRow]
     regions: Sequence[str]
     run_file: str
     command: str
@@ -108,14 +108,14 @@ def _origin(worst: Comparison) -> str:
     return "$x^*$" if origin == "x*" else origin
 
 
-def _rows(check: Check) -> list[Row]:
+def _rows(check: Check) -> list[NumberRow]:
     if check.rate is not None:
         return _rate_rows(check.claim, check.rate)
     worst = shown_place(check)
     return [] if worst is None else _side_rows(check.claim, worst)
 
 
-def _side_rows(claim: Claim, worst: Comparison) -> list[Row]:
+def _side_rows(claim: Claim, worst: Comparison) -> list[NumberRow]:
     rows = [_vector_row(name_of_point(claim, name, worst), point) for name, point in worst.points.items()]
     for side, value, terms in (("left", worst.lhs, worst.left_terms), ("right", worst.rhs, worst.terms)):
         rows.append(_row(f"{side} side", value))
@@ -131,7 +131,7 @@ def _variables(check: Check) -> str:
     return " and ".join(names)
 
 
-def _rate_rows(claim: Claim, rate: RateCheck) -> list[Row]:
+def _rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
     """Values measured at each rung; with several variables also the slope along each ladder."""
     symbols = [latex(variable) for variable in ladders_of(claim)]
     rows = [_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
@@ -152,14 +152,14 @@ def _values(symbols: Sequence[str], rung: Rung) -> str:
     return ", ".join(f"${symbol}={exact(value)}$" for symbol, value in zip(symbols, rung.values, strict=True))
 
 
-def _constants(claim: Claim, run: Run) -> list[Row]:
+def _constants(claim: Claim, run: Run) -> list[NumberRow]:
     """The run's constants in the claim's letters; of roots the squares, which are rational."""
     constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, Quantity)}
     shown = {s: n for s, n in constants.items() if n.is_constant or (n is rounds and claim.rate is None)}
     return [row for s, n in shown.items() for row in _constant_rows(f"{latex(s)}{'^2' if n.root else ''}", n, run)]
 
 
-def _constant_rows(name: str, quantity: Quantity, run: Run) -> list[Row]:
+def _constant_rows(name: str, quantity: Quantity, run: Run) -> list[NumberRow]:
     """One row, or one for each client; none where the quantity has no value on this run."""
     try:
         value = quantity.measure(run)
@@ -170,12 +170,12 @@ def _constant_rows(name: str, quantity: Quantity, run: Run) -> list[Row]:
     return [_row(f"${name}$ of client {number}", entry) for number, entry in enumerate(value.ravel())]
 
 
-def _row(name: str, value: Number) -> Row:
+def _row(name: str, value: Number) -> NumberRow:
     number = value if isinstance(value, fmpq) else fmpq(value) if isinstance(value, int) else value
-    return Row(prose(name), exact(number), decimal(number, 6))
+    return NumberRow(prose(name), exact(number), decimal(number, 6))
 
 
-def _vector_row(name: str, point: Array) -> Row:
-    return Row(
+def _vector_row(name: str, point: Array) -> NumberRow:
+    return NumberRow(
         prose(f"${name.replace('*', '^*')}$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point)
     )

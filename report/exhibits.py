@@ -15,7 +15,7 @@ from report.figures.style import Figure
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExhibitSection:
     """An exhibit as the page has it."""
 
     heading: str
@@ -24,7 +24,7 @@ class Shown:
     findings: Sequence[Finding]
 
 
-def shown_for(claim: Claim) -> list[Shown]:
+def shown_for(claim: Claim) -> list[ExhibitSection]:
     """The exhibits of a claim, but for those that an optional package is missing for."""
     return [_shown(display, claim) for display in _displays(claim)]
 
@@ -38,6 +38,6 @@ def _displays(claim: Claim) -> Iterator[Display]:
             continue
 
 
-def _shown(display: Display, claim: Claim) -> Shown:
+def _shown(display: Display, claim: Claim) -> ExhibitSection:
     figures = [figure_of(chart, f"{claim.slug}-{chart.name}") for chart in display.charts]
-    return Shown(display.heading, figures, display.findings)
+    return ExhibitSection(display.heading, figures, display.findings)

@@ -27,7 +27,7 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Row:
+class ClaimRow:
     """A claim in a list."""
 
     target: str
@@ -39,7 +39,7 @@ class Row:
     ratio: str
 
     @classmethod
-    def of(cls, found: ClaimVerdict) -> Row:
+    def of(cls, found: ClaimVerdict) -> ClaimRow:
         """Return the row of a verdict."""
         called = shown_as(found.target, found.claim)
         return cls(
@@ -80,7 +80,7 @@ class Findings:
     """Refuted ones with another claim in their place."""
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> Findings:
+    def of(cls, rows: Sequence[ClaimRow]) -> Findings:
         """Count them."""
         refuted = [row for row in rows if row.verdict == "refuted"]
         proved = sum(row.verdict == "proved" for row in rows)
@@ -91,20 +91,20 @@ class Findings:
 class Main:
     """The theorem that a reader of a source looks for first, and what became of it."""
 
-    row: Row
+    row: ClaimRow
     statement: Markup
-    repaired: Sequence[Row]
-    sharpened: Sequence[Row]
+    repaired: Sequence[ClaimRow]
+    sharpened: Sequence[ClaimRow]
 
 
 @dataclass(frozen=True)
-class Group:
+class SourceGroup:
     """Claims of one source, or of one file of one's own: a page."""
 
     key: str
     heading: Markup
     short: str
-    rows: Sequence[Row]
+    rows: Sequence[ClaimRow]
     source: Source | None
 
     @property
@@ -144,7 +144,7 @@ class Group:
         return dependency_graph(nodes, arrows) if arrows else None
 
 
-def groups_of(rows: Sequence[Row]) -> list[Group]:
+def groups_of(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
     """The claims of each file of one's own, then those of each source, in the order in which one would read them."""
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
     by_file = [_of_file(file, [row for row in rows if row.own_file == file]) for file in own]
@@ -155,11 +155,11 @@ def groups_of(rows: Sequence[Row]) -> list[Group]:
     return [*by_file, *(group for group in by_source if group.rows)]
 
 
-def _of_source(source: Source, rows: Sequence[Row]) -> Group:
+def _of_source(source: Source, rows: Sequence[ClaimRow]) -> SourceGroup:
     heading = Markup("{}, <em>{}</em> ({})").format(source.authors, source.title, source.year)
-    return Group(source.key, heading, f"{source.authors} ({source.year})", rows, source)
+    return SourceGroup(source.key, heading, f"{source.authors} ({source.year})", rows, source)
 
 
-def _of_file(file: str, rows: Sequence[Row]) -> Group:
+def _of_file(file: str, rows: Sequence[ClaimRow]) -> SourceGroup:
     heading = Markup("Your claims in <code>{}</code>").format(file)
-    return Group(f"claims-of-{Path(file).stem}", heading, Path(file).name, rows, None)
+    return SourceGroup(f"claims-of-{Path(file).stem}", heading, Path(file).name, rows, None)

@@ -16,7 +16,7 @@ from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence, size_of
-from report.exhibits import Shown, shown_for
+from report.exhibits import ExhibitSection, shown_for
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
@@ -58,7 +58,7 @@ class ClaimPage:
     search: SearchSection | None
     """The regimes that the search of the verdict tried; None for claims that were not searched."""
     figures: Sequence[Figure]
-    exhibits: Sequence[Shown]
+    exhibits: Sequence[ExhibitSection]
     """Those with a section of their own."""
     corrected_by: Sequence[str]
     sharpened_by: Sequence[Sharper]

@@ -75,7 +75,7 @@ def planned() -> tuple[Claim, ...]:
 
 
 @dataclass(frozen=True)
-class Case:
+class PlannedCase:
     """A run, and for each claim that covers it the two step sizes."""
 
     name: str
@@ -152,10 +152,10 @@ def _family_numbers(row: FamilyRow) -> list[str]:
 
 
 @cache
-def data_cases() -> tuple[Case, ...]:
+def data_cases() -> tuple[PlannedCase, ...]:
     """Each data set in both splits."""
     return tuple(
-        Case(_case_name(data, split, batch), compared(data_run(data, split, batch)))
+        PlannedCase(_case_name(data, split, batch), compared(data_run(data, split, batch)))
         for data, batch in _DATA
         for split in ("iid", "dirichlet")
     )
@@ -208,7 +208,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
     return min(values), float(np.median(values)), max(values)
 
 
-def ratio_figure(cases: Sequence[Case]) -> Figure:
+def ratio_figure(cases: Sequence[PlannedCase]) -> Figure:
     """Step size of theory over the best one, for each run and claim."""
     with drawing() as (canvas, axes):
         for number, claim in enumerate(planned()):

@@ -30,7 +30,7 @@ from report.drawing import (
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
 from report.figures.style import Figure
-from report.listing import Findings, Group, Row, groups_of
+from report.listing import ClaimRow, Findings, SourceGroup, groups_of
 from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
 from report.planning import PLAN_PAGE, comparable
 from report.slack import SLACK_PAGE
@@ -56,7 +56,7 @@ def write_site(
     waiting = Waiting(folder / "index.html", targets, on_progress)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
-    site = _Site(folder, groups_of([Row.of(verdict) for verdict in verdicts]), own)
+    site = _Site(folder, groups_of([ClaimRow.of(verdict) for verdict in verdicts]), own)
     site.write("verdicts.json", _verdicts_json(verdicts))
     site.write_index()
     tasks = _tasks(verdicts, site.groups, own, jobs)
@@ -82,7 +82,7 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _tasks(
-    verdicts: Sequence[ClaimVerdict], groups: Sequence[Group], runs: Sequence[OwnRun], jobs: int = 1
+    verdicts: Sequence[ClaimVerdict], groups: Sequence[SourceGroup], runs: Sequence[OwnRun], jobs: int = 1
 ) -> list[Task]:
     """All pages to draw, those that take longest first; pages turn in the order of the lists.
 
@@ -107,7 +107,7 @@ class _Site:
     """A folder that fills with pages."""
 
     folder: Path
-    groups: Sequence[Group]
+    groups: Sequence[SourceGroup]
     runs: Sequence[OwnRun]
     names: list[str] = field(default_factory=lambda: ["index.html"])
     """Of the files, the index first."""
@@ -118,7 +118,7 @@ class _Site:
     has_explorer: bool = False
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ClaimRow]:
         """All claims, in the order of the lists."""
         return [row for group in self.groups for row in group.rows]
 
@@ -153,7 +153,7 @@ class _Site:
         )
         _write(self.folder / "index.html", text)
 
-    def _miniature(self, group: Group) -> tuple[Row, Figure] | None:
+    def _miniature(self, group: SourceGroup) -> tuple[ClaimRow, Figure] | None:
         """The figure of a source's main theorem; of its repair where the theorem has none."""
         rows = [] if group.main is None else [group.main.row, *group.main.repaired]
         drawn_rows = [row for row in rows if row.target in self.miniatures]

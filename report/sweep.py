@@ -33,7 +33,7 @@ _MOST_MAPS = 3
 
 
 @dataclass(frozen=True)
-class Row:
+class RunRow:
     """A run as a line of a table."""
 
     number: int
@@ -57,7 +57,7 @@ class ClaimSection:
     reasons: Sequence[tuple[str, str, int]]
     """Verdict, reason and number of runs, where a claim says nothing of a run."""
     figures: Sequence[Figure]
-    worst: Sequence[Row]
+    worst: Sequence[RunRow]
     run_file: str | None
     command: str
 
@@ -163,9 +163,9 @@ def _severity(row: dict[str, Any]) -> tuple[int, float]:
     return order.get(row["verdict"], 2), -(row["ratio"] or 0)
 
 
-def _row(results: Results, row: dict[str, Any]) -> Row:
+def _row(results: Results, row: dict[str, Any]) -> RunRow:
     lhs, rhs, ratio = ("" if row[name] is None else decimal(row[name]) for name in ("lhs", "rhs", "ratio"))
-    return Row(row["row"], [_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
+    return RunRow(row["row"], [_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
 
 
 def _words(value: object) -> str:

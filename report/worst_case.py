@@ -26,7 +26,7 @@ _NEGLIGIBLE = 1e-5
 
 
 @dataclass(frozen=True)
-class Row:
+class StepsRow:
     """One number of local steps."""
 
     local_steps: int
@@ -37,11 +37,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class ConstantsGroup:
     """One choice of the constants."""
 
     constants: Markup
-    rows: Sequence[Row]
+    rows: Sequence[StepsRow]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class WorstCaseSection:
     """Content of the section."""
 
     introduction: Markup
-    groups: Sequence[Group]
+    groups: Sequence[ConstantsGroup]
     remarks: Sequence[str]
     command: str
 
@@ -102,21 +102,21 @@ def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tupl
     return found.clients, found.local_steps, found.reason, found.cases
 
 
-def _group(claim: Claim, cases: Sequence[Case]) -> Group:
+def _group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
     scales = {symbol: notion for symbol, notion in claim.notation.items() if notion in SCALES}
     constants = [formula(f"{latex(s)}={cases[0].constants[notion.name]}") for s, notion in scales.items()]
     rows = [_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]
-    return Group(Markup(", ").join(constants), rows)
+    return ConstantsGroup(Markup(", ").join(constants), rows)
 
 
-def _row(local_steps: int, case: Case) -> Row:
+def _row(local_steps: int, case: Case) -> StepsRow:
     step_size, bound = case.constants[local_step_size.name], decimal(case.bound, 4)
     if case.worst_case is None:
-        return Row(local_steps, step_size, bound, case.status, "")
+        return StepsRow(local_steps, step_size, bound, case.status, "")
     if case.worst_case <= _NEGLIGIBLE * (case.bound or 1):
-        return Row(local_steps, step_size, bound, "0", "0" if case.bound > 0 else "")
+        return StepsRow(local_steps, step_size, bound, "0", "0" if case.bound > 0 else "")
     ratio = "" if case.ratio is None else decimal(case.ratio, 3)
-    return Row(local_steps, step_size, bound, decimal(case.worst_case, 3), ratio)
+    return StepsRow(local_steps, step_size, bound, decimal(case.worst_case, 3), ratio)
 
 
 def _remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:

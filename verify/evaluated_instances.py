@@ -18,7 +18,7 @@ from verify.check import Check
 from verify.check.escalation import check_decided
 from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
-from verify.check.together import Answer, RunsTogether
+from verify.check.together import CheckResult, RunsTogether
 from verify.content import tried_with
 from verify.falsify.generation import Kind, kind_of
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
@@ -230,7 +230,7 @@ class _Member:
             is_trivial = found.rate is not None and found.rate.is_zero
             yield replace(outcome, applicable=counts(found), is_trivial=is_trivial)
 
-    def _outcome(self, tried: _Tried, found: Answer | Check, exact: bool, seconds: float) -> Outcome:
+    def _outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
         return Outcome(
             tried.target,
             self.instance,
@@ -242,7 +242,7 @@ class _Member:
             self.complexity,
             seconds,
             kind=self.kind if found.applicable and tried.is_own else None,
-            excluded=found.excluded if isinstance(found, Answer) else found.excluded_by,
+            excluded=found.excluded if isinstance(found, CheckResult) else found.excluded_by,
         )
 
 
@@ -250,7 +250,7 @@ class _Member:
 class _Together:
     """Outcomes of claims on the instances on which they were evaluated together."""
 
-    answers: Mapping[Claim, Mapping[_Member, Answer]]
+    answers: Mapping[Claim, Mapping[_Member, CheckResult]]
     seconds: float
     """For each answer."""
 
@@ -263,7 +263,7 @@ class _Together:
         by_member = {c: {members[row]: one for row, one in answers.items()} for c, answers in found.items()}
         return cls(by_member, (perf_counter() - begin) / max(count, 1))
 
-    def answer(self, claim: Claim, member: _Member) -> Answer | None:
+    def answer(self, claim: Claim, member: _Member) -> CheckResult | None:
         """Return the outcome of a claim on an instance, if it was found."""
         return self.answers.get(claim, {}).get(member)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.cells import Cells
-from fedtheory.federation.problem.columns import KEY, Choice, Header
+from fedtheory.federation.problem.columns import KEY, ColumnChoice, Header
 from fedtheory.federation.problem.datasets import DataSet, data_of
 from fedtheory.federation.problem.tables import Chunk
 
@@ -48,10 +48,10 @@ def data_given(inputs: Any, outputs: Any, client: Any, features: Sequence[str] |
             roles[key] = _unused(key, names)
             names, columns = [*names, roles[key]], [*columns, _one_for_each(given, len(rows), key)]
     chosen = None if features is None else tuple(map(str, features))
-    choice = Choice(roles[_OUTPUTS], roles.get(_CLIENT), chosen)
+    choice = ColumnChoice(roles[_OUTPUTS], roles.get(_CLIENT), chosen)
     if client is None:
         # A column that happens to be called client is a feature unless it is named.
-        choice = Choice(roles[_OUTPUTS], None, chosen or tuple(name for name in names if name != roles[_OUTPUTS]))
+        choice = ColumnChoice(roles[_OUTPUTS], None, chosen or tuple(name for name in names if name != roles[_OUTPUTS]))
     try:
         return data_of(Columns(Header("inputs", tuple(names)), columns, rows), choice, "given rows")
     except InputError as error:

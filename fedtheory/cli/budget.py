@@ -9,7 +9,7 @@ import typer
 from fedtheory.cli.output import Json, NoCode, RunFile, about, print_json, print_lines, print_table, short
 
 if TYPE_CHECKING:
-    from fedtheory.engine.budget import Budget, BudgetedRun, Comparison, Estimates
+    from fedtheory.engine.budget import Budget, BudgetComparison, BudgetedRun, Estimates
     from fedtheory.engine.run import Run
 
 NAME = "budget"
@@ -71,7 +71,7 @@ def step_size(given: Run) -> Any:
     return descent.work.common_step_size
 
 
-def document(comparison: Comparison, budget: Budget) -> dict[str, Any]:
+def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
     """The JSON document of a comparison.
 
     ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.
@@ -117,7 +117,7 @@ def _estimates(shown: Estimates) -> dict[str, Any]:
     return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}
 
 
-def for_people(comparison: Comparison, budget: Budget, description: str) -> None:
+def for_people(comparison: BudgetComparison, budget: Budget, description: str) -> None:
     """Print a comparison for a terminal."""
     from rich.markup import escape
 

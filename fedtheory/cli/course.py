@@ -174,7 +174,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
 ) -> None:
     """Enter points that a person gives, as for proofs; grading again keeps them."""
     from fedtheory.errors import InputError
-    from verify.grade.given_points import Given, points_of, read_given
+    from verify.grade.given_points import EnteredPoints, points_of, read_given
     from verify.grade.written import give_points
 
     if (table is None) == (student is None):
@@ -184,7 +184,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
     elif student is None or question is None or given is None:
         raise InputError("POINTS", "expected STUDENT QUESTION POINTS")
     else:
-        entries = [Given(student, question, points_of(given), note, assignment or "")]
+        entries = [EnteredPoints(student, question, points_of(given), note, assignment or "")]
     results = give_points(Path(grades), entries)
     if as_json:
         print_json({"results": [result.document() for result in results], "entered": len(entries)})

@@ -43,10 +43,10 @@ def run(
 ) -> None:
     """Say what is in a data file: columns, clients, curvatures, how different the clients are, a run to begin with."""
     from fedtheory.errors import InputError
-    from fedtheory.federation.problem.columns import Choice
+    from fedtheory.federation.problem.columns import ColumnChoice
     from fedtheory.planner.description import describe, document
 
-    choice = Choice(target, client, tuple(feature) if feature else None)
+    choice = ColumnChoice(target, client, tuple(feature) if feature else None)
     try:
         found = describe(file, choice, standardize, intercept)
     except InputError as error:

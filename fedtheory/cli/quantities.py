@@ -9,7 +9,7 @@ import typer
 from fedtheory.cli.output import Json, print_json, print_lines, print_table
 
 if TYPE_CHECKING:
-    from fedtheory.language.vocabulary import Entry
+    from fedtheory.language.vocabulary import VocabularyEntry
 
 NAME = "quantities"
 
@@ -27,7 +27,7 @@ def run(word: Word = "", as_json: Json = False) -> None:
         _for_people(entries)
 
 
-def _matching(word: str) -> list[Entry]:
+def _matching(word: str) -> list[VocabularyEntry]:
     from fedtheory.cli.words import matching
     from fedtheory.language.vocabulary import vocabulary
 
@@ -35,14 +35,14 @@ def _matching(word: str) -> list[Entry]:
     return matching(word, vocabulary(), _texts, expected, NAME)
 
 
-def _texts(entry: Entry) -> tuple[str, ...]:
+def _texts(entry: VocabularyEntry) -> tuple[str, ...]:
     from fedtheory.cli.unicode_math import unicode_math
 
     notion = entry.notion
     return notion.name, notion.latex, unicode_math(notion.latex), notion.meaning, entry.chapter
 
 
-def _document(entry: Entry) -> dict[str, Any]:
+def _document(entry: VocabularyEntry) -> dict[str, Any]:
     notion = entry.notion
     return {
         "name": notion.name,
@@ -55,7 +55,7 @@ def _document(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _for_people(entries: list[Entry]) -> None:
+def _for_people(entries: list[VocabularyEntry]) -> None:
     """One table for each chapter."""
     from itertools import groupby
 
@@ -71,7 +71,7 @@ def _for_people(entries: list[Entry]) -> None:
     )
 
 
-def _row(entry: Entry) -> list[str]:
+def _row(entry: VocabularyEntry) -> list[str]:
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_math

@@ -60,7 +60,7 @@ def most_sent_by_a_worker(messages: Iterator[Message]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Scale:
+class OrderOfMagnitude:
     """Orders of magnitude of a federation: lowest and highest."""
 
     population: tuple[int, int]
@@ -72,9 +72,9 @@ class Scale:
     """Time of training."""
 
 
-def cross_device() -> Scale:
+def cross_device() -> OrderOfMagnitude:
     """Kairouz et al., arXiv:1912.04977, as liu2022 quotes them."""
-    return Scale(
+    return OrderOfMagnitude(
         population=(10**6, 10**10),
         devices_per_round=(50, 5000),
         participants=(10**5, 10**7),

@@ -14,7 +14,7 @@ from fedtheory.language.quantities import Notion, QuantityFamily
 
 
 @dataclass(frozen=True)
-class Entry:
+class VocabularyEntry:
     """A notion, and the module that defines it."""
 
     notion: Notion | QuantityFamily
@@ -42,10 +42,10 @@ class Assumed:
 
 
 @cache
-def vocabulary() -> tuple[Entry, ...]:
+def vocabulary() -> tuple[VocabularyEntry, ...]:
     """Every notion, chapter by chapter, in the order of the definitions."""
     return tuple(
-        Entry(entry, module)
+        VocabularyEntry(entry, module)
         for module in _chapters(quantities)
         for entry in vars(module).values()
         if isinstance(entry, Notion | QuantityFamily)

@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem, least_squares
-from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet, load
 from fedtheory.federation.problem.least_squares import THE_LOSS, notes_on_columns, shares_of_rows
 from fedtheory.runfile.problems import split_data
@@ -25,7 +25,7 @@ LOCAL_STEPS, ROUNDS = 5, 100
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColumnScale:
     """Where the numbers of a column lie."""
 
     name: str
@@ -57,7 +57,7 @@ class DataDescription:
     """A data file, and least squares on it as a run to begin with."""
 
     file: str
-    choice: Choice
+    choice: ColumnChoice
     given: DataSet
     standardize: bool
     intercept: bool
@@ -68,12 +68,12 @@ class DataDescription:
         return self.given.columns or tuple(f"x{n}" for n in range(self.given.features.shape[1]))
 
     @property
-    def features(self) -> list[Scale]:
+    def features(self) -> list[ColumnScale]:
         """The scale of each feature, as the file has it."""
         return [_scale(name, column) for name, column in zip(self.names, self.given.features.T, strict=True)]
 
     @property
-    def target(self) -> Scale:
+    def target(self) -> ColumnScale:
         """The scale of the target."""
         return _scale(self.given.target, self.given.outputs)
 
@@ -186,7 +186,7 @@ class DataDescription:
 
 
 def describe(
-    file: str, choice: Choice, standardize: bool | None = None, intercept: bool | None = None
+    file: str, choice: ColumnChoice, standardize: bool | None = None, intercept: bool | None = None
 ) -> DataDescription:
     """The description of a file or of a data set by name; `InputError` where it cannot be read.
 
@@ -206,8 +206,8 @@ def _where_resolved(measure: Callable[[], float]) -> float | None:
         return None
 
 
-def _scale(name: str, column: Array) -> Scale:
-    return Scale(name, *map(float, (column.mean(), column.std(), column.min(), column.max())))
+def _scale(name: str, column: Array) -> ColumnScale:
+    return ColumnScale(name, *map(float, (column.mean(), column.std(), column.min(), column.max())))
 
 
 def _few_digits(number: float) -> float:

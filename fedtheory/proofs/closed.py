@@ -37,7 +37,7 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
 from fedtheory.proofs.roots import Root
@@ -65,7 +65,7 @@ DERIVED = (
 """What may follow from a proved claim."""
 _RECORDS = {
     *(*get_args(AnyCertificate), *DERIVED, BothWays, Induction, Squared, Products, Positive, PrefixSum),
-    *(Term, Part, Root, Shown, CauchySchwarz, Product, Case),
+    *(Term, Part, Root, Nonnegative, CauchySchwarz, Product, Case),
 }
 FACTS = {
     name.lower(): fact

@@ -15,7 +15,7 @@ from fedtheory.proofs.proof import prefixed, require_ordering
 
 
 @dataclass(frozen=True)
-class Shown:
+class Nonnegative:
     """A polynomial in the letters of a proof that is not negative, linear in what they stand for."""
 
     slack: Expr
@@ -56,7 +56,7 @@ class Products:
 
     scalars: Mapping[sp.Symbol, Expr]
     """What the letters of the proof stand for: inner products, lengths and differences of values."""
-    facts: Mapping[str, Shown | CauchySchwarz]
+    facts: Mapping[str, Nonnegative | CauchySchwarz]
     divided_by: Sequence[str] = ()
     parts: Sequence[Product]
 
@@ -106,8 +106,10 @@ def _require_own_letters(why: Products, theory: Theory) -> None:
         raise Rejected("Cauchy-Schwarz is about letters that stand for nothing")
 
 
-def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
-    if isinstance(fact, Shown):
+def _fact(
+    fact: Nonnegative | CauchySchwarz, why: Products, theory: Theory, conditions: Sequence[Expr]
+) -> Iterator[Step]:
+    if isinstance(fact, Nonnegative):
         yield from check(sp.S.Zero, sp.expand(fact.slack).xreplace(dict(why.scalars)), fact.terms, theory, conditions)
         return
     if theory.noise or theory.random:

@@ -13,7 +13,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.problem import Problem, least_squares, quadratic
-from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import shares_of_rows
 from fedtheory.federation.problem.row_span import coordinates_of
@@ -166,7 +166,7 @@ def _named_data(table: Table, folder: Path, *, has_classes: bool = False) -> Dat
     return load(str(folder / name) if name.endswith(FILES) else name, choice)
 
 
-def _columns(table: Table) -> Choice:
+def _columns(table: Table) -> ColumnChoice:
     """The columns that are named as target, client and features."""
     if table.has("client") and (split := [key for key in _SPLIT if table.has(key)]):
         raise InputError(
@@ -176,7 +176,7 @@ def _columns(table: Table) -> Choice:
     if features is not None and not _are_texts(features):
         raise InputError(table.path("features"), f"expected a list of column names, got {features!r}")
     target, client = (table.text(key) if table.has(key) else None for key in ("target", "client"))
-    return Choice(target, client, None if features is None else tuple(features))
+    return ColumnChoice(target, client, None if features is None else tuple(features))
 
 
 def _are_texts(given: object) -> bool:

@@ -24,7 +24,7 @@ _MINUS = quotient(sp.S.NegativeOne)
 
 
 @dataclass(frozen=True)
-class Choice:
+class Candidates:
     """Candidates that suffice at every sample."""
 
     candidates: Sequence[Candidate]
@@ -75,7 +75,7 @@ class System:
         return [place for place in range(len(self.chosen)) if place not in self.known]
 
 
-def solve_exactly(system: System, choice: Choice, theory: Theory, signs: Signs) -> list[Term] | None:
+def solve_exactly(system: System, choice: Candidates, theory: Theory, signs: Signs) -> list[Term] | None:
     """Terms with coefficients as rational functions; what is free takes one simple value after the other."""
     try:
         return _solved(system, choice, theory, signs)
@@ -83,7 +83,7 @@ def solve_exactly(system: System, choice: Choice, theory: Theory, signs: Signs) 
         return None
 
 
-def _solved(system: System, choice: Choice, theory: Theory, signs: Signs) -> list[Term] | None:
+def _solved(system: System, choice: Candidates, theory: Theory, signs: Signs) -> list[Term] | None:
     if not _reduced(system):
         return None
     if not system.free:

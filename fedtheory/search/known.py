@@ -27,7 +27,7 @@ from fedtheory.proofs.proof import follows
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly, split_with_squares
 from fedtheory.search.premises import (
-    Known,
+    KnownClaim,
     Premise,
     known_claims,
     lacking_quantities,
@@ -95,7 +95,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     if not candidates:
         return NotFound("no proved claim is about this quantity under these assumptions")
     remainders: list[_Remainder] = []
-    others: list[Known] = []
+    others: list[KnownClaim] = []
     for known in candidates:
         before = len(remainders)
         for remainder in _remainders(claim, known):
@@ -121,7 +121,7 @@ def _why_unfit(claim: Claim) -> str | None:
     return None
 
 
-def _asks_for_more(candidates: Sequence[Known]) -> NotFound:
+def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
     reason = "the proved claims about this quantity ask for more than its conditions, or have another form"
     return NotFound(reason, candidates[0].claim.id)
 
@@ -171,7 +171,7 @@ def _below_all(remainders: Sequence[_Remainder]) -> Mapping[sp.Symbol, Expr] | N
     return None
 
 
-def _remainders(claim: Claim, known: Known) -> Iterator[_Remainder]:
+def _remainders(claim: Claim, known: KnownClaim) -> Iterator[_Remainder]:
     """What is left by combinations that begin with a known claim."""
     goal = _goal(claim, known)
     first = premises_from(goal.claim, known.claim)
@@ -191,7 +191,7 @@ def _remainders(claim: Claim, known: Known) -> Iterator[_Remainder]:
             yield _Remainder(goal, parts, number, written)
 
 
-def _goal(claim: Claim, known: Known) -> _Goal:
+def _goal(claim: Claim, known: KnownClaim) -> _Goal:
     supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
     quantities = lacking_quantities(supposing, [known.claim])
     whole = in_plain_letters(with_quantities(supposing, {"quantities": quantities}))

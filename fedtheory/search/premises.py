@@ -86,7 +86,7 @@ def _rows(slack: Expr, claim: Claim) -> set[Expr]:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownClaim:
     """A proved claim, as it may be used for another."""
 
     claim: Claim
@@ -95,7 +95,7 @@ class Known:
     """What it assumes and the other claim does not."""
 
 
-def known_claims(claim: Claim) -> list[Known]:
+def known_claims(claim: Claim) -> list[KnownClaim]:
     """Proved claims about one of the quantities on the smaller side; those that suppose least come first."""
     smaller, _ = claim.relations[0].ordered
     wanted = {notion for symbol, notion in claim.notation.items() if smaller.has(symbol) and notion not in PARAMETERS}
@@ -105,7 +105,7 @@ def known_claims(claim: Claim) -> list[Known]:
             statement = statement_of(name)
             missing = [one for one in statement.assumptions if not check_assumed(claim, [one], "").holds]
             if set(missing) <= set(supposable(claim)):
-                found.append(Known(statement, missing))
+                found.append(KnownClaim(statement, missing))
     own = set(claim.notation.values())
     return sorted(found, key=lambda one: len(one.missing) + 3 * len(set(one.claim.notation.values()) - own))
 

@@ -13,10 +13,10 @@ from fedtheory.proofs import examine
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.outcome import Found
-from fedtheory.search.premises import Known
+from fedtheory.search.premises import KnownClaim
 
 
-def reuse_certificate(claim: Claim, known: Known) -> Found | None:
+def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
     """The proof of a claim by the certificate of a known one, if the kernel accepts it.
 
     A document names quantities and no letters, so it needs no renaming.  It serves claims that no sum of premises

@@ -29,7 +29,7 @@ from fedtheory.search.blocks import Blocks, split_form, squares_of
 from fedtheory.search.candidates import find_candidates
 from fedtheory.search.conic import least_support, programs_at
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import Choice, System, solve_exactly
+from fedtheory.search.exact import Candidates, System, solve_exactly
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import Signs
 from fedtheory.search.premises import supposable
@@ -106,7 +106,7 @@ def _terms(claim: Claim, relation: Relation) -> list[Term] | None:
     attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     for support in takewhile(lambda found: found is not None, attempts):
         chosen = [candidates[place] for place in support or ()]
-        choice = Choice(chosen, support or (), programs, samples, Dimensions(claim))
+        choice = Candidates(chosen, support or (), programs, samples, Dimensions(claim))
         found = solve_exactly(System(goal, chosen, {}), choice, theory, signs)
         if found is not None:
             return found

@@ -40,7 +40,7 @@ class Slider:
 
 
 @dataclass(frozen=True)
-class Term:
+class TermCurve:
     """One term of the right side, with the look of its curve."""
 
     formula: Markup
@@ -70,7 +70,7 @@ class ExplorerSection:
     left: Markup | None
     """The left side where it is a formula in the same symbols."""
     right: Markup
-    terms: Sequence[Term]
+    terms: Sequence[TermCurve]
     """Empty where the right side is one term."""
     conditions: Sequence[Markup]
     undecided: Sequence[Markup]
@@ -128,8 +128,8 @@ def _text(symbol: sp.Symbol) -> str:
     return pretty if pretty != symbol.name or len(pretty) <= 2 else ""
 
 
-def _term(number: int, term: Expr) -> Term:
-    return Term(_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
+def _term(number: int, term: Expr) -> TermCurve:
+    return TermCurve(_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
 
 
 def _best(subject: Subject, problems: Sequence[Problem]) -> BestPoint:

@@ -21,7 +21,7 @@ _FIRST = (*STEP_SIZES, "local_steps", "client_local_steps", "rounds", "iteration
 
 
 @dataclass(frozen=True)
-class Link:
+class StatementLink:
     """One inequality of a statement, or the order of a rate."""
 
     left: Expr
@@ -37,7 +37,7 @@ class Link:
             return rf"{latex(self.left)} = O\left({latex(self.right)}\right)"
         return Relation(self.left, self.relation, self.right).latex
 
-    def with_symbols(self, places: Mapping[Expr, Expr]) -> Link:
+    def with_symbols(self, places: Mapping[Expr, Expr]) -> StatementLink:
         """The link with other expressions in the places of some."""
         return replace(self, left=self.left.xreplace(places), right=self.right.xreplace(places))
 
@@ -50,7 +50,7 @@ class Link:
 class Subject:
     """A link and what belongs to it, all of it in the same symbols."""
 
-    link: Link
+    link: StatementLink
     has_left: bool
     """Whether the left side is a formula in the same symbols."""
     terms: Sequence[Expr]
@@ -85,22 +85,22 @@ def no_explorer(claim: Claim) -> str:
     return "" if not obstacles or None in obstacles else str(obstacles[0])
 
 
-def _links(claim: Claim) -> list[Link]:
+def _links(claim: Claim) -> list[StatementLink]:
     """The inequalities of a statement with the formula on the right, and the order of a rate."""
     if claim.kind in ("assumption", "definition"):
         return []
-    found = [Link(r.left, r.operator, r.right) for r in claim.relations if r.operator != "=="]
-    links = [Link(k.right, _MIRRORED[k.relation], k.left) if k.right.is_Symbol else k for k in found]
+    found = [StatementLink(r.left, r.operator, r.right) for r in claim.relations if r.operator != "=="]
+    links = [StatementLink(k.right, _MIRRORED[k.relation], k.left) if k.right.is_Symbol else k for k in found]
     if claim.rate is not None:
         constant = claim.rate.constant
         if constant is None:
-            links.append(Link(claim.rate.measured, "==", claim.rate.order, is_order=True))
+            links.append(StatementLink(claim.rate.measured, "==", claim.rate.order, is_order=True))
         else:
-            links.append(Link(claim.rate.measured, "<=", constant * claim.rate.order))
+            links.append(StatementLink(claim.rate.measured, "<=", constant * claim.rate.order))
     return [link for link in links if link.is_explored(claim.kind)]
 
 
-def _obstacle(link: Link, claim: Claim) -> str | None:
+def _obstacle(link: StatementLink, claim: Claim) -> str | None:
     return obstacle(link.right.xreplace(_means(link.right, claim)), claim.notation)
 
 
@@ -115,7 +115,7 @@ def _is_constant(averaged: Expr, claim: Claim) -> bool:
     return isinstance(notion, Quantity) and notion.is_constant
 
 
-def _subject(claim: Claim, stated: Link) -> Subject:
+def _subject(claim: Claim, stated: StatementLink) -> Subject:
     symbol_of = _means(stated.right, claim)
     link = stated.with_symbols(symbol_of)
     notation = {**claim.notation, **{symbol: claim.notation[node.args[0]] for node, symbol in symbol_of.items()}}
@@ -139,7 +139,7 @@ def _subject(claim: Claim, stated: Link) -> Subject:
     )
 
 
-def _is_formula_in(link: Link, symbols: Sequence[sp.Symbol], claim: Claim) -> bool:
+def _is_formula_in(link: StatementLink, symbols: Sequence[sp.Symbol], claim: Claim) -> bool:
     """Whether the left side of an inequality is a formula in some symbols, instead of something measured."""
     formula = not link.is_order and not link.left.is_Atom and obstacle(link.left, claim.notation) is None
     return formula and link.left.free_symbols <= {*symbols}

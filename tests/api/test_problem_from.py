@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import fedtheory as ft
-from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.least_squares import notes_on_columns
 from fedtheory.planner.data import run_of_data
 from fedtheory.planner.description import describe
@@ -54,7 +54,7 @@ def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "mine.csv", index=False)
     columns = {"target": "y", "client": "who"}
     planned = run_of_data(str(tmp_path / "mine.csv"), columns).problem
-    described = describe(str(tmp_path / "mine.csv"), Choice(**columns))
+    described = describe(str(tmp_path / "mine.csv"), ColumnChoice(**columns))
     assert described.standardize
     assert described.intercept
     given = ft.problem_from(frame, "y", client="who")

@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
-from fedtheory.language.vocabulary import Entry, vocabulary
+from fedtheory.language.vocabulary import VocabularyEntry, vocabulary
 
 KEYS = ["name", "symbol", "formula", "chapter", "defined_in", "assumption", "place"]
 CONTRACT = (
@@ -36,7 +36,7 @@ SYMBOLS = {
 }
 
 
-def name_of(entry: Entry) -> str:
+def name_of(entry: VocabularyEntry) -> str:
     """Test ids are the names of quantities."""
     return entry.notion.name
 
@@ -47,7 +47,7 @@ def listed(command, *arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize("entry", vocabulary(), ids=name_of)
-def test_every_quantity_is_in_order(entry: Entry) -> None:
+def test_every_quantity_is_in_order(entry: VocabularyEntry) -> None:
     """It is public under its own name, has a meaning, and its symbol renders without a rest of LaTeX."""
     notion = entry.notion
     assert getattr(q, notion.name) is notion

@@ -21,7 +21,7 @@ from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, e
 from fedtheory.proofs import distances as d
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.products import Product, Products, Shown
+from fedtheory.proofs.products import Nonnegative, Product, Products
 from fedtheory.proofs.roots import Root
 
 eta, L, M, T, tau, rho = sp.symbols("eta L M T tau rho", positive=True)
@@ -52,7 +52,10 @@ POLE = (r**2 - T) / (r**4 - T**2)
 ROOT = [Root(r, T, [Part(T, facts.ONE)])]
 BY_ZERO = Products(
     scalars={s: norm_sq(x)},
-    facts={"s": Shown(s, [Term(ONE, square(x))]), "zero": Shown(M - 1, [Term(M - 1, one())])},
+    facts={
+        "s": Nonnegative(s, [Term(ONE, square(x))]),
+        "zero": Nonnegative(M - 1, [Term(M - 1, one())]),
+    },
     divided_by=["zero"],
     parts=[Product(1 - M, ["s"])],
 )
@@ -382,7 +385,11 @@ class TwoNames(str):
 def test_names_do_not_change(before: int) -> None:
     """The relation is divided by one fact, and was to be multiplied by another, which is zero."""
     TwoNames.asked = before
-    shown = {"divisor": Shown(M, [Term(M, one())]), "s": BY_ZERO.facts["s"], "zero": BY_ZERO.facts["zero"]}
+    shown = {
+        "divisor": Nonnegative(M, [Term(M, one())]),
+        "s": BY_ZERO.facts["s"],
+        "zero": BY_ZERO.facts["zero"],
+    }
     why = replace(BY_ZERO, facts=shown, divided_by=[TwoNames("zero")], parts=[Product((1 - M) / M, ["s"])])
     tried = terms({"links": [why]}, "", **{**BY_X, "lhs": norm_sq(x) / M}, **ALONE)
     assert_refused(tried.claim, tried.certificate)

@@ -29,7 +29,7 @@ from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import Positive, Products, Shown
+from fedtheory.proofs.products import Nonnegative, Positive, Products
 from fedtheory.proofs.squares import Squared
 
 IDS = sorted(certificates())
@@ -106,7 +106,7 @@ def changed_products(products: Products) -> Iterator[Products]:
     yield from (replace(products, parts=parts) for parts in changed(products.parts))
     yield from [replace(products, divided_by=products.divided_by[1:])] * bool(products.divided_by)
     for name, fact in products.facts.items():
-        if isinstance(fact, Shown):
+        if isinstance(fact, Nonnegative):
             mutated = [replace(fact, terms=terms) for terms in changed(fact.terms)]
             mutated += [replace(fact, slack=change * fact.slack) for change in CHANGES]
             yield from (replace(products, facts={**products.facts, name: other}) for other in mutated)

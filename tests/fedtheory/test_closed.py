@@ -18,7 +18,7 @@ from fedtheory.proofs.closed import closed
 from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.products import CauchySchwarz, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.roots import Root
 
@@ -180,7 +180,7 @@ def test_letters_of_a_certificate_stand_for_nothing_else(letter: Any) -> None:
 
 def test_letters_of_products_are_their_own() -> None:
     """What they stand for is said of them, and Cauchy-Schwarz is about nothing else."""
-    facts_of = {"s": Shown(s, [Term(ONE, square(x))]), "both": CauchySchwarz(s, r, r)}
+    facts_of = {"s": Nonnegative(s, [Term(ONE, square(x))]), "both": CauchySchwarz(s, r, r)}
     products = Products(scalars={s: Inner(x, x)}, facts=facts_of, parts=[Product(ONE, ["s"])])
     proof = examine(POINTS, Certificate(claim="t:false", links=[products], roots=[Root(r, T, [Part(T, facts.ONE)])]))
     assert proof.verdict == "broken"

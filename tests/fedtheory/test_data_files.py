@@ -12,13 +12,13 @@ from pyarrow import parquet
 
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.clients import Clients
-from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet, load
 
-NAMED = Choice("y", "client")
+NAMED = ColumnChoice("y", "client")
 
 
-def _loaded(folder: Path, text: str, name: str = "mine.csv", choice: Choice | None = None) -> DataSet:
+def _loaded(folder: Path, text: str, name: str = "mine.csv", choice: ColumnChoice | None = None) -> DataSet:
     (folder / name).write_text(text)
     return load(str(folder / name), choice)
 
@@ -57,7 +57,7 @@ def test_a_column_that_counts_the_rows_is_no_feature(name: str, numbers: tuple[i
     assert data.columns == ("a",)
     assert data.features.tolist() == [[5], [6], [8]]
     assert data.notes[0].startswith(f"column {name!r} counts the rows")
-    kept = _loaded(tmp_path, text, choice=Choice("y", "client", (name, "a")))
+    kept = _loaded(tmp_path, text, choice=ColumnChoice("y", "client", (name, "a")))
     assert kept.features[:, 0].tolist() == list(numbers)
     assert not kept.notes
 

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, certificate_of, examine, prove
 from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.squares import Squared
 
 eta, L, G, tau = sp.symbols("eta L G tau", positive=True)
@@ -84,8 +84,8 @@ def test_squares_of_other_lengths() -> None:
 
 SCALARS = {s: norm_sq(x), t: norm_sq(y), u: inner(x, y)}
 SHOWN = {
-    "s": Shown(s, [Term(ONE, square(x))]),
-    "t": Shown(t, [Term(ONE, square(y))]),
+    "s": Nonnegative(s, [Term(ONE, square(x))]),
+    "t": Nonnegative(t, [Term(ONE, square(y))]),
     "Cauchy-Schwarz": CauchySchwarz(s, t, u),
 }
 
@@ -128,7 +128,7 @@ def test_a_slack_is_divided_by_its_denominators_only() -> None:
 
 def test_facts_have_to_be_shown() -> None:
     """A letter is not positive by itself, and coefficients are not negative."""
-    bold = Shown(s - t, [Term(ONE, square(x))])
+    bold = Nonnegative(s - t, [Term(ONE, square(x))])
     assert "bold" in failing(products(Product(ONE, ["bold"]), bold=bold), norm_sq(y), "<=", norm_sq(x))
     assert "(-1) >= 0" in failing(products(Product(-ONE, ["s"])), norm_sq(x), "<=", 0)
     assert "no fact called 'luck'" in failing(products(Product(ONE, ["luck"])), norm_sq(x), "<=", 0)
@@ -142,7 +142,9 @@ def test_other_things_than_numbers_and_letters_are_rejected() -> None:
 def test_a_letter_of_a_proof_stands_for_one_thing() -> None:
     """It is neither a number of the claim, nor in what another letter stands for."""
     double = Products(
-        scalars={eta: norm_sq(x)}, facts={"eta": Shown(eta, [Term(ONE, square(x))])}, parts=[Product(ONE, ["eta"])]
+        scalars={eta: norm_sq(x)},
+        facts={"eta": Nonnegative(eta, [Term(ONE, square(x))])},
+        parts=[Product(ONE, ["eta"])],
     )
     assert "has a sign" in failing(double, 0, "<=", eta)
     nested = products(Product(ONE, ["s"]), scalars={**SCALARS, s: t * norm_sq(x)})

@@ -43,7 +43,7 @@ from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from verify.check import check
@@ -340,9 +340,9 @@ def _other_way(tried: Tried, terms: list[Term], chance: random.Random) -> Any:
     """A link that is no sum of terms."""
     zero, lengths = chance.choice(tried.family.vanishing), {s: norm_sq(x), z: norm_sq(y)}
     shown = {
-        "s": Shown(s, [Term(ONE, square(x))]),
-        "zero": Shown(zero, [Term(zero, one())]),
-        "whole": Shown(tried.gap * s, terms),
+        "s": Nonnegative(s, [Term(ONE, square(x))]),
+        "zero": Nonnegative(zero, [Term(zero, one())]),
+        "whole": Nonnegative(tried.gap * s, terms),
         "both": CauchySchwarz(s, z, chance.choice([s, z])),
     }
     products = Products(

@@ -39,7 +39,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts
 from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.roots import Root
 from verify.check import check as evaluate
 
@@ -263,7 +263,7 @@ def test_what_is_equal_is_not_smaller() -> None:
 
 def test_a_sum_of_vectors_is_no_inner_product() -> None:
     """Of two vectors that are added nothing is squared."""
-    both = {"s": Shown(s, [Term(ONE, square(x))]), "product": CauchySchwarz(s, t, u)}
+    both = {"s": Nonnegative(s, [Term(ONE, square(x))]), "product": CauchySchwarz(s, t, u)}
     why = Products(scalars={s: norm_sq(x), t: norm_sq(y), u: x + y}, facts=both, parts=[Product(ONE, ["product"])])
     claim = stated(lhs=(x + y) ** 2, rhs=norm_sq(x) * norm_sq(y), place="points")
     assert_stopped(claim, links(why), "is no inner product")

@@ -12,26 +12,26 @@ from fedtheory.proofs import certificate_of
 from report.dependencies import dependencies, premises_of
 from report.drawing import environment_for
 from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
-from report.listing import Findings, Group, Row, groups_of
+from report.listing import ClaimRow, Findings, SourceGroup, groups_of
 from verify.verdict import ClaimVerdict
 
 
-def recorded(ids: list[str]) -> list[Row]:
+def recorded(ids: list[str]) -> list[ClaimRow]:
     """Rows with the verdicts that the claims carry."""
     found = []
     for claim in map(find, ids):
         assert claim.verdict is not None
-        found.append(Row.of(ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)))
+        found.append(ClaimRow.of(ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)))
     return found
 
 
 @pytest.fixture(scope="module")
-def groups() -> list[Group]:
+def groups() -> list[SourceGroup]:
     """All claims."""
     return groups_of(recorded(list(all_claims())))
 
 
-def test_sources_stand_in_reading_order(groups: list[Group]) -> None:
+def test_sources_stand_in_reading_order(groups: list[SourceGroup]) -> None:
     """Each names its own place, no two the same, and its main theorem, which is one of its claims."""
     places = [group.source.reading for group in groups if group.source is not None]
     assert len(places) == len(all_sources())
@@ -41,7 +41,7 @@ def test_sources_stand_in_reading_order(groups: list[Group]) -> None:
         assert group.main is not None
 
 
-def test_a_main_theorem_says_what_became_of_it(groups: list[Group]) -> None:
+def test_a_main_theorem_says_what_became_of_it(groups: list[SourceGroup]) -> None:
     """A refuted one has repairs beside it; a proved one its sharper forms."""
     main = {group.key: group.main for group in groups}
     printed = main["vlaski2023"]
@@ -70,7 +70,7 @@ def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(all_sources()))
-def test_a_graph_shows_every_dependency_once(groups: list[Group], key: str) -> None:
+def test_a_graph_shows_every_dependency_once(groups: list[SourceGroup], key: str) -> None:
     """Boxes are those that an arrow touches, none on another; the picture holds them; words say the same."""
     group = next(group for group in groups if group.key == key)
     graph, arrows = group.graph(), dependencies([row.claim for row in group.rows])
@@ -101,7 +101,7 @@ def test_arrows_lead_from_left_to_right() -> None:
     assert graph == dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
 
 
-def test_what_a_search_needs_is_on_the_page(groups: list[Group]) -> None:
+def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:
     """Each statement has a row with its verdict, kind, formula and the names of its symbols, in the file itself."""
     environment = environment_for(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]

@@ -20,7 +20,7 @@ from verify.falsify import glance
 from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
 from verify.falsify.knobs import knobs_of
 from verify.falsify.mixed import mixed
-from verify.falsify.rays import Point, Ray, along_rays
+from verify.falsify.rays import Ray, ScaledRun, along_rays
 from verify.falsify.search import _other_view, search, short_search
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.starts import setting
@@ -178,7 +178,7 @@ def test_ends_in_the_same_proportions_are_one_end() -> None:
 
     def end(smaller: float, terms: list[float], condition: float) -> tuple[float, ...]:
         at = Reading(smaller, np.array(terms), np.array([condition]))
-        return Ray(reader, Point(TWO), at, burdens).proportions
+        return Ray(reader, ScaledRun(TWO), at, burdens).proportions
 
     here = end(-3, [-1, NOTHING_THERE], -5)
     assert end(4, [6, NOTHING_THERE], -5) == here

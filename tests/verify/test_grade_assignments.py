@@ -32,7 +32,7 @@ from verify.grade import (
 from verify.grade import notebooks as n
 from verify.grade.confinement import launch_plain
 from verify.grade.in_notebook import names_the_grader
-from verify.grade.questions import Given, mark_answer, rule_of
+from verify.grade.questions import GivenAnswer, mark_answer, rule_of
 
 ALL = pytest.mark.parametrize("assignment", assignments().values(), ids=list(assignments()))
 
@@ -205,7 +205,7 @@ def test_wrong_choices_earn_nothing() -> None:
     """Of all letters, one is right; others, and what is no letter, are not."""
     for question in questions_of(ChoiceQuestion):
         assert isinstance(question, ChoiceQuestion)
-        shares = [mark_answer(question, Given(letter)).share for letter in "abcdefgh"]
+        shares = [mark_answer(question, GivenAnswer(letter)).share for letter in "abcdefgh"]
         assert sum(filter(None, shares)) == 1
         assert shares["abcdefgh".index(question.letter)] == 1
 

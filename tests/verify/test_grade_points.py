@@ -10,7 +10,7 @@ import pytest
 from fedtheory.errors import InputError
 from verify.grade import Result, assignments, grade_folder
 from verify.grade import notebooks as n
-from verify.grade.given_points import Given, points_of, read_given
+from verify.grade.given_points import EnteredPoints, points_of, read_given
 from verify.grade.written import give_points
 
 ASSIGNMENT = assignments()["polarization"]
@@ -68,7 +68,7 @@ def test_texts_are_collected(folder: Path) -> None:
 def test_points_survive_grading_again(folder: Path) -> None:
     """Whether they are typed, listed, or entered in the table itself; a submission that is away keeps its entry."""
     output = graded(folder)
-    give_points(output, [Given("ana", "proof", 3.5, "the second form is missing")])
+    give_points(output, [EnteredPoints("ana", "proof", 3.5, "the second form is missing")])
     lines = table(output / "to_read.csv")
     lines[1]["points"] = "2,25"
     with (output / "to_read.csv").open("w", newline="", encoding="utf-8") as file:
@@ -87,7 +87,7 @@ def test_points_survive_grading_again(folder: Path) -> None:
 def test_a_person_can_overrule_the_machine(folder: Path) -> None:
     """The comment says both."""
     output = graded(folder)
-    results = give_points(output, [Given("ana", "slip", 1, "a slip of the pen")])
+    results = give_points(output, [EnteredPoints("ana", "slip", 1, "a slip of the pen")])
     row = next(row for r in results if r.student == "ana" for row in r.rows if row.name == "slip")
     assert row.points == 1
     assert row.comment.endswith("; points given by a person: a slip of the pen")
@@ -108,12 +108,12 @@ def test_an_edited_table_of_points_is_kept(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Given("max", "proof", 1), "expected one of ana, bob, eve, got 'max'"),
-        (Given("ana", "prove", 1), "expected one of proof, by_difference"),
-        (Given("ana", "proof", 5), "expected at most 4 for proof, got 5"),
+        (EnteredPoints("max", "proof", 1), "expected one of ana, bob, eve, got 'max'"),
+        (EnteredPoints("ana", "prove", 1), "expected one of proof, by_difference"),
+        (EnteredPoints("ana", "proof", 5), "expected at most 4 for proof, got 5"),
     ],
 )
-def test_points_of_no_answer(folder: Path, given: Given, message: str) -> None:
+def test_points_of_no_answer(folder: Path, given: EnteredPoints, message: str) -> None:
     """They are refused, with what was expected, and nothing is written."""
     output = graded(folder)
     before = (output / "to_read.csv").read_bytes()

@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.language.exercises import ExpressionQuestion, NumberQuestion
 from verify.grade import Unreadable, read_answer
 from verify.grade.plain_text import as_latex
-from verify.grade.questions import Given, mark_answer
+from verify.grade.questions import GivenAnswer, mark_answer
 
 eta, tau, sigma, M, q_1, zeta_1 = sp.symbols("eta tau sigma M q_1 zeta_1", positive=True)
 NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1, "zeta_1": zeta_1}
@@ -234,15 +234,15 @@ def test_a_new_line_is_no_command() -> None:
 def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
     """Where an exact fraction is asked for, and none stands in place of it."""
     question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(131347525, 2097152))
-    assert "right when rounded; an exact integer or fraction" in mark_answer(question, Given("62.63")).comment
-    assert "rounded" not in mark_answer(question, Given("61")).comment
+    assert "right when rounded; an exact integer or fraction" in mark_answer(question, GivenAnswer("62.63")).comment
+    assert "rounded" not in mark_answer(question, GivenAnswer("61")).comment
 
 
 def test_a_wrong_formula_is_wrong_at_two() -> None:
     """The letters are 2, 3, ..., in their order: x + y and x y are 5 and 6 there."""
     x, y = sp.symbols("x y", positive=True)
     question = ExpressionQuestion(name="product", title="", text="", points=1, solution=x * y, names={"x": x, "y": y})
-    found = mark_answer(question, Given("x + y"))
+    found = mark_answer(question, GivenAnswer("x + y"))
     assert re.search(r"x = 2, y = 3 your formula \w+ 5, .* 6$", found.comment)
 
 

@@ -15,7 +15,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation.problem import datasets
-from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet
 from fedtheory.language.registry import claims_of, find
 from verify.check import check
@@ -287,7 +287,7 @@ def test_data_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """For all runs of a process, also where keys of the problem are swept; another sweep reads its own file again."""
     read: list[Path] = []
 
-    def counted(path: Path, choice: Choice) -> DataSet:
+    def counted(path: Path, choice: ColumnChoice) -> DataSet:
         read.append(path)
         return read_columns(path, choice)
 

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import claims_of
 from verify.check import check
-from verify.check.together import Answer, RunsTogether
+from verify.check.together import CheckResult, RunsTogether
 from verify.instances import FAMILIES, families_for
 
 x, y, z = sp.symbols("x y z", real=True)
@@ -40,9 +40,9 @@ def _run(noise: int, clients: int = 2, rounds: int = 2) -> Run:
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=RATIONAL.number("1/8", "step")))
 
 
-def _alone(claim: Claim, run: Run) -> Answer:
+def _alone(claim: Claim, run: Run) -> CheckResult:
     found = check(claim, run)
-    return Answer(found.applicable, found.everywhere, found.holds, found.ratio)
+    return CheckResult(found.applicable, found.everywhere, found.holds, found.ratio)
 
 
 PLACES = {

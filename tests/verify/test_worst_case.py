@@ -29,7 +29,7 @@ from verify.cache import VARIABLE
 from verify.check import check
 from verify.instances.family import with_fedavg
 from verify.worst_case import Case, WorstCase, worst_case
-from verify.worst_case.solvers import SOLVERS, Answer
+from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.statement import statements
 from verify.worst_case.vocabulary import MEASURED, SCALES
 
@@ -248,11 +248,11 @@ def test_a_left_side_without_a_bound_is_said_to_be_unbounded() -> None:
 def test_solvers_that_fail_or_disagree_give_a_status_and_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """No number in silence."""
     monkeypatch.setenv(VARIABLE, "")
-    monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: Answer("failed"))
-    monkeypatch.setitem(SOLVERS, "SCS", lambda _: Answer("failed"))
+    monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: SolverAnswer("failed"))
+    monkeypatch.setitem(SOLVERS, "SCS", lambda _: SolverAnswer("failed"))
     assert worst_case(DRIFT, 2, 1).status == "failed"
-    monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: Answer("inaccurate", 1.0, 1.0))
-    monkeypatch.setitem(SOLVERS, "SCS", lambda _: Answer("optimal", 1.1, 1.1))
+    monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: SolverAnswer("inaccurate", 1.0, 1.0))
+    monkeypatch.setitem(SOLVERS, "SCS", lambda _: SolverAnswer("optimal", 1.1, 1.1))
     case = worst_case(DRIFT, 2, 1).cases[0]
     assert (case.status, case.worst_case, case.ratio) == ("inaccurate", None, None)
 
@@ -404,9 +404,9 @@ def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pyte
     monkeypatch.setenv(VARIABLE, "")
     found = worst_case(THEOREM, 2, 2)
 
-    def by_cvxpy(problem: Any, solver: str) -> Answer:
+    def by_cvxpy(problem: Any, solver: str) -> SolverAnswer:
         value = problem.solve(wrapper="cvxpy", verbose=0, solver=solver)
-        return Answer("optimal", value, value)
+        return SolverAnswer("optimal", value, value)
 
     monkeypatch.setattr("verify.worst_case._ask", by_cvxpy)
     alone = worst_case(THEOREM, 2, 2)

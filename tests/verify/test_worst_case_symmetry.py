@@ -13,20 +13,20 @@ import pytest
 from fedtheory.language.registry import find
 from verify.cache import VARIABLE
 from verify.worst_case import WorstCase, worst_case
-from verify.worst_case.one_round import Round
-from verify.worst_case.solvers import SOLVERS, Answer
+from verify.worst_case.one_round import NoiselessRound
+from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.symmetry import involution
 
 
-def small_round(clients: int = 2) -> Round:
+def small_round(clients: int = 2) -> NoiselessRound:
     """Two local steps of convex clients, from a start at distance one at most."""
     pytest.importorskip("PEPit")
-    round_ = Round(clients, 2, 0.25, convex=True, at_optimum=False)
+    round_ = NoiselessRound(clients, 2, 0.25, convex=True, at_optimum=False)
     round_.problem.add_constraint(round_.distance_sq(0) <= 1)
     return round_
 
 
-def sizes(round_: Round, asked: Any) -> tuple[int, ...]:
+def sizes(round_: NoiselessRound, asked: Any) -> tuple[int, ...]:
     """Those of the matrices of the program that asks for an expression."""
     from verify.worst_case.modelling import program_of
 
@@ -60,7 +60,7 @@ def _asking_for_matrices(count: int, claim_id: str, monkeypatch: pytest.MonkeyPa
     """The worst case where programs of several clients have so many matrices."""
     asked = []
 
-    def counted(problem: Any, solver: str) -> Answer:
+    def counted(problem: Any, solver: str) -> SolverAnswer:
         from verify.worst_case.modelling import program_of
 
         program = program_of(problem)

@@ -17,7 +17,7 @@ from fedtheory.language.setting import setting_line, supposed_in_words
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare
 from verify.check.ladders import ladders_of
-from verify.check.links import Link, condition_links
+from verify.check.links import CompiledRelation, condition_links
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _asked(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[Condition
     return [_condition(condition, link, run, nearby) for condition, link in links]
 
 
-def _condition(condition: Expr, link: Link, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
     """A condition on a run; claims that share it share what is found, unless nearby runs have a say."""
     if nearby:
         return _compared(condition, link, run, nearby)
@@ -107,7 +107,7 @@ def _condition(condition: Expr, link: Link, run: Run, nearby: Sequence[Run]) -> 
     return found
 
 
-def _compared(condition: Expr, link: Link, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+def _compared(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
     (at,) = compare([link], _as_a_whole, run, nearby)
     return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs))
 

@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.language.evaluation import SiteOfRuns
 from verify.check.decision import HOLDS, decide_by_values
-from verify.check.links import Link
+from verify.check.links import CompiledRelation
 from verify.check.sides import Values, existing_entries, values_at
 
 Rows = tuple[int, ...]
@@ -21,7 +21,7 @@ _NONE = HOLDS + 1
 """For entries that a run has not: no decision is better."""
 
 
-def by_run(link: Link, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
+def by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
     """Both sides of a link and whether it holds, run by run; those with fewer entries are filled up."""
     parts = [_entries(link, site) for site in sites]
     owner, *sides = map(np.concatenate, zip(*parts, strict=True))
@@ -33,7 +33,7 @@ def by_run(link: Link, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
     return values.taken(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
 
 
-def _entries(link: Link, site: SiteOfRuns) -> tuple[Array, ...]:
+def _entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:
     """For each entry of the arrays at a site the number of its run, and the sides there."""
     lead = site.owners.reshape(-1, *[1] * (len(site.axes) - 1))
     each = np.broadcast_arrays(lead, *values_at(link, site))

@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Relation
 from fedtheory.language.evaluation import Site
 from verify.check.decision import FAILS, HOLDS, OPEN, decide
-from verify.check.links import Link
+from verify.check.links import CompiledRelation
 from verify.check.sides import Place, Sides, Term, Values, sides_of
 
 
@@ -23,7 +23,7 @@ from verify.check.sides import Place, Sides, Term, Values, sides_of
 class Comparison:
     """The two sides of a relation where it is tightest, or where it is violated most."""
 
-    link: Link
+    link: CompiledRelation
     lhs: Number
     rhs: Number
     holds: bool | None
@@ -60,7 +60,7 @@ class Comparison:
 
 
 def compare(
-    links: Sequence[Link], sites_of: Callable[[Run], Iterable[Site]], run: Run, nearby: Sequence[Run] = ()
+    links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run, nearby: Sequence[Run] = ()
 ) -> list[Comparison]:
     """Every link over all sites of a run, each reported at its worst place: a violation, else where it is tightest.
 
@@ -80,7 +80,7 @@ def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     return Comparison(sides.link, lhs, rhs, holds, ratio, sides.place(worst))
 
 
-def ratio_of(link: Link, lhs: Number, rhs: Number) -> Number | None:
+def ratio_of(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
     """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
     smaller, larger = link.relation.in_order(lhs, rhs)
     return plain(smaller / larger) if link.relation.operator != "==" and larger > 0 else None

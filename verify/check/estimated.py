@@ -19,7 +19,7 @@ from fedtheory.engine.sampling import estimate_of
 from fedtheory.language.evaluation import Site
 from verify.check.comparison import tightest_places
 from verify.check.decision import decide
-from verify.check.links import Link
+from verify.check.links import CompiledRelation
 from verify.check.outcome import Estimate, FinalDecision
 from verify.check.sides import Sides, sides_of
 
@@ -32,7 +32,9 @@ class Estimated:
     final_decision: FinalDecision
 
 
-def estimated(links: Sequence[Link], sites_of: Callable[[Run], Iterable[Site]], run: Run) -> Estimated | None:
+def estimated(
+    links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run
+) -> Estimated | None:
     """The relation that the replicas of a run support least; None where nothing that the claim compares is random."""
     own, *groups = (sides_of(links, partial(sites_of, each)) for each in (run, *run.groups))
     found = [_estimated(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]

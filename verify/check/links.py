@@ -18,7 +18,7 @@ from fedtheory.language.quantities import Notion, Quantity
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class CompiledRelation:
     """A relation of a claim, compiled."""
 
     relation: Relation
@@ -52,24 +52,24 @@ _DIGITS, _CLEARLY = 30, 1e-9
 
 
 @cache
-def links_of(claim: Claim) -> list[Link]:
+def links_of(claim: Claim) -> list[CompiledRelation]:
     """The relations of a claim, ready for runs; `InputError` where a side is outside the language."""
     return [_link(claim, relation, claim.place) for relation in claim.relations]
 
 
 @cache
-def condition_links(claim: Claim) -> list[Link]:
+def condition_links(claim: Claim) -> list[CompiledRelation]:
     """The conditions of a claim, ready for runs; claims that share a condition share its link."""
     return [_shared(claim, condition) for condition in claim.conditions]
 
 
-def _shared(claim: Claim, condition: Expr) -> Link:
+def _shared(claim: Claim, condition: Expr) -> CompiledRelation:
     link = _link(claim, _as_relation(claim, condition), "run")
     meaning = tuple(claim.notation[symbol] for symbol in sorted(condition.free_symbols, key=str))
     return _LINKS.setdefault((condition, meaning), link)
 
 
-_LINKS: dict[tuple[Expr, tuple[Notion, ...]], Link] = {}
+_LINKS: dict[tuple[Expr, tuple[Notion, ...]], CompiledRelation] = {}
 
 
 def _as_relation(claim: Claim, condition: Expr) -> Relation:
@@ -79,8 +79,10 @@ def _as_relation(claim: Claim, condition: Expr) -> Relation:
     return Relation(condition.lhs, condition.rel_op, condition.rhs)
 
 
-def _link(claim: Claim, relation: Relation, place: str) -> Link:
-    return Link(relation, compile_side(claim, relation.left, place), compile_side(claim, relation.right, place))
+def _link(claim: Claim, relation: Relation, place: str) -> CompiledRelation:
+    return CompiledRelation(
+        relation, compile_side(claim, relation.left, place), compile_side(claim, relation.right, place)
+    )
 
 
 def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Notion] | None = None) -> Compiled:

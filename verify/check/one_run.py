@@ -22,7 +22,7 @@ from verify.check.applicability import applicability, exclusion_of, reason_of
 from verify.check.comparison import compare
 from verify.check.dependencies import in_relations
 from verify.check.estimated import estimated
-from verify.check.links import Link, links_of
+from verify.check.links import CompiledRelation, links_of
 from verify.check.outcome import Check
 from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend
@@ -104,7 +104,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     return _with_interval(found, links, run) if run.is_estimated else found
 
 
-def _with_interval(found: Check, links: Sequence[Link], run: Run) -> Check:
+def _with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
     """A check on a run whose expectations are averages over replicas: the interval decides, and refutes nothing."""
     seen = estimated(links, partial(stacked_sites, found.claim), run)
     return found if seen is None else replace(found, final_decision=seen.final_decision, estimate=seen.left)

@@ -17,7 +17,7 @@ from fedtheory.arithmetic.enclosures import all_plain, bare, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
 from fedtheory.language.typesetting import latex
-from verify.check.links import Link
+from verify.check.links import CompiledRelation
 
 _KEPT_SITES = 8
 
@@ -56,7 +56,7 @@ class Place:
 class Values:
     """Both sides of a link, and the scale of their rounding errors, as arrays of one shape."""
 
-    def __init__(self, link: Link, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
+    def __init__(self, link: CompiledRelation, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
         self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
         self.slack: Array = all_plain(link.slack(lhs, rhs))
 
@@ -82,7 +82,7 @@ class Values:
 class Sides(Values):
     """The same over all places of a run, one entry for each."""
 
-    def __init__(self, link: Link, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
+    def __init__(self, link: CompiledRelation, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
         super().__init__(link, *map(_joined, zip(*(part.values for part in parts), strict=True)))
         self._site, self._parts = site, parts
 
@@ -105,7 +105,7 @@ def _joined(parts: Sequence[Array]) -> Array:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def sides_of(links: Sequence[Link], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
+def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
     """The sides of each link over all sites; `sites` gives them anew at each call."""
     visited = iter(sites())
     # A site of a large run is large: only the first ones are kept.
@@ -128,14 +128,14 @@ class _Part:
     values: tuple[Array, ...]
 
 
-def _part(link: Link, site: Site) -> _Part:
+def _part(link: CompiledRelation, site: Site) -> _Part:
     values = _alike(values_at(link, site), len(site.axes))
     existing = existing_entries(site, values[0])
     flat = [each.ravel() for each in values]
     return _Part(values[0].shape, existing, tuple(flat if existing is None else (each[existing] for each in flat)))
 
 
-def values_at(link: Link, site: Site) -> list[Array]:
+def values_at(link: CompiledRelation, site: Site) -> list[Array]:
     """Left side and right side at a site, and the scale of floats."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
     if left_scale is not None and right_scale is not None:

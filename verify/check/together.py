@@ -28,12 +28,12 @@ from verify.check.outcome import is_everywhere
 from verify.check.sides import Values
 from verify.check.whole_runs import WholeRuns
 
-ProofReport = dict[int, "Answer | None"]
+ProofReport = dict[int, "CheckResult | None"]
 """Answers for runs by their numbers; None for those that are to be checked alone."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckResult:
     """Result of checking a claim on a run."""
 
     applicable: bool
@@ -53,7 +53,7 @@ class RunsTogether:
         self.runs = runs
         self._whole = WholeRuns(runs)
 
-    def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, Answer]]:
+    def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
         """The answers of each claim for runs, by their numbers; those that are left out are to be checked alone."""
         asked = filter(_is_evaluated_together, claims) if self._are_comparable else ()
         told = {claim: dict(self._excluded(claim)) for claim in asked}
@@ -84,13 +84,13 @@ class RunsTogether:
     def _rest_of(self, told: ProofReport) -> Rows:
         return tuple(row for row in range(len(self.runs)) if row not in told)
 
-    def _excluded(self, claim: Claim) -> Iterator[tuple[int, Answer | None]]:
+    def _excluded(self, claim: Claim) -> Iterator[tuple[int, CheckResult | None]]:
         """Runs that a premise excludes, or that do not answer whether one does."""
         assumed = premises(claim)
         for row, run in enumerate(self.runs):
             try:
                 if failed := failures_among(assumed, run):
-                    yield row, Answer(False, excluded=failed[0].name)
+                    yield row, CheckResult(False, excluded=failed[0].name)
             except FedtheoryError:
                 yield row, None
 
@@ -118,7 +118,7 @@ class RunsTogether:
             decided = self._whole.conditions(claim, alike)
             worst, names = decided.min(axis=0), [claim.in_words(claim.conditions[n]) for n in decided.argmin(axis=0)]
             failed = ((row, name) for row, each, name in zip(alike, worst, names, strict=True) if each == FAILS)
-            told |= {row: Answer(False, excluded=name) for row, name in failed}
+            told |= {row: CheckResult(False, excluded=name) for row, name in failed}
             for row in (row for row, each in zip(alike, worst, strict=True) if each == HOLDS):
                 del told[row]
         return told
@@ -144,13 +144,13 @@ def _is_evaluated_together(claim: Claim) -> bool:
     return claim.rate is None and bool(claim.relations)
 
 
-def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> Answer | None:
+def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> CheckResult | None:
     """The answer of a run from what is worst of each relation there; None where one is left open."""
     if any(decided == OPEN for decided, _ in worst):
         return None
     decided, ratio = min(worst, key=_least_first)
     try:
-        return Answer(True, is_everywhere(regions(claim, run)), decided == HOLDS, ratio)
+        return CheckResult(True, is_everywhere(regions(claim, run)), decided == HOLDS, ratio)
     except FedtheoryError:
         return None
 

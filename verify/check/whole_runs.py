@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import SiteOfRuns, choices_of
 from verify.check.by_run import Decided, Rows, by_run
 from verify.check.dependencies import Dependencies, in_conditions, in_relations
-from verify.check.links import Link, condition_links, links_of
+from verify.check.links import CompiledRelation, condition_links, links_of
 
 
 class WholeRuns:
@@ -52,7 +52,7 @@ class WholeRuns:
         return self._sites[key]
 
 
-def _condition(link: Link, site: SiteOfRuns, runs: int) -> Array:
+def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
     """Whether a condition holds, run by run; claims that share it share what is found."""
     if link not in site.constants:
         _, decided = by_run(link, [site], runs)

@@ -12,7 +12,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
 from verify.check.applicability import conditions_hold
-from verify.check.links import Link, condition_links
+from verify.check.links import CompiledRelation, condition_links
 from verify.falsify.local import with_steps_times
 from verify.falsify.tables import NO_RUN
 
@@ -39,7 +39,7 @@ def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
     return None
 
 
-def factor_of_equality(link: Link, run: Run) -> fmpq | None:
+def factor_of_equality(link: CompiledRelation, run: Run) -> fmpq | None:
     """The positive factor of the step sizes with which both sides are equal; None where no rational is found.
 
     Sides that are linear in a small power of the step size are: `eta == 2/(mu + L)`, `1/eta == 4*L`.
@@ -64,7 +64,7 @@ def _solutions(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
             yield factor
 
 
-def _gap(link: Link, run: Run) -> fmpq | None:
+def _gap(link: CompiledRelation, run: Run) -> fmpq | None:
     """The difference of two sides that are single rationals; None where they are not, or have no value."""
     site = whole_run(run)
     with suppress(*NO_RUN):

@@ -15,7 +15,7 @@ from verify.check.applicability import conditions_hold
 from verify.falsify.knobs import Knob, knob_named, knobs_of
 from verify.falsify.rounding import factor_of, simplest_between
 from verify.falsify.score import NOTHING
-from verify.falsify.search_state import Place
+from verify.falsify.search_state import SearchPoint
 from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scaled
 
 Look = Callable[[Table], float]
@@ -42,11 +42,11 @@ def without(table: Table, names: Sequence[str]) -> Table:
     return table
 
 
-class Climb:
+class LocalClimb:
     """Moves that are kept where the score rises, with a bounded number of looks."""
 
     def __init__(
-        self, claim: Claim, look: Look, at: Place, looks: int, structure: Structure, *, gain: float = 1e-9
+        self, claim: Claim, look: Look, at: SearchPoint, looks: int, structure: Structure, *, gain: float = 1e-9
     ) -> None:
         self._claim, self._look, self.at, self.left, self._structure = claim, look, at, looks, structure
         self._gain = gain
@@ -62,7 +62,7 @@ class Climb:
             reached, table = (NOTHING, table) if repaired is None else (self._look(repaired), repaired)
         if reached <= self.at.score + self._gain:
             return False
-        self.at = Place(table, reached)
+        self.at = SearchPoint(table, reached)
         return True
 
     def over_units(self) -> None:

@@ -11,7 +11,7 @@ from verify.falsify.knobs import Knob, knobs_of
 from verify.falsify.local import turned, within_conditions
 from verify.falsify.rounding import factor_of
 from verify.falsify.score import NOTHING
-from verify.falsify.search_state import Place, SearchState
+from verify.falsify.search_state import SearchPoint, SearchState
 from verify.falsify.tables import Table
 
 _MOST_KNOBS = 8
@@ -20,7 +20,7 @@ _WORST = 1e3
 """What a run costs of which the claim says nothing."""
 
 
-def polish(hunt: SearchState, place: Place, generator: np.random.Generator) -> None:
+def polish(hunt: SearchState, place: SearchPoint, generator: np.random.Generator) -> None:
     """Turn some knobs of a run together, for the largest score."""
     from scipy.optimize import minimize
 
@@ -33,7 +33,7 @@ def polish(hunt: SearchState, place: Place, generator: np.random.Generator) -> N
         table = _all_turned(hunt, place.table, chosen, exponents)
         reached = NOTHING if table is None else hunt.look(table)
         if table is not None and reached > best.score:
-            best = Place(table, reached)
+            best = SearchPoint(table, reached)
         return _WORST if reached == NOTHING else -reached
 
     origin: Any = np.zeros(len(chosen))

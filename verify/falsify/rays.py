@@ -22,7 +22,7 @@ from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_
 from verify.falsify.knobs import knob_named, knobs_of
 from verify.falsify.local import turned, without
 from verify.falsify.score import NOTHING
-from verify.falsify.search_state import MOST_ITERATES, NEAR, Place, Reach, SearchState
+from verify.falsify.search_state import MOST_ITERATES, NEAR, Reach, SearchPoint, SearchState
 from verify.falsify.tables import Table, all_steps, changed, clients, features, get, with_clients
 
 _SCALED = (
@@ -60,16 +60,16 @@ _FEW_CLIENTS, _MOST_CLIENTS = 8, 512
 
 
 @dataclass(frozen=True)
-class Point:
+class ScaledRun:
     """A run with its aspects multiplied by powers of two."""
 
     base: Table
     powers: Mapping[str, int] = field(default_factory=dict)
 
-    def moved(self, step: Mapping[str, int]) -> Point:
+    def moved(self, step: Mapping[str, int]) -> ScaledRun:
         """The point so many powers of two further."""
         names = (*self.powers, *(name for name in step if name not in self.powers))
-        return Point(self.base, {name: self.powers.get(name, 0) + step.get(name, 0) for name in names})
+        return ScaledRun(self.base, {name: self.powers.get(name, 0) + step.get(name, 0) for name in names})
 
     def table(self) -> Table | None:
         """The run; None where there is none."""
@@ -127,7 +127,7 @@ def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
 
     First against all terms together, then against each one.
     """
-    wholes = [(Point(table), reading) for table in starts if (reading := reader.read(table)) is not None]
+    wholes = [(ScaledRun(table), reading) for table in starts if (reading := reader.read(table)) is not None]
     corners = [_corner(reader, *whole, count) for count in (1, 2) for whole in wholes]
     places = [*(corner for found in corners for corner in found), *wholes]
     rays = (
@@ -136,14 +136,14 @@ def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
     yield from (ray for _, ray in sorted(rays, key=lambda numbered: numbered[0] > 0))
 
 
-def _corner(reader: Reader, point: Point, whole: Reading, count: int) -> Iterator[tuple[Point, Reading]]:
+def _corner(reader: Reader, point: ScaledRun, whole: Reading, count: int) -> Iterator[tuple[ScaledRun, Reading]]:
     """The run with so many of its causes, where the smaller side is there by them."""
     present = [knob.name for knob in knobs_of(point.base) if knob.name in _SOURCES]
     for kept in combinations(present, count) if count < len(present) else ():
         left = without(point.base, [name for name in present if name not in kept])
         reading = reader.read(left)
         if reading is not None and reading.smaller > whole.smaller - _VANISHED:
-            yield Point(left), reading
+            yield ScaledRun(left), reading
 
 
 def _burdens(terms: Array) -> Iterator[Array]:
@@ -157,16 +157,16 @@ def _burdens(terms: Array) -> Iterator[Array]:
 class Ray:
     """A way on which the smaller side gains on terms, some of them with burdens that make them count for more."""
 
-    def __init__(self, reader: Reader, at: Point, reading: Reading, burdens: Array) -> None:
+    def __init__(self, reader: Reader, at: ScaledRun, reading: Reading, burdens: Array) -> None:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
-    def followed(self, hunt: SearchState, until: float) -> Place | None:
+    def followed(self, hunt: SearchState, until: float) -> SearchPoint | None:
         """Where it leads: it is followed for as long as the smaller side gains."""
         for _ in range(_LONGEST):
             if hunt.seconds > until or not self._goes_on(hunt):
                 break
         reached = hunt.look(self._run)
-        return None if reached == NOTHING else Place(self._run, reached)
+        return None if reached == NOTHING else SearchPoint(self._run, reached)
 
     @property
     def lead(self) -> float:
@@ -196,7 +196,7 @@ class Ray:
         sizes = {name: found for name, found in exponents.items() if name not in _COUNTED}
         return any(self._moves(hunt, self._ahead(some, hunt.reach.steps)) for some in (exponents, sizes))
 
-    def _moves(self, hunt: SearchState, points: Iterable[Point]) -> bool:
+    def _moves(self, hunt: SearchState, points: Iterable[ScaledRun]) -> bool:
         """Whether one of the points leads further; the best one is taken."""
         best, lead = None, self._reading.lead(self._burdens) + _GAIN
         for point in points:
@@ -207,7 +207,7 @@ class Ray:
             self._at, self._reading = best
         return best is not None
 
-    def _allowed(self, hunt: SearchState, point: Point) -> tuple[Point, Reading] | None:
+    def _allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Reading] | None:
         """The point, with smaller steps where the conditions ask for them, and what the run there says."""
         for way in (point, *_shorter(point)):
             reading = self._read(hunt, way)
@@ -215,7 +215,7 @@ class Ray:
                 return way, reading
         return None
 
-    def _read(self, hunt: SearchState, point: Point) -> Reading | None:
+    def _read(self, hunt: SearchState, point: ScaledRun) -> Reading | None:
         """What a run says; one that may violate the claim is looked at."""
         hunt.tick()
         table = point.table()
@@ -238,7 +238,7 @@ class Ray:
                 found[name] = self._reading.exponents(reading, powers)
         return found
 
-    def _ahead(self, exponents: Mapping[str, Reading], longest: int) -> Iterator[Point]:
+    def _ahead(self, exponents: Mapping[str, Reading], longest: int) -> Iterator[ScaledRun]:
         """Points in the best direction, first far away, with at most so many local steps."""
         names, tried = list(exponents), set[tuple[int, ...]]()
         for box in _BOXES if names else ():
@@ -248,7 +248,7 @@ class Ray:
                 tried.add(tuple(step))
                 yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
 
-    def _beside(self, count: int) -> Iterator[Point]:
+    def _beside(self, count: int) -> Iterator[ScaledRun]:
         """The points next to where it ended: so many aspects doubled or halved."""
         for names in combinations(_aspects(self._run), count):
             for powers in product((1, -1), repeat=count):
@@ -261,7 +261,7 @@ class Ray:
         return table
 
 
-def _shorter(point: Point) -> Iterator[Point]:
+def _shorter(point: ScaledRun) -> Iterator[ScaledRun]:
     """The point with ever smaller steps: conditions bend, and a way that was allowed at first leads out of them."""
     return (point.moved({"local step size": -power}) for power in (1, 2, 4))
 
@@ -270,7 +270,7 @@ def _aspects(table: Table) -> list[str]:
     return [*(knob.name for knob in knobs_of(table) if knob.name in _SCALED), *_COUNTED]
 
 
-def _room(at: Point, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
+def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
     """What a step may change: counts stay at least one, and runs within reach."""
     low, high = np.full(len(names), -box), np.full(len(names), box)
     for place, name in enumerate(names):

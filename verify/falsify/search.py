@@ -18,12 +18,12 @@ from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.effort import worked
 from verify.falsify.generation import KINDS, bases_of, made
-from verify.falsify.local import Climb, at_the_edge, without
+from verify.falsify.local import LocalClimb, at_the_edge, without
 from verify.falsify.mixed import mixed
 from verify.falsify.polish import polish
 from verify.falsify.rays import along_rays
 from verify.falsify.score import NOTHING
-from verify.falsify.search_state import AROUND, FAR, NEAR, Place, SearchDone, SearchState
+from verify.falsify.search_state import AROUND, FAR, NEAR, SearchDone, SearchPoint, SearchState
 from verify.falsify.starts import own_size, setting, starts
 from verify.falsify.structure import other_shapes, variants
 from verify.falsify.tables import Table, get
@@ -164,7 +164,7 @@ def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None
             hunt.look(at_edge)
 
 
-def _waiting(place: Place) -> tuple[bool, float]:
+def _waiting(place: SearchPoint) -> tuple[bool, float]:
     """Long horizons take no time where noise is the same everywhere; among these runs the best one."""
     return get(place.table, "problem.batch") is not None, -place.score
 
@@ -203,7 +203,7 @@ def _go_far(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.G
         return
     moved, hunt.reach, hunt.moved = hunt.moved, FAR, None
     table = without(start.table, left_out)
-    _uphill(Climb(hunt.claim, hunt.look, Place(table, hunt.look(table)), _LONG, other_shapes), generator)
+    _uphill(LocalClimb(hunt.claim, hunt.look, SearchPoint(table, hunt.look(table)), _LONG, other_shapes), generator)
     hunt.reach, hunt.moved = NEAR, moved
 
 
@@ -221,7 +221,7 @@ def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
     return hunt.looked > before
 
 
-def _chosen(hunt: SearchState, generator: np.random.Generator) -> Place | None:
+def _chosen(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | None:
     """The best new starting point, another one, or what an earlier local search has reached."""
     kind = int(generator.integers(4))
     if hunt.fresh and (kind < 3 or not hunt.reached):
@@ -231,25 +231,25 @@ def _chosen(hunt: SearchState, generator: np.random.Generator) -> Place | None:
     return hunt.reached[0 if kind < 2 else int(generator.integers(len(hunt.reached)))]
 
 
-def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> Place | None:
+def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> SearchPoint | None:
     """A local search from a starting point, and where it ends; None where there is nothing to start from."""
     start = _chosen(hunt, generator)
     if start is None:
         return None
     hunt.moved = _other_view(hunt.claim, generator)
     if hunt.moved is not None:
-        start = Place(start.table, hunt.look(start.table))
+        start = SearchPoint(start.table, hunt.look(start.table))
     reduced = _reduced(hunt, start, generator)
     if reduced is None:
-        climb = Climb(hunt.claim, hunt.look, start, looks, variants)
+        climb = LocalClimb(hunt.claim, hunt.look, start, looks, variants)
     else:
-        climb = Climb(hunt.claim, hunt.look, reduced, looks, other_shapes)
+        climb = LocalClimb(hunt.claim, hunt.look, reduced, looks, other_shapes)
     _uphill(climb, generator)
     hunt.keep(climb.at)
     return climb.at
 
 
-def _uphill(climb: Climb, generator: np.random.Generator) -> None:
+def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
     """Moves of all kinds, until the looks of a local search are used up."""
     climb.over_units()
     climb.over_knobs((4, 2), generator)
@@ -269,7 +269,7 @@ def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 
-def _reduced(hunt: SearchState, start: Place, generator: np.random.Generator) -> Place | None:
+def _reduced(hunt: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
     """Half of the time a run without some aspects, whatever that does to its score: each is a valley of its own.
 
     A bound that loses its term for the noise fails where the start is the
@@ -280,4 +280,4 @@ def _reduced(hunt: SearchState, start: Place, generator: np.random.Generator) ->
         return None
     table = without(start.table, _ASPECTS[number])
     reached = hunt.look(table)
-    return None if reached == NOTHING else Place(table, reached)
+    return None if reached == NOTHING else SearchPoint(table, reached)

@@ -81,7 +81,7 @@ _MARGIN = 0.01
 
 
 @dataclass(frozen=True)
-class Place:
+class SearchPoint:
     """Where a search is: a run and its score."""
 
     table: Table
@@ -89,7 +89,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Candidate(Place):
+class Candidate(SearchPoint):
     """A run and what the claim says of it."""
 
     found: Check
@@ -112,9 +112,9 @@ class SearchState:
         """The largest score of a run on which the claim holds."""
         self.left_open = 0
         """Runs that look like violations in floats and that nothing decides: too long for exact arithmetic."""
-        self.fresh: list[Place] = []
+        self.fresh: list[SearchPoint] = []
         """The best runs of families from which no local search has started, the best one first."""
-        self.reached: list[Place] = []
+        self.reached: list[SearchPoint] = []
         """The best results of local searches, the best one first."""
         self.setting: set[str] = set()
         """The features of the runs on which the claim is tried; a run with others is outside what it is about."""
@@ -165,11 +165,11 @@ class SearchState:
         table = working_table(run)
         if not features(table) <= self.setting:
             return
-        place = Place(table, self._record(table, found))
+        place = SearchPoint(table, self._record(table, found))
         if place.score > NOTHING and self.is_within_reach(table):
             self.fresh = _best_of([*self.fresh, place])
 
-    def keep(self, place: Place) -> None:
+    def keep(self, place: SearchPoint) -> None:
         """Keep the result of a local search for the largest ratio, to go on from it later."""
         if self.moved is not None:
             return
@@ -267,7 +267,7 @@ def movement(table: Table) -> float:
     return plain_float(max(step_sizes) * curvature * all_steps(table))
 
 
-def _best_of(places: list[Place]) -> list[Place]:
+def _best_of(places: list[SearchPoint]) -> list[SearchPoint]:
     return sorted(places, key=lambda place: -place.score)[:_POOL]
 
 

@@ -17,7 +17,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.check.together import Answer, RunsTogether
+from verify.check.together import CheckResult, RunsTogether
 from verify.falsify.generation import kind_of
 from verify.falsify.tables import Table, get
 from verify.grade.counterexample import confirm, work_of
@@ -26,7 +26,7 @@ from verify.instances import FAMILIES, complexity, families_for
 
 _QUOTA = 8
 """Small runs of each kind."""
-_UNDECIDED = Answer(True)
+_UNDECIDED = CheckResult(True)
 _ALONE = 20_000
 """Such multiplications up to which a rung is checked alone where floats leave it open together with others."""
 _SHORT = 2_000
@@ -95,7 +95,7 @@ class Battery:
         applicable = [run for run, found in small if found.applicable]
         return Battery(applicable, [table for table in self.long if is_allowed(claim, table)])
 
-    def _long_answers(self, claim: Claim) -> Iterator[Answer]:
+    def _long_answers(self, claim: Claim) -> Iterator[CheckResult]:
         """What a claim says of the ladders, on which its conditions are known to hold."""
         unconditional = replace(claim, conditions=())
         told = self._floats.answers([unconditional]).get(unconditional, {})
@@ -106,19 +106,19 @@ class Battery:
                 yield told.get(row, _UNDECIDED)
 
 
-def _answers(runs: RunsTogether, claim: Claim) -> Iterator[Answer]:
+def _answers(runs: RunsTogether, claim: Claim) -> Iterator[CheckResult]:
     together = runs.answers([claim]).get(claim, {})
     for row, run in enumerate(runs.runs):
         yield together[row] if row in together else _answer_alone(claim, run)
 
 
-def _answer_alone(claim: Claim, run: Run) -> Answer:
+def _answer_alone(claim: Claim, run: Run) -> CheckResult:
     try:
         found = check(claim, run)
     except LookupError:
         # A quantity may ask for what a run does not have, such as a second client.
-        return Answer(False)
-    return Answer(found.applicable, found.everywhere, found.holds, found.ratio)
+        return CheckResult(False)
+    return CheckResult(found.applicable, found.everywhere, found.holds, found.ratio)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from verify.grade.marking import Result, Row
+from verify.grade.marking import AnswerRow, Result
 from verify.grade.notebooks import counted_points
 
 STYLE = """
@@ -35,17 +35,17 @@ def feedback_page(result: Result) -> str:
     )
 
 
-def run_text(row: Row, name: str = RUN_FILE) -> str:
+def run_text(row: AnswerRow, name: str = RUN_FILE) -> str:
     """The run file of a refuted answer, with the command that shows the violation at its head."""
     return f"# {command(row, name)}\n{row.run_file}" if row.relation else row.run_file or ""
 
 
-def command(row: Row, name: str = RUN_FILE) -> str:
+def command(row: AnswerRow, name: str = RUN_FILE) -> str:
     """The command that shows both sides of an answer on the run that refutes it."""
     return f'fedtheory check "{row.relation}" {name}'
 
 
-def _section(row: Row) -> str:
+def _section(row: AnswerRow) -> str:
     points = "to be read" if row.points is None else f"{row.points:g}"
     name = f"<code>{escape(row.name)}</code>"
     return (
@@ -54,12 +54,12 @@ def _section(row: Row) -> str:
     )
 
 
-def question_part(row: Row) -> str:
+def question_part(row: AnswerRow) -> str:
     """The question, typeset; empty where it is not known."""
     return f'<div class="question">{_typeset(row.question)}</div>\n' if row.question else ""
 
 
-def _answer(row: Row) -> str:
+def _answer(row: AnswerRow) -> str:
     """The answer as it was handed in, and as it was read where that differs."""
     if not row.answer:
         return ""
@@ -68,7 +68,7 @@ def _answer(row: Row) -> str:
     return given + ("" if is_same else f"<dt>Read as</dt><dd><code>{escape(row.read)}</code></dd>")
 
 
-def _run(row: Row) -> str:
+def _run(row: AnswerRow) -> str:
     if row.run_file is None:
         return ""
     run = f"<p>The run that violates your bound:</p>\n<pre>{escape(row.run_file)}</pre>\n"

@@ -12,7 +12,7 @@ from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
 from verify.grade.confinement import Launch, NoSandbox, find_launch
 from verify.grade.handed_in import HandedIn, handed_in, labels
-from verify.grade.marking import Result, Row, mark_submission, result_of
+from verify.grade.marking import AnswerRow, Result, mark_submission, result_of
 from verify.grade.submission import digest
 from verify.grade.written import entered, write_all
 from verify.processes import as_finished
@@ -123,7 +123,9 @@ def _graded(task: Task) -> Result:
         return mark_submission(assignment, copy, submission, task.launch)
     except Exception as error:
         # Whatever it is, it must not cost the others their grades.
-        rows = (Row(q.name, q.title, None, q.points, "a person has to look at this answer") for q in copy.questions)
+        rows = (
+            AnswerRow(q.name, q.title, None, q.points, "a person has to look at this answer") for q in copy.questions
+        )
         troubles = (f"marking failed: {type(error).__name__}",)
         return Result(student, assignment.id, tuple(rows), troubles, assignment.title)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fedtheory.errors import InputError
-from verify.grade.marking import Result, Row
+from verify.grade.marking import AnswerRow, Result
 
 FILE = "to_read.csv"
 """One line for each answer that a person reads; also where a person enters points."""
@@ -21,7 +21,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Given:
+class EnteredPoints:
     """The points of one answer, as a person enters them."""
 
     student: str
@@ -34,7 +34,7 @@ class Given:
     """Where it was entered, for messages."""
 
 
-def read_given(file: Path) -> list[Given]:
+def read_given(file: Path) -> list[EnteredPoints]:
     """The lines of a csv file in which points are entered; `InputError`, with the line, for what is no number."""
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines(keepends=True)
@@ -50,13 +50,15 @@ def read_given(file: Path) -> list[Given]:
     return [_entry(row, f"{file}, line {table.line_num}") for row in table if (row["points"] or "").strip()]
 
 
-def matched(given: Iterable[Given], results: Sequence[Result]) -> dict[Key, Given]:
+def matched(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[Key, EnteredPoints]:
     """Each entry with the answer that it is about; `InputError` where there is none, several, or too many points."""
     rows = {(r.student, r.assignment, row.name): row for r in results for row in r.rows}
     return {_key(entry, rows): entry for entry in given}
 
 
-def parted(given: Iterable[Given], results: Sequence[Result]) -> tuple[dict[Key, Given], list[Given]]:
+def parted(
+    given: Iterable[EnteredPoints], results: Sequence[Result]
+) -> tuple[dict[Key, EnteredPoints], list[EnteredPoints]]:
     """The entries about answers that are there, and those about answers that are not, which are kept."""
     there = {(r.student, row.name) for r in results for row in r.rows}
     entries = list(given)
@@ -64,13 +66,15 @@ def parted(given: Iterable[Given], results: Sequence[Result]) -> tuple[dict[Key,
     return known, [entry for entry in entries if (entry.student, entry.question) not in there]
 
 
-def with_given(result: Result, given: Mapping[Key, Given]) -> Result:
+def with_given(result: Result, given: Mapping[Key, EnteredPoints]) -> Result:
     """A result with the points that a person gives to its answers."""
     rows = [_with_points(row, given.get((result.student, result.assignment, row.name))) for row in result.rows]
     return replace(result, rows=tuple(rows))
 
 
-def write_to_read(results: Sequence[Result], given: Mapping[Key, Given], others: Iterable[Given], path: Path) -> None:
+def write_to_read(
+    results: Sequence[Result], given: Mapping[Key, EnteredPoints], others: Iterable[EnteredPoints], path: Path
+) -> None:
     """All answers that the machine leaves to a person, or to which a person gives points, with what is entered.
 
     `others` are entries about answers that are not there at present, so that no work of a person is lost.
@@ -106,9 +110,9 @@ def points_of(text: str, place: str = "") -> float:
     return points
 
 
-def _entry(row: Mapping[str, str | None], place: str) -> Given:
+def _entry(row: Mapping[str, str | None], place: str) -> EnteredPoints:
     texts = {name: _text(row.get(name)) for name in ("student", "question", "note", "assignment")}
-    return Given(points=points_of(row["points"] or "", place), place=place, **texts)
+    return EnteredPoints(points=points_of(row["points"] or "", place), place=place, **texts)
 
 
 def _text(cell: str | None) -> str:
@@ -116,7 +120,7 @@ def _text(cell: str | None) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 
-def _key(entry: Given, rows: Mapping[Key, Row]) -> Key:
+def _key(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> Key:
     fitting = [
         key for key in rows if (key[0], key[2]) == (entry.student, entry.question) and entry.assignment in ("", key[1])
     ]
@@ -133,7 +137,7 @@ def _key(entry: Given, rows: Mapping[Key, Row]) -> Key:
     return fitting[0]
 
 
-def _unknown(entry: Given, rows: Mapping[Key, Row]) -> tuple[str, str]:
+def _unknown(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> tuple[str, str]:
     students = dict.fromkeys(student for student, _, _ in rows)
     if entry.student not in students:
         return "student", f"expected one of {', '.join(students) or 'no student'}, got {entry.student!r}"
@@ -141,7 +145,7 @@ def _unknown(entry: Given, rows: Mapping[Key, Row]) -> tuple[str, str]:
     return "question", f"expected one of {', '.join(questions)}, got {entry.question!r}"
 
 
-def _with_points(row: Row, entry: Given | None) -> Row:
+def _with_points(row: AnswerRow, entry: EnteredPoints | None) -> AnswerRow:
     if entry is None:
         return row
     by = f"points given by a person{f': {entry.note}' if entry.note else ''}"

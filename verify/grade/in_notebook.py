@@ -13,7 +13,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import ExpressionQuestion, ManualQuestion, Question
 from verify.grade.assignments import PART, find_assignment
-from verify.grade.questions import Given, mark_answer
+from verify.grade.questions import GivenAnswer, mark_answer
 from verify.grade.read_back import ReadBack, read_one
 
 
@@ -68,19 +68,19 @@ def _question(assignment: str, student: str, name: str) -> Question:
     raise InputError("name", f"{assignment} has no question {name!r}")
 
 
-def _given(question: Question, answer: Any) -> Given:
+def _given(question: Question, answer: Any) -> GivenAnswer:
     if answer is None or answer is Ellipsis:
-        return Given()
+        return GivenAnswer()
     if question.cases is None:
-        return Given(str(answer))
+        return GivenAnswer(str(answer))
     outputs: list[str] = []
     try:
         for case in question.cases:
             found = answer(*map(Fraction, case))
             outputs.append("" if found is None or found is Ellipsis else str(found))
     except Exception as error:
-        return Given(outputs=tuple(outputs), trouble=f"{type(error).__name__}: {error}")
-    return Given(outputs=tuple(outputs))
+        return GivenAnswer(outputs=tuple(outputs), trouble=f"{type(error).__name__}: {error}")
+    return GivenAnswer(outputs=tuple(outputs))
 
 
 _COUNTING = re.compile(r"^from verify\.grade import points\n\npoints\(.*\)$", re.MULTILINE)

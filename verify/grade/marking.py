@@ -12,7 +12,7 @@ from typing import Any
 
 from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Question
 from verify.grade.confinement import Launch, NoSandbox
-from verify.grade.questions import Given, Mark, mark_answer
+from verify.grade.questions import GivenAnswer, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.shown_answer import as_handed_in, as_read
 from verify.grade.submission import Submission
@@ -26,7 +26,7 @@ A guard against answers that never end; marking takes a few seconds.  How busy t
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """One answer in the result of a submission."""
 
     name: str
@@ -52,7 +52,7 @@ class Result:
 
     student: str
     assignment: str
-    rows: tuple[Row, ...]
+    rows: tuple[AnswerRow, ...]
     troubles: tuple[str, ...]
     """What went wrong when the submission was read and run."""
     title: str = ""
@@ -84,7 +84,7 @@ class Result:
 
 def result_of(document: Mapping[str, Any]) -> Result:
     """The result that a JSON document holds."""
-    rows = tuple(Row(**row) for row in document["rows"])
+    rows = tuple(AnswerRow(**row) for row in document["rows"])
     title, file = (str(document[name]) for name in ("title", "file"))
     troubles, notes = (tuple(document[name]) for name in ("troubles", "notes"))
     return Result(document["student"], document["assignment"], rows, troubles, title, file, notes)
@@ -123,23 +123,25 @@ def _run(questions: Sequence[Question], submission: Submission, launch: Launch |
     return run_code(submission.units, wanted, calls, launch)
 
 
-def answers_of(questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox) -> dict[str, Given]:
+def answers_of(
+    questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox
+) -> dict[str, GivenAnswer]:
     """The answer of a submission to each question, by the question's name."""
     found = _run(questions, submission, launch)
     return {question.name: _given(question, submission, found) for question in questions}
 
 
-def _given(question: Question, submission: Submission, found: Answers) -> Given:
+def _given(question: Question, submission: Submission, found: Answers) -> GivenAnswer:
     if isinstance(question, ManualQuestion):
-        return Given(submission.texts.get(question.name, ""))
+        return GivenAnswer(submission.texts.get(question.name, ""))
     trouble = found.troubles_of.get(question.name)
-    return Given(found.values.get(question.name, ""), found.calls.get(question.name, ()), trouble)
+    return GivenAnswer(found.values.get(question.name, ""), found.calls.get(question.name, ()), trouble)
 
 
-def _row(question: Question, submission: Submission, answers: Answers) -> Row:
+def _row(question: Question, submission: Submission, answers: Answers) -> AnswerRow:
     given = _given(question, submission, answers)
     found = _UNKNOWN if question.name in answers.unknown else _mark(question, given)
-    return Row(
+    return AnswerRow(
         question.name,
         question.title,
         found.points_of(question),
@@ -156,7 +158,7 @@ def _row(question: Question, submission: Submission, answers: Answers) -> Row:
 _UNKNOWN = Mark(None, "the code is not executed, for there is no sandbox: a person has to look at this answer")
 
 
-def _mark(question: Question, given: Given) -> Mark:
+def _mark(question: Question, given: GivenAnswer) -> Mark:
     try:
         with _at_most(_LONGEST_MARKING):
             return mark_answer(question, given)

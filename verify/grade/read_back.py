@@ -12,7 +12,7 @@ from verify.grade.assignments import assignment_with_id, find_assignment
 from verify.grade.confinement import find_launch
 from verify.grade.guarded import Unreadable
 from verify.grade.marking import answers_of
-from verify.grade.questions import Given
+from verify.grade.questions import GivenAnswer
 from verify.grade.same import has_units_of
 from verify.grade.shown_answer import show_answer
 from verify.grade.submission import read_submission
@@ -47,7 +47,7 @@ def read_back(file: Path, assignment: str | None = None, copy: str | None = None
     return [read_one(question, given[question.name]) for question in own.questions]
 
 
-def read_one(question: Question, given: Given) -> ReadBack:
+def read_one(question: Question, given: GivenAnswer) -> ReadBack:
     """One answer as it is read, or why it cannot be."""
     try:
         if not (given.text.strip() or given.outputs):
@@ -58,7 +58,7 @@ def read_one(question: Question, given: Given) -> ReadBack:
         return ReadBack(question.name, question.title, False, str(reason))
 
 
-def _require_units(question: Question, given: Given) -> None:
+def _require_units(question: Question, given: GivenAnswer) -> None:
     """Raise `Unreadable` where a bound has other units than what it bounds."""
     if isinstance(question, BoundQuestion):
         answer = read_answer(given.text, question.names)

@@ -16,13 +16,13 @@ from fedtheory.language.exercises import (
 from fedtheory.language.exercises.letters import written
 from verify.grade.answer import read_answer
 from verify.grade.guarded import Unreadable
-from verify.grade.questions import Given
+from verify.grade.questions import GivenAnswer
 from verify.grade.same import number_at
 
 _LONGEST = 4_000
 
 
-def as_handed_in(question: Question, given: Given) -> str:
+def as_handed_in(question: Question, given: GivenAnswer) -> str:
     """The text of an answer; for a function what it returns for each case, as far as it got."""
     if question.cases is None:
         return given.text.strip()[:_LONGEST]
@@ -31,7 +31,7 @@ def as_handed_in(question: Question, given: Given) -> str:
     return "\n".join(lines)[:_LONGEST]
 
 
-def as_read(question: Question, given: Given) -> str:
+def as_read(question: Question, given: GivenAnswer) -> str:
     """The answer as it is read; empty where it cannot be."""
     try:
         return show_answer(question, given)
@@ -40,18 +40,18 @@ def as_read(question: Question, given: Given) -> str:
 
 
 @singledispatch
-def show_answer(question: Question, _given: Given) -> str:
+def show_answer(question: Question, _given: GivenAnswer) -> str:
     """An answer as it was read; `Unreadable` where it cannot be."""
     raise NotImplementedError(type(question).__name__)
 
 
 @show_answer.register
-def _formula(question: BoundQuestion | ExpressionQuestion, given: Given) -> str:
+def _formula(question: BoundQuestion | ExpressionQuestion, given: GivenAnswer) -> str:
     return written(read_answer(given.text, question.names), question.names)
 
 
 @show_answer.register
-def _number(_question: NumberQuestion, given: Given) -> str:
+def _number(_question: NumberQuestion, given: GivenAnswer) -> str:
     answer = read_answer(given.text, {})
     value = number_at(answer, {})
     if value is None:
@@ -60,7 +60,7 @@ def _number(_question: NumberQuestion, given: Given) -> str:
 
 
 @show_answer.register
-def _choice(question: ChoiceQuestion, given: Given) -> str:
+def _choice(question: ChoiceQuestion, given: GivenAnswer) -> str:
     letter = given.text.strip().strip("()").lower()
     if letter not in list(question.letters):
         raise Unreadable(f"expected one letter of {', '.join(question.letters)}, got {given.text.strip()[:40]}")
@@ -68,7 +68,7 @@ def _choice(question: ChoiceQuestion, given: Given) -> str:
 
 
 @show_answer.register
-def _code(question: CodeQuestion, given: Given) -> str:
+def _code(question: CodeQuestion, given: GivenAnswer) -> str:
     if len(given.outputs) < len(question.tried):
         raise Unreadable(given.trouble or f"{question.name} does not return a number on each case")
     for output in given.outputs:
@@ -77,5 +77,5 @@ def _code(question: CodeQuestion, given: Given) -> str:
 
 
 @show_answer.register
-def _manual(_question: ManualQuestion, given: Given) -> str:
+def _manual(_question: ManualQuestion, given: GivenAnswer) -> str:
     return f"a text of {len(given.text.split())} words, for a person to read"

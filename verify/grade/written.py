@@ -12,8 +12,18 @@ from shlex import quote
 
 from fedtheory.errors import InputError
 from verify.grade.feedback import STYLE, feedback_page, question_part, run_text
-from verify.grade.given_points import FILE, Given, Key, matched, parted, plain, read_given, with_given, write_to_read
-from verify.grade.marking import Result, Row, result_of
+from verify.grade.given_points import (
+    FILE,
+    EnteredPoints,
+    Key,
+    matched,
+    parted,
+    plain,
+    read_given,
+    with_given,
+    write_to_read,
+)
+from verify.grade.marking import AnswerRow, Result, result_of
 from verify.grade.notebooks import counted_points
 from verify.grade.submission import digest
 
@@ -34,12 +44,12 @@ def read_graded(folder: Path) -> dict[str, Result]:
         raise InputError("DIR", f"expected a folder that `fedtheory course grade` has written, got {folder}") from None
 
 
-def entered(folder: Path) -> list[Given]:
+def entered(folder: Path) -> list[EnteredPoints]:
     """The points that a person has entered in a folder of grades."""
     return read_given(folder / FILE) if (folder / FILE).exists() else []
 
 
-def give_points(folder: Path, given: Iterable[Given]) -> list[Result]:
+def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
     """Enter points into a folder of grades, and write all that depends on them again; a later entry counts."""
     graded = read_graded(folder)
     results = list(graded.values())
@@ -47,7 +57,7 @@ def give_points(folder: Path, given: Iterable[Given]) -> list[Result]:
     return write_all(graded, [*entered(folder), *(_placed(entry, key) for key, entry in new.items())], folder)
 
 
-def write_all(graded: dict[str, Result], given: Sequence[Given], folder: Path) -> list[Result]:
+def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder: Path) -> list[Result]:
     """Write points, pages and answers to read; the results with the points that a person gives."""
     known, others = parted(given, list(graded.values()))
     write_to_read(list(graded.values()), known, others, folder / FILE)
@@ -72,7 +82,7 @@ def _keep_edited(folder: Path) -> None:
         (folder / POINTS).replace(folder / EDITED)
 
 
-def _placed(entry: Given, key: Key) -> Given:
+def _placed(entry: EnteredPoints, key: Key) -> EnteredPoints:
     """The entry with the assignment that it is about."""
     return replace(entry, assignment=key[1])
 
@@ -101,7 +111,7 @@ def write_points(results: Sequence[Result], path: Path) -> None:
             table.writerow([plain(cell) for cell in (result.student, result.assignment, *cells, *sums)])
 
 
-def _cells(row: Row | None) -> tuple[object, object]:
+def _cells(row: AnswerRow | None) -> tuple[object, object]:
     if row is None:
         return "", ""
     return "" if row.points is None else f"{row.points:g}", row.of
@@ -109,7 +119,7 @@ def _cells(row: Row | None) -> tuple[object, object]:
 
 def _reading_page(results: Sequence[Result], folder: Path) -> str:
     """The answers that a person reads, question by question, each with the command that enters its points."""
-    asked: dict[tuple[str, str], list[tuple[Result, Row]]] = {}
+    asked: dict[tuple[str, str], list[tuple[Result, AnswerRow]]] = {}
     for result in results:
         for row in result.rows:
             if row.points is None:
@@ -122,7 +132,7 @@ def _reading_page(results: Sequence[Result], folder: Path) -> str:
     )
 
 
-def _reading_section(answers: Sequence[tuple[Result, Row]], folder: Path) -> str:
+def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) -> str:
     first, row = answers[0]
     head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({counted_points(row.of)})</h2>\n"
     texts = (
@@ -133,5 +143,5 @@ def _reading_section(answers: Sequence[tuple[Result, Row]], folder: Path) -> str
     return f"{head}{question_part(row)}{''.join(texts)}"
 
 
-def _command(result: Result, row: Row, folder: Path) -> str:
+def _command(result: Result, row: AnswerRow, folder: Path) -> str:
     return f'fedtheory course points {quote(str(folder))} {quote(result.student)} {row.name} POINTS --note "..."'

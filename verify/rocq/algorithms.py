@@ -30,7 +30,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import definition_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Mean, Multiple, Sum, Term, text
+from verify.rocq.terms import Atom, ClientAverage, Multiple, Sum, Term, text
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import OWN, gradient
 
@@ -43,7 +43,7 @@ Env = Mapping[Expr, Term]
 
 
 @dataclass(frozen=True)
-class Place:
+class Notation:
     """Notation of a definition's numbers, gradients and sums."""
 
     numbers: Mapping[Expr, str]
@@ -135,7 +135,7 @@ class Algorithm:
 
     # Vectors.
 
-    def term(self, of: Expr, expression: Expr, vectors: Env, place: Place) -> Term:
+    def term(self, of: Expr, expression: Expr, vectors: Env, place: Notation) -> Term:
         """A linear combination of vectors, in the order of the definition."""
         total: Term | None = None
         for part, scale in self.definition.parts(of, expression).items():
@@ -157,7 +157,7 @@ class Algorithm:
             known[eta_g] = sp.S.One
         return sp.sympify(scale).xreplace(known)
 
-    def _part(self, of: Expr, part: Expr, vectors: Env, place: Place) -> Term:
+    def _part(self, of: Expr, part: Expr, vectors: Env, place: Notation) -> Term:
         if part in vectors:
             return vectors[part]
         inside = self.term(of, part.args[0], vectors, place)
@@ -169,7 +169,7 @@ class Algorithm:
             )
             return slope if place.noise is None else Sum(slope, place.noise)
         if isinstance(part, Average) or (isinstance(part, Weighted) and self.is_full):
-            return Mean(inside)
+            return ClientAverage(inside)
         if isinstance(part, Mixed):
             # How far apart they are then is known by how far what they say is.
             return inside if place.at_step else Atom(f"heard {_CLIENTS} mixing ({_each(inside)}) i", own=True)
@@ -245,10 +245,10 @@ class Algorithm:
         return f"Definition at_optimum {told} (x_star : space_of A) : {self.name} (space_of A) := {record}.\n"
 
     @cached_property
-    def in_run(self) -> Place:
+    def in_run(self) -> Notation:
         """Notation of its parts in a run."""
         names = self.numbers(_SIZES[self.same_size], "share (clients_of A) i")
-        return Place(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
+        return Notation(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
 
     def _said(self, of: Expr, expression: Expr, vectors: Env, *, is_mean: bool = False) -> str:
         place = replace(self.in_run, noise=None) if is_mean else self.in_run

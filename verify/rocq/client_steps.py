@@ -20,7 +20,7 @@ from verify.rocq.exported import Exported
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
-from verify.rocq.reading import Known, Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
@@ -209,8 +209,8 @@ class _ClientStepsWriter:
                 if f"'{name}'" in named:
                     yield used, link, name
 
-    def _known(self, vocabulary: StepVocabulary) -> tuple[dict[str, Known], list[Binder]]:
-        known, told = dict[str, Known](), list[Binder]()
+    def _known(self, vocabulary: StepVocabulary) -> tuple[dict[str, KnownSlack], list[Binder]]:
+        known, told = dict[str, KnownSlack](), list[Binder]()
         reader = Reader(vocabulary)
         for place, (used, link, name) in enumerate(self._premises(), start=1):
             theirs, relation = letters_of(used.claim), used.claim.relations[link]
@@ -222,7 +222,7 @@ class _ClientStepsWriter:
             )
             smaller, larger = (text(reader.scalar(side), CLIENTS) for side in (left, right))
             told.append(Binder(f"known{place}_S", f"{smaller} <= {larger}"))
-            known[name] = Known(right - left, f"pose proof known{place}_S as hypothesis; lra")
+            known[name] = KnownSlack(right - left, f"pose proof known{place}_S as hypothesis; lra")
         return known, told
 
     # From step to step.

@@ -11,14 +11,14 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.numbers import letters_of
-from verify.rocq.algorithms import Algorithm, Env, Place
+from verify.rocq.algorithms import Algorithm, Env, Notation
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import SIGN
-from verify.rocq.terms import Atom, Dot, Mean, Number, Sum, Term
+from verify.rocq.terms import Atom, ClientAverage, Dot, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
@@ -84,7 +84,7 @@ def _single(known: Algorithm, lemma: Theorem) -> str:
 def _at_step(claim: Claim, known: Algorithm) -> Theorem:
     """Return the movement of the vectors in a round with one step, as one scalar."""
     links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), Signs({}))
-    place = Place(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
+    place = Notation(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
     rest = {
         one: known.term(one, where, {optimum: Atom("x_star")}, replace(place, noise=None))
         for one, where in known.definition.at_optimum.items()
@@ -100,7 +100,7 @@ def _at_step(claim: Claim, known: Algorithm) -> Theorem:
     return Theorem(f"{name_of(claim.id)}_at_step", told, f"{links.text(total)} = 0", proof)
 
 
-def round_of(known: Algorithm, states: Env, place: Place) -> dict[object, Term]:
+def round_of(known: Algorithm, states: Env, place: Notation) -> dict[object, Term]:
     """Return the map of a round with a single step."""
     local = known.local
     begun = {**states, local.vector: known.term(local.vector, local.start, states, place)}
@@ -115,7 +115,7 @@ def _distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
         yield Dot(apart, apart)
     for one in known.definition.client:
         apart = Sum(after[one], before[one], "-")
-        yield Mean(Dot(apart, apart))
+        yield ClientAverage(Dot(apart, apart))
 
 
 def _idle(known: Algorithm) -> str:

@@ -14,9 +14,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
-from verify.rocq.reasons import Shown, shown
+from verify.rocq.reasons import NonnegativeScalar, shown
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reified, text
+from verify.rocq.terms import Atom, Atoms, ClientAverage, Dot, Multiple, Number, Sum, Term, is_own, reified, text
 from verify.rocq.vocabulary import CLIENTS
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
@@ -95,9 +95,9 @@ class Links:
         if not part.averaged:
             return term, tactic
         aside = f"{_ASIDE}; " if self.own else ""
-        return Mean(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
+        return ClientAverage(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
 
-    def _multiple(self, coefficient: Expr, found: Shown) -> tuple[Term, str]:
+    def _multiple(self, coefficient: Expr, found: NonnegativeScalar) -> tuple[Term, str]:
         slack = found.slack if isinstance(found.slack, Term) else self.reader.scalar(found.slack)
         share = self.reader.vocabulary.letters(q.importance)
         if coefficient == 1:

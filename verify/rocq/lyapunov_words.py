@@ -14,10 +14,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.definitions import ALIKE, PARAMETERS, START, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE
-from verify.rocq.algorithms import Algorithm, Place
+from verify.rocq.algorithms import Algorithm, Notation
 from verify.rocq.links import Links
 from verify.rocq.ratios import RatioSigns, below_one
-from verify.rocq.reading import Known, Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.terms import Atom, Term
 from verify.rocq.vocabulary import Vocabulary
 
@@ -74,16 +74,16 @@ class Words:
         self.links = Links(Reader(vocabulary, self._known()), self.signs)
         numbers = known.numbers("step_size S", "share (step_clients S) i")
         numbers |= {one: f"({self.said[text]})" for one, text in numbers.items() if text in self.said}
-        self.place = Place(numbers, "", _NOISE, at_step=True)
+        self.place = Notation(numbers, "", _NOISE, at_step=True)
 
-    def _known(self) -> dict[str, Known]:
+    def _known(self) -> dict[str, KnownSlack]:
         """Return the facts besides those of each assumption."""
         letter = self.letters
         best, own, mean = letter(q.optimum), letter(q.client_objective), letter(q.objective)
         slope = Gradient(own, best)
         found = {
-            START_DISTANCE: Known(letter(q.initial_distance) ** 2 - norm_sq(START - best), "exact start_known"),
-            OPTIMUM_GRADIENTS: Known(
+            START_DISTANCE: KnownSlack(letter(q.initial_distance) ** 2 - norm_sq(START - best), "exact start_known"),
+            OPTIMUM_GRADIENTS: KnownSlack(
                 letter(q.optimum_gradient) ** 2 - Average(norm_sq(slope)), "exact optimum_gradient_known"
             ),
         }
@@ -92,7 +92,7 @@ class Words:
             apart = Gradient(own, state(one)) - Gradient(mean, state(one))
             applied = f"dissimilarity S zeta i ({one} i) bounded_dissimilarity_S Hi"
             slack = letter(q.gradient_dissimilarity) ** 2 - norm_sq(apart)
-            found[ALIKE] = Known(slack, f"pose proof ({applied}) as known; lra")
+            found[ALIKE] = KnownSlack(slack, f"pose proof ({applied}) as known; lra")
         return found
 
     def moved(self, of: Expr, vectors: Mapping[Expr, Term]) -> Term:

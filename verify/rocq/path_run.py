@@ -22,10 +22,10 @@ from fedtheory.proofs.numbers import letters_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import named
 from verify.rocq.numbers import number
-from verify.rocq.reading import Known, Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import RunVocabulary
-from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
+from verify.rocq.terms import Atom, ClientAverage, Multiple, Named, Sum, is_own, text
 from verify.rocq.theorem import Binder, projected
 from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
 
@@ -51,7 +51,10 @@ class PathVocabulary(Vocabulary):
             self.told[a.bounded_dissimilarity] = OWN_DISSIMILARITY
             each = Atom("delta i", kind="S", own=True)
             whole = f"mean {CLIENTS} delta"
-            self.scalars = {letter(q.client_dissimilarity): each, letter(q.mean_divergence): Named(whole, Mean(each))}
+            self.scalars = {
+                letter(q.client_dissimilarity): each,
+                letter(q.mean_divergence): Named(whole, ClientAverage(each)),
+            }
             self.numbers[letter(q.mean_divergence)] = whole
         if q.nearest_start in used:
             near = "‖server_model S - x_star‖² <= 1 / omega"
@@ -180,9 +183,9 @@ class KnownOnPath:
                 if f"'{name}'" in self.named:
                     yield name, used, place, relation
 
-    def told(self, vocabulary: Vocabulary, base: Expr | None) -> tuple[dict[str, Known], list[Binder], list[str]]:
+    def told(self, vocabulary: Vocabulary, base: Expr | None) -> tuple[dict[str, KnownSlack], list[Binder], list[str]]:
         """Slacks by the names of claims, hypotheses, and tactics that show them at step k of round n of a run."""
-        known, told, lines = dict[str, Known](), list[Binder](), list[str]()
+        known, told, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
         for place, (name, used, link, relation) in enumerate(self._relations(), start=1):
             left, right = (
                 self._in_letters(side, used.claim, vocabulary, base) for side in (relation.left, relation.right)
@@ -195,7 +198,7 @@ class KnownOnPath:
             power = "" if base is None else in_run(f"({number(base, vocabulary.numbers)}) ^ k")
             told.append(Binder(hypothesis, f"{each}{text(smaller, CLIENTS)} <= {text(larger, CLIENTS)}"))
             found = f"{hypothesis} i Hi" if own else hypothesis
-            known[name] = Known(right - left, f"pose proof ({found}) as hypothesis; lra")
+            known[name] = KnownSlack(right - left, f"pose proof ({found}) as hypothesis; lra")
             theorem = used.theorem if used.conditions else used.general
             applied = projected(theorem.applied(), link, len(used.claim.relations))
             here = re.sub(r"\bpower\b", f"({power})", in_run(told[-1].type))

@@ -127,7 +127,7 @@ Open Scope R_scope.
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExportResult:
     """Result for a target: the file and the theorem, or the reason why there are none."""
 
     id: str
@@ -148,7 +148,9 @@ def proved_ids() -> list[str]:
     return [claim_id for claim_id, claim in all_claims().items() if claim.verdict == "proved"]
 
 
-def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int], None] | None = None) -> list[Entry]:
+def write_project(
+    folder: Path, targets: Sequence[str], tell: Callable[[int, int], None] | None = None
+) -> list[ExportResult]:
     """Write a project with the theorems of the targets; an entry for each of them.  `InputError` for a bad folder."""
     entries, found = [], dict[str, Exported]()
     for done, target in enumerate(targets, start=1):
@@ -157,15 +159,15 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
         claim = resolve(target)
         refusal = refusal_of(claim)
         if refusal is not None:
-            entries.append(Entry(claim.id, reason=refusal, is_refused=True))
+            entries.append(ExportResult(claim.id, reason=refusal, is_refused=True))
             continue
         try:
             known = _exported(claim)
         except NotExported as reason:
-            entries.append(Entry(claim.id, reason=str(reason)))
+            entries.append(ExportResult(claim.id, reason=str(reason)))
             continue
         found |= with_uses(known)
-        entries.append(Entry(claim.id, file_of(known), known.theorem.name))
+        entries.append(ExportResult(claim.id, file_of(known), known.theorem.name))
     try:
         _write(folder, found)
     except OSError as error:

@@ -11,12 +11,12 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, I
 from verify.rocq.norms import Lengths
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term, is_own, text
+from verify.rocq.terms import Atom, ClientAverage, Dot, Multiple, Number, Sum, Term, is_own, text
 from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownSlack:
     """Non-negative slack of a hypothesis, and a tactic for it."""
 
     slack: Expr
@@ -26,7 +26,7 @@ class Known:
 class Reader:
     """Reads expressions of one claim."""
 
-    def __init__(self, vocabulary: Vocabulary, known: Mapping[str, Known] | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, known: Mapping[str, KnownSlack] | None = None) -> None:
         self.vocabulary = vocabulary
         self.known = known or {}
         """What hypotheses of a theorem say: slacks with tactics for them, by the names of claims."""
@@ -45,7 +45,7 @@ class Reader:
             case Expectation():
                 return self.scalar(expression.args[0])
             case Average():
-                return Mean(self.scalar(expression.args[0]))
+                return ClientAverage(self.scalar(expression.args[0]))
             case Inner():
                 left, right = expression.args
                 return Dot(self.vector(left), self.vector(right))
@@ -77,7 +77,7 @@ class Reader:
             case Expectation():
                 raise NotExported("the mean of a vector is not exported")
             case Average():
-                return Mean(self.vector(expression.args[0]))
+                return ClientAverage(self.vector(expression.args[0]))
             case Gradient():
                 objective, point = expression.args
                 found = gradient(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)

@@ -16,31 +16,31 @@ from fedtheory.proofs.theory import NEAREST_START
 from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Mean, Multiple, Sum, Term, text
+from verify.rocq.terms import ClientAverage, Multiple, Sum, Term, text
 from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant, There
 
 
 @dataclass(frozen=True)
-class Shown:
+class NonnegativeScalar:
     """A scalar that is not negative, with a tactic for that."""
 
     slack: Expr | Term
     tactic: str
 
 
-def shown(because: Because, reader: Reader) -> Shown:
+def shown(because: Because, reader: Reader) -> NonnegativeScalar:
     """Return an inequality's statement and lemma; raises `NotExported` for one that the library does not have."""
     if because.kind not in _RULES:
         raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
     return _RULES[because.kind](reader, *because.about)
 
 
-def _square(_reader: Reader, of: Expr) -> Shown:
-    return Shown(Inner(of, of), "apply dot_self")
+def _square(_reader: Reader, of: Expr) -> NonnegativeScalar:
+    return NonnegativeScalar(Inner(of, of), "apply dot_self")
 
 
-def _one(_reader: Reader) -> Shown:
-    return Shown(sp.S.One, "lra")
+def _one(_reader: Reader) -> NonnegativeScalar:
+    return NonnegativeScalar(sp.S.One, "lra")
 
 
 def _gap(objective: Expr, at: Expr, around: Expr) -> Expr:
@@ -88,60 +88,60 @@ def _about(reader: Reader, objective: Expr, at: Expr, around: Expr) -> tuple[str
     return f"S ({reader.vocabulary.objectives.get(objective, '?')})", _points(reader, at, around)
 
 
-def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     arguments = f"{f} {points} {_known(reader, objective, _CONVEX)}"
-    return Shown(_gap(objective, at, around), _by("convexity", arguments))
+    return NonnegativeScalar(_gap(objective, at, around), _by("convexity", arguments))
 
 
-def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     mu = _constant(reader, objective, _CURVED)
     bend = mu.letter / 2 * Inner(at - around, at - around)
     arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
-    return Shown(_gap(objective, at, around) - bend, _by("strong_convexity S", arguments))
+    return NonnegativeScalar(_gap(objective, at, around) - bend, _by("strong_convexity S", arguments))
 
 
-def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     bend = reader.vocabulary.letters(q.smoothness) / 2 * Inner(at - around, at - around)
     arguments = f"{f} L {points} {_known(reader, objective, _SMOOTH)}"
-    return Shown(bend - _gap(objective, at, around), _by("smoothness", arguments))
+    return NonnegativeScalar(bend - _gap(objective, at, around), _by("smoothness", arguments))
 
 
-def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     lost = Inner(apart, apart) / (2 * reader.vocabulary.letters(q.smoothness))
     known = f"L_positive {_known(reader, objective, _CONVEX)} {_known(reader, objective, _SMOOTH)}"
     arguments = f"{f} L {points} {known}"
-    return Shown(_gap(objective, at, around) - lost, _by("cocoercivity", arguments))
+    return NonnegativeScalar(_gap(objective, at, around) - lost, _by("cocoercivity", arguments))
 
 
-def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     bend = _constant(reader, objective, _SMOOTH)
     bound = bend.letter**2 * Inner(at - around, at - around)
     arguments = f"{f} {bend.name} {points} {bend.positive} {bend.proof}"
-    return Shown(bound - Inner(apart, apart), _by("lipschitz", arguments))
+    return NonnegativeScalar(bound - Inner(apart, apart), _by("lipschitz", arguments))
 
 
-def _optimality(reader: Reader, objective: Expr, at: Expr) -> Shown:
+def _optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
     letter = reader.vocabulary.letters
     point = text(reader.vector(at), CLIENTS)
     arguments = f"S ({point})%vec x_star minimiser_x_star"
     slack = Value(objective, at) - Value(objective, letter(q.optimum))
-    return Shown(slack, _by("optimality", arguments))
+    return NonnegativeScalar(slack, _by("optimality", arguments))
 
 
-def _assumption(reader: Reader, name: str) -> Shown:
+def _assumption(reader: Reader, name: str) -> NonnegativeScalar:
     if name == "bounded mean dissimilarity":
         return _mean_dissimilarity(reader)
     if name in reader.known:
-        return Shown(reader.known[name].slack, reader.known[name].tactic)
+        return NonnegativeScalar(reader.known[name].slack, reader.known[name].tactic)
     if isinstance(reader.vocabulary, OwnVocabulary):
-        return Shown(*slack_of(reader.vocabulary, name))
+        return NonnegativeScalar(*slack_of(reader.vocabulary, name))
     if name in _THERE:
         return _THERE[name](reader)
     if name.startswith("second moment of ") and name.endswith(" in the run"):
@@ -175,67 +175,69 @@ def _one_of_two(index: str) -> _Client:
     return _Client("j", pair.n_j, pair.x_j, pair.F_j, pair.F)
 
 
-def _variance(reader: Reader, client: _Client) -> Shown:
+def _variance(reader: Reader, client: _Client) -> NonnegativeScalar:
     letter, i = reader.vocabulary.letters, client.index
     tactic = _by("variance", f"S sigma {i} bounded_variance_S H{i}")
-    return Shown(letter(q.noise_deviation) ** 2 - Inner(client.noise, client.noise), tactic)
+    return NonnegativeScalar(letter(q.noise_deviation) ** 2 - Inner(client.noise, client.noise), tactic)
 
 
-def _dissimilarity(reader: Reader, client: _Client) -> Shown:
+def _dissimilarity(reader: Reader, client: _Client) -> NonnegativeScalar:
     letter, i = reader.vocabulary.letters, client.index
     apart = Gradient(client.own, client.iterate) - Gradient(client.mean, client.iterate)
     place = text(reader.vector(client.iterate), CLIENTS)
     tactic = _by("dissimilarity", f"S zeta {i} ({place}) bounded_dissimilarity_S H{i}")
-    return Shown(letter(q.gradient_dissimilarity) ** 2 - Inner(apart, apart), tactic)
+    return NonnegativeScalar(letter(q.gradient_dissimilarity) ** 2 - Inner(apart, apart), tactic)
 
 
-def _mean_dissimilarity(reader: Reader) -> Shown:
+def _mean_dissimilarity(reader: Reader) -> NonnegativeScalar:
     letter = reader.vocabulary.letters
     average = letter(q.average_iterate)
     apart = Gradient(letter(q.client_objective), average) - Gradient(letter(q.objective), average)
     place = text(reader.vector(average), CLIENTS)
     tactic = _by("mean_dissimilarity", f"S zeta_mean ({place}) bounded_mean_dissimilarity_S")
     slack = letter(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
-    return Shown(slack, tactic)
+    return NonnegativeScalar(slack, tactic)
 
 
-def _smooth_noise(reader: Reader) -> Shown:
+def _smooth_noise(reader: Reader) -> NonnegativeScalar:
     letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
     y, own, local = letter(_at(reader).point), letter(q.client_objective), letter(q.local_iterate)
     changed = letter(q.gradient_noise) - comparators.noise_at_y
     slack = 2 * letter(q.noise_smoothness) * _gap(own, y, local) - Inner(changed, changed)
-    return Shown(slack, _by("smoothness_of_noise", f"S ell {point} noise_there i smooth_noise_S Hi"))
+    return NonnegativeScalar(slack, _by("smoothness_of_noise", f"S ell {point} noise_there i smooth_noise_S Hi"))
 
 
-def _noise_there(reader: Reader) -> Shown:
+def _noise_there(reader: Reader) -> NonnegativeScalar:
     bound = reader.vocabulary.letters(_at(reader).noise)
     noise = comparators.noise_at_y
     slack = bound**2 - Average(Inner(noise, noise))
-    return Shown(slack, _by("noise_bound_there", f"S noise_there {_at(reader).noise_name} noise_there_S"))
+    return NonnegativeScalar(slack, _by("noise_bound_there", f"S noise_there {_at(reader).noise_name} noise_there_S"))
 
 
-def _dissimilarity_there(reader: Reader) -> Shown:
+def _dissimilarity_there(reader: Reader) -> NonnegativeScalar:
     letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
     bound, y = letter(_at(reader).dissimilarity), letter(_at(reader).point)
     apart = Gradient(letter(q.client_objective), y) - Gradient(letter(q.objective), y)
     slack = bound**2 - Average(Inner(apart, apart))
-    return Shown(slack, _by("dissimilarity_there", f"S {point} {_at(reader).dissimilarity_name} dissimilarity_there_S"))
+    return NonnegativeScalar(
+        slack, _by("dissimilarity_there", f"S {point} {_at(reader).dissimilarity_name} dissimilarity_there_S")
+    )
 
 
 def _at(reader: Reader) -> There:
     return AT[reader.vocabulary.drawn_at]
 
 
-def _second_moment(reader: Reader, client: _Client) -> Shown:
+def _second_moment(reader: Reader, client: _Client) -> NonnegativeScalar:
     letter, i = reader.vocabulary.letters, client.index
     sample = Gradient(client.own, client.iterate) + client.noise
-    return Shown(letter(q.second_moment) ** 2 - Inner(sample, sample), _moment("G", i))
+    return NonnegativeScalar(letter(q.second_moment) ** 2 - Inner(sample, sample), _moment("G", i))
 
 
-def _moment_in_run(reader: Reader, client: _Client) -> Shown:
+def _moment_in_run(reader: Reader, client: _Client) -> NonnegativeScalar:
     sample = Gradient(client.own, client.iterate) + client.noise
     bound = reader.vocabulary.letters(q.visited_second_moment)
-    return Shown(bound**2 - Inner(sample, sample), _moment("G_run", client.index))
+    return NonnegativeScalar(bound**2 - Inner(sample, sample), _moment("G_run", client.index))
 
 
 def _moment(bound: str, i: str) -> str:
@@ -246,7 +248,7 @@ def _moment(bound: str, i: str) -> str:
     )
 
 
-def _triangle(reader: Reader, *vectors: Expr) -> Shown:
+def _triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
     lemma = {2: "triangle", 3: "triangle_of_three"}.get(len(vectors))
     if lemma is None:
         raise NotExported("the library knows the triangle inequality for two or three vectors")
@@ -261,20 +263,20 @@ def _triangle(reader: Reader, *vectors: Expr) -> Shown:
     slack = Sum(total, reader.length(sp.Add(*vectors), whole), "-")
     points = " ".join(f"({text(term, CLIENTS)})%vec" for term in terms)
     rewritten = "".join(reader.lengths.rewriting(term) for term in (whole, *terms))
-    return Shown(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
+    return NonnegativeScalar(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
 
 
-def _length_of_mean(reader: Reader, of: Expr) -> Shown:
+def _length_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
     member = reader.vector(of)
-    slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
+    slack = Sum(ClientAverage(reader.length(of, member)), reader.length(Average(of), ClientAverage(member)), "-")
     point = f"(fun i => ({text(member, CLIENTS)})%vec)"
-    rewritten = reader.lengths.rewriting(Mean(member))
+    rewritten = reader.lengths.rewriting(ClientAverage(member))
     if text(member, CLIENTS) in reader.lengths.same:
         raise NotExported("a mean of lengths of multiples is not exported")
-    return Shown(slack, f"pose proof (length_of_mean {CLIENTS} {point}) as known; {rewritten}lra")
+    return NonnegativeScalar(slack, f"pose proof (length_of_mean {CLIENTS} {point}) as known; {rewritten}lra")
 
 
-def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     _, points = _about(reader, objective, at, around)
     bend = _constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
@@ -285,10 +287,10 @@ def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around
     rewritten = reader.lengths.rewriting(between) + reader.lengths.rewriting(changed)
     name = reader.vocabulary.objectives.get(objective, "?")
     applied = f"lipschitz_length ({name}) {bend.name} {points} {bend.positive} {bend.proof}"
-    return Shown(slack, f"pose proof ({applied}) as known; {rewritten}lra")
+    return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {rewritten}lra")
 
 
-def _lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+def _lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     if reader.vocabulary.objectives.get(objective) != MEAN:
         raise NotExported("that one client's losses are Lipschitz is not exported")
     between = Sum(reader.vector(at), reader.vector(around), "-")
@@ -296,16 +298,16 @@ def _lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown
     apart = reader.scalar(Value(objective, at) - Value(objective, around))
     slack = Sum(Multiple(rho, reader.length(at - around, between)), apart, "-")
     applied = f"lipschitz_mean S rho {_points(reader, at, around)} lipschitz_clients_S"
-    return Shown(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
+    return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
 
 
-def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> Shown:
+def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar:
     fact, member = _assumption(reader, name), reader.vector(of)
     number, vector_text = reader.number(bound), text(member, CLIENTS)
     slack = Sum(reader.scalar(bound), reader.length(of, member), "-")
     told = text(reader.scalar(fact.slack), CLIENTS) if isinstance(fact.slack, sp.Basic) else text(fact.slack, CLIENTS)
     sign = reader.signs.nonnegative(bound) if reader.signs is not None else "nonnegative"
-    return Shown(
+    return NonnegativeScalar(
         slack,
         "try pose proof (delta_nonnegative i) as delta_known; "
         f"assert (bound_known : 0 <= {number}) by (apply le_by_slack; {sign}); "
@@ -315,36 +317,36 @@ def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> Shown:
     )
 
 
-_OF_CLIENTS: dict[str, Callable[[Reader, _Client], Shown]] = {
+_OF_CLIENTS: dict[str, Callable[[Reader, _Client], NonnegativeScalar]] = {
     "bounded variance": _variance,
     "bounded dissimilarity": _dissimilarity,
     "bounded second moment": _second_moment,
 }
 
 
-def _divergence(reader: Reader) -> Shown:
+def _divergence(reader: Reader) -> NonnegativeScalar:
     letter = reader.vocabulary.letters
     model = letter(q.centralised_model)
     apart = Gradient(letter(q.client_objective), model) - Gradient(letter(q.objective), model)
     place = text(reader.vector(model), CLIENTS)
     slack = letter(q.client_dissimilarity) ** 2 - Inner(apart, apart)
-    return Shown(slack, _by("divergence", f"S delta i ({place}) own_dissimilarity_S Hi"))
+    return NonnegativeScalar(slack, _by("divergence", f"S delta i ({place}) own_dissimilarity_S Hi"))
 
 
-def _nearest_start(reader: Reader) -> Shown:
+def _nearest_start(reader: Reader) -> NonnegativeScalar:
     letter = reader.vocabulary.letters
     apart = letter(q.server_model) - letter(q.optimum)
-    return Shown(1 / letter(q.nearest_start) - Inner(apart, apart), "lra")
+    return NonnegativeScalar(1 / letter(q.nearest_start) - Inner(apart, apart), "lra")
 
 
-_THERE: dict[str, Callable[[Reader], Shown]] = {
+_THERE: dict[str, Callable[[Reader], NonnegativeScalar]] = {
     "divergence at the centralised model": _divergence,
     NEAREST_START: _nearest_start,
     comparators.SMOOTH_NOISE: _smooth_noise,
     comparators.NOISE_AT_Y: _noise_there,
     comparators.DISSIMILARITY_AT_Y: _dissimilarity_there,
 }
-_RULES: dict[str, Callable[..., Shown]] = {
+_RULES: dict[str, Callable[..., NonnegativeScalar]] = {
     "square": _square,
     "one": _one,
     "convexity": _convexity,

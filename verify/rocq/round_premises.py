@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.exported import Exported
-from verify.rocq.reading import Known
+from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.terms import text
@@ -41,10 +41,10 @@ class Premises:
         vocabulary.numbers |= {vocabulary.letters(q.local_step_index): "INR e", _UPPER: "INR m"}
         self.of_name = dict(self._relations())
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, KnownSlack]:
         """Return the premises about the round, for a reader."""
         return {
-            name: Known(one.relation.slack, f"pose proof ({one.applied}) as known; lra")
+            name: KnownSlack(one.relation.slack, f"pose proof ({one.applied}) as known; lra")
             for name, one in self.of_name.items()
             if not one.of_step
         }

@@ -17,7 +17,7 @@ from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from verify.rocq.reasons import Shown, shown
+from verify.rocq.reasons import NonnegativeScalar, shown
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import ZERO, if_drawn, split, square_by_changes
 from verify.rocq.round_premises import Premises
@@ -204,17 +204,17 @@ class Scalars:
     def _total(self, vector: Expr) -> str:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
-    def of_drawn(self, because: Because) -> Shown | None:
+    def of_drawn(self, because: Because) -> NonnegativeScalar | None:
         """Return the facts on averages over participants."""
         square = self._drawn_square(because)
         if square is None:
             return None
         if because.kind == "square":
-            return Shown(square, "apply mean_nonneg; intros s Hs; apply dot_self")
+            return NonnegativeScalar(square, "apply mean_nonneg; intros s Hs; apply dot_self")
         held = sp.sympify(because.about[0])
         member = text(self.reader.vector(held), CLIENTS)
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
-        return Shown(Average(Inner(held, held)) - square, tactic)
+        return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
 
     def _squares_of(self, because: Because) -> list[Expr]:
         """The squares of which a reason speaks, in the mean over the draws."""
@@ -236,13 +236,13 @@ class Scalars:
         whole = split(vector, self.reader.vocabulary).whole
         return Expectation(Inner(whole, whole))
 
-    def _of_mean(self, because: Because) -> Shown | None:
+    def _of_mean(self, because: Because) -> NonnegativeScalar | None:
         """Return the facts on F by its own constants, and on the distance of the clients' minimisers."""
         letter = self.reader.vocabulary.letters
         if because == Because("assumption", ("distance of the minimisers",)):
             between = letter(q.client_optimum) - letter(q.optimum)
             slack = letter(q.client_optimum_distance) ** 2 - Inner(between, between)
-            return Shown(slack, "rewrite apart_S; lra")
+            return NonnegativeScalar(slack, "rewrite apart_S; lra")
         if because.kind not in ("lipschitz_gradient", "strong_convexity"):
             return None
         objective, at, around = map(sp.sympify, because.about)
@@ -253,11 +253,13 @@ class Scalars:
         if because.kind == "lipschitz_gradient":
             changed = Gradient(objective, at) - Gradient(objective, around)
             slack = letter(q.objective_smoothness) ** 2 * between - Inner(changed, changed)
-            return Shown(slack, f"pose proof (lipschitz S (F S) L_F {points} L_F_positive smooth_mean_S) as known; lra")
+            return NonnegativeScalar(
+                slack, f"pose proof (lipschitz S (F S) L_F {points} L_F_positive smooth_mean_S) as known; lra"
+            )
         slope = Inner(Gradient(objective, around), at - around)
         slack = Value(objective, at) - Value(objective, around) - slope - letter(q.smallest_curvature) / 2 * between
         known = f"strong_convexity S nu_F (F S) {points} strongly_convex_mean_S"
-        return Shown(slack, f"pose proof ({known}) as known; lra")
+        return NonnegativeScalar(slack, f"pose proof ({known}) as known; lra")
 
 
 def _of_parts(name: str, said: str, vector: tuple[str, str, str], parts: tuple[str, str]) -> str:

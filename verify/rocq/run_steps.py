@@ -13,7 +13,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
-from verify.rocq.reading import Known, Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
 from verify.rocq.step import theorem_with
@@ -71,6 +71,6 @@ def _at_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) 
     hypotheses = [Binder("known_S", f"forall i, (i < number {CLIENTS})%nat -> {said}")]
     plain = replace(certificate, lemmas=())
     theorem = theorem_with(
-        claim, plain, {lemma.id: Known(bound - drift, "pose proof (known_S i Hi) as known; lra")}, hypotheses
+        claim, plain, {lemma.id: KnownSlack(bound - drift, "pose proof (known_S i Hi) as known; lra")}, hypotheses
     )
     return replace(theorem, name=f"{theorem.name}_at_step")

@@ -14,7 +14,7 @@ from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
 from verify.rocq.products import said_otherwise
-from verify.rocq.reading import Known, Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import Vocabulary
@@ -38,7 +38,7 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
 
 
 def theorem_with(
-    claim: Claim, certificate: Certificate, known: Mapping[str, Known], hypotheses: Sequence[Binder]
+    claim: Claim, certificate: Certificate, known: Mapping[str, KnownSlack], hypotheses: Sequence[Binder]
 ) -> Theorem:
     """The theorem at a step, with what else is known there of each client: slacks by their names, and hypotheses."""
     if certificate.roots:

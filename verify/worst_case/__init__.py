@@ -24,8 +24,8 @@ from fedtheory.errors import InputError, MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
 from verify import cache
 from verify.content import of_code
-from verify.worst_case.one_round import Round, Scalar
-from verify.worst_case.solvers import SOLVERS, Answer
+from verify.worst_case.one_round import NoiselessRound, Scalar
+from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.statement import Statement, is_convex, is_strongly_convex, scales_of, statements
 from verify.worst_case.vocabulary import MEASURED, MODELLED, OF_ONE_CLIENT, SCALES
 
@@ -164,7 +164,7 @@ def _case(statement: Statement, clients: int, local_steps: int) -> Case:
 
 def _maximised(statement: Statement, clients: int, local_steps: int, number: int) -> tuple[Status, float | None, bool]:
     """The largest value of the expression of that number, and whether it is the last expression."""
-    answers: list[Answer] = []
+    answers: list[SolverAnswer] = []
     for solver in SOLVERS:
         answer, is_last = _asked(statement, clients, local_steps, number, solver)
         answers.append(answer)
@@ -174,11 +174,11 @@ def _maximised(statement: Statement, clients: int, local_steps: int, number: int
     return status, value, is_last
 
 
-def _asked(statement: Statement, clients: int, local_steps: int, number: int, solver: str) -> tuple[Answer, bool]:
+def _asked(statement: Statement, clients: int, local_steps: int, number: int, solver: str) -> tuple[SolverAnswer, bool]:
     """Solve for an expression, and say whether it is the last; claims that differ in the bound share the solution."""
     modelled = (clients, local_steps, number, solver, *statement.modelled)
     key = "worst case", of_code(), repr(modelled)
-    known: tuple[Answer, bool] | None = cache.kept(*key)
+    known: tuple[SolverAnswer, bool] | None = cache.kept(*key)
     if known is None:
         round_ = _round(statement, clients, local_steps)
         expressions = _expressions(round_, statement)
@@ -187,9 +187,9 @@ def _asked(statement: Statement, clients: int, local_steps: int, number: int, so
     return known
 
 
-def _round(statement: Statement, clients: int, local_steps: int) -> Round:
+def _round(statement: Statement, clients: int, local_steps: int) -> NoiselessRound:
     at_optimum = statement.vanishes("start at the optimum")
-    return Round(
+    return NoiselessRound(
         clients,
         local_steps,
         statement.step_size,
@@ -199,13 +199,13 @@ def _round(statement: Statement, clients: int, local_steps: int) -> Round:
     )
 
 
-def _expressions(round_: Round, statement: Statement) -> list[Scalar]:
+def _expressions(round_: NoiselessRound, statement: Statement) -> list[Scalar]:
     """The left sides whose largest is asked for."""
     terms = [[factor * part for part in MEASURED[notion](round_)] for notion, factor in statement.terms.items()]
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 
 
-def _problem(round_: Round, expression: Scalar, statement: Statement) -> Any:
+def _problem(round_: NoiselessRound, expression: Scalar, statement: Statement) -> Any:
     """The problem of an expression under all that is known of the round."""
     problem = round_.problem
     problem.set_performance_metric(expression)
@@ -217,7 +217,7 @@ def _problem(round_: Round, expression: Scalar, statement: Statement) -> Any:
     return problem
 
 
-def _settled(answers: Sequence[Answer], bound: float) -> tuple[Status, float | None]:
+def _settled(answers: Sequence[SolverAnswer], bound: float) -> tuple[Status, float | None]:
     """The value on which all solvers that gave one agree, where one of them is sure of it."""
     if answers[-1].verdict == "unbounded":
         return "unbounded", None
@@ -233,7 +233,7 @@ def _settled(answers: Sequence[Answer], bound: float) -> tuple[Status, float | N
     return "solved", max(min(given, key=lambda answer: answer.gap).values)
 
 
-def _ask(problem: Any, solver: str) -> Answer:
+def _ask(problem: Any, solver: str) -> SolverAnswer:
     from verify.worst_case.modelling import program_of
 
     return SOLVERS[solver](program_of(problem))

@@ -13,7 +13,7 @@ Scalar = Any
 """Linear in inner products of points and in function values."""
 
 
-class Round:
+class NoiselessRound:
     """A round of `clients` with equal shares, L-smooth objectives with L = 1, and exact gradients.
 
     With `curvature` they are as strongly convex.  With `at_optimum` the round starts where the gradient of F vanishes.

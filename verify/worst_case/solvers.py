@@ -16,7 +16,7 @@ _CLARABEL, _SCS = 1e-6, 1e-5
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverAnswer:
     """Answer of a solver: its status, and bounds on the value from above and below."""
 
     verdict: str
@@ -82,7 +82,7 @@ def _entries(size: int) -> int:
     return size * (size + 1) // 2
 
 
-def clarabel(program: Program) -> Answer:
+def clarabel(program: Program) -> SolverAnswer:
     """Clarabel, an interior-point method."""
     import clarabel as solver
 
@@ -103,7 +103,7 @@ def clarabel(program: Program) -> Answer:
     return _answer(verdicts.get(str(found.status), "failed"), found.obj_val_dual, found.obj_val)
 
 
-def scs(program: Program) -> Answer:
+def scs(program: Program) -> SolverAnswer:
     """SCS, a splitting method."""
     import scs as solver
 
@@ -122,10 +122,10 @@ def _row_by_row(sizes: Sequence[int]) -> Array:
     return np.concatenate([begin + columns * (columns + 1) // 2 + rows for begin, rows, columns in triangles])
 
 
-def _answer(verdict: str, above: float, below: float) -> Answer:
+def _answer(verdict: str, above: float, below: float) -> SolverAnswer:
     """The answer of a solver that has minimised."""
-    return Answer(verdict, -above, -below) if verdict in ("optimal", "inaccurate") else Answer(verdict)
+    return SolverAnswer(verdict, -above, -below) if verdict in ("optimal", "inaccurate") else SolverAnswer(verdict)
 
 
-SOLVERS: dict[str, Callable[[Program], Answer]] = {"CLARABEL": clarabel, "SCS": scs}
+SOLVERS: dict[str, Callable[[Program], SolverAnswer]] = {"CLARABEL": clarabel, "SCS": scs}
 """The second is asked where the first is not sure of itself; then both have to agree."""

@@ -12,25 +12,25 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity
-from verify.worst_case.one_round import Round, Scalar, mean
+from verify.worst_case.one_round import NoiselessRound, Scalar, mean
 
-Measure = Callable[[Round], list[Scalar]]
+Measure = Callable[[NoiselessRound], list[Scalar]]
 
 
-def _mean_gap(r: Round) -> list[Scalar]:
+def _mean_gap(r: NoiselessRound) -> list[Scalar]:
     return [mean([r.gap(step) for step in range(1, len(r.averages))])]
 
 
-def _mean_slope_sq(r: Round) -> list[Scalar]:
+def _mean_slope_sq(r: NoiselessRound) -> list[Scalar]:
     return [mean([r.slope_sq(step) for step in range(len(r.averages) - 1)])]
 
 
-def _mean_drift(r: Round) -> list[Scalar]:
+def _mean_drift(r: NoiselessRound) -> list[Scalar]:
     """Nobody has drifted at the first step, whose drift is zero."""
     return [mean([mean(r.drifts(step)) for step in range(len(r.averages) - 1)])]
 
 
-def _drifts(r: Round) -> list[Scalar]:
+def _drifts(r: NoiselessRound) -> list[Scalar]:
     """Return the drifts of the first client: clients are exchangeable."""
     return [r.drifts(step)[0] for step in range(1, len(r.averages))]
 
@@ -56,7 +56,7 @@ MEASURED: dict[Quantity, Measure] = {
 
 
 @dataclass(frozen=True)
-class Scale:
+class ScaleConstant:
     """A constant that bounds the clients' objectives or the start: 1, or 0 where `vanishing` says what that means."""
 
     not_positive: Measure
@@ -66,30 +66,30 @@ class Scale:
     """Whether the assumption is about all x; the round knows its visited points only."""
 
 
-def _slopes(r: Round) -> list[Scalar]:
+def _slopes(r: NoiselessRound) -> list[Scalar]:
     return [slope - 1 for slopes in r.slopes_sq() for slope in slopes]
 
 
-def _deviations(r: Round) -> list[Scalar]:
+def _deviations(r: NoiselessRound) -> list[Scalar]:
     return [deviation - 1 for deviations in r.deviations_sq() for deviation in deviations]
 
 
-def _deviations_of_mean_one(r: Round) -> list[Scalar]:
+def _deviations_of_mean_one(r: NoiselessRound) -> list[Scalar]:
     """Deviations sum to zero, so none is longer than half the sum of all lengths; exact for two clients."""
     longest = len(r.objectives) / 2
     return [deviation - longest**2 for deviations in r.deviations_sq() for deviation in deviations]
 
 
-SCALES: dict[Quantity, Scale] = {
-    q.initial_distance: Scale(lambda r: [r.distance_sq(0) - 1], "start at the optimum"),
-    q.initial_gap: Scale(lambda r: [r.gap(0) - 1], "start at the optimum"),
-    q.nearest_start: Scale(lambda r: [r.distance_sq(0) - 1]),
-    q.visited_second_moment: Scale(lambda r: [slope - 1 for slope in r.own_slopes_sq()]),
-    q.gradient_dissimilarity: Scale(_deviations, "clients alike", for_all_points=True),
-    q.mean_dissimilarity: Scale(lambda r: [mean(d) - 1 for d in r.deviations_sq()], "clients alike", True),
-    q.mean_divergence: Scale(_deviations_of_mean_one, "clients alike", for_all_points=True),
-    q.second_moment: Scale(_slopes, for_all_points=True),
-    q.lipschitz: Scale(_slopes, for_all_points=True),
+SCALES: dict[Quantity, ScaleConstant] = {
+    q.initial_distance: ScaleConstant(lambda r: [r.distance_sq(0) - 1], "start at the optimum"),
+    q.initial_gap: ScaleConstant(lambda r: [r.gap(0) - 1], "start at the optimum"),
+    q.nearest_start: ScaleConstant(lambda r: [r.distance_sq(0) - 1]),
+    q.visited_second_moment: ScaleConstant(lambda r: [slope - 1 for slope in r.own_slopes_sq()]),
+    q.gradient_dissimilarity: ScaleConstant(_deviations, "clients alike", for_all_points=True),
+    q.mean_dissimilarity: ScaleConstant(lambda r: [mean(d) - 1 for d in r.deviations_sq()], "clients alike", True),
+    q.mean_divergence: ScaleConstant(_deviations_of_mean_one, "clients alike", for_all_points=True),
+    q.second_moment: ScaleConstant(_slopes, for_all_points=True),
+    q.lipschitz: ScaleConstant(_slopes, for_all_points=True),
 }
 
 CURVATURES: dict[Quantity, tuple[Rational, ...]] = {q.strong_convexity: (Rational(1, 10), Rational(1, 2))}

@@ -6,12 +6,12 @@ lecture27.
 
 from fedtheory.engine.budget.controller import Controller, Estimates, drift_bounds
 from fedtheory.engine.budget.cost import Budget
-from fedtheory.engine.budget.descent import BudgetedRun, Comparison, compare, descend_adaptively, descend_fixed
+from fedtheory.engine.budget.descent import BudgetComparison, BudgetedRun, compare, descend_adaptively, descend_fixed
 
 __all__ = [
     "Budget",
+    "BudgetComparison",
     "BudgetedRun",
-    "Comparison",
     "Controller",
     "Estimates",
     "compare",

@@ -71,7 +71,7 @@ class BudgetedRun:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class BudgetComparison:
     """Runs with the same problem, step size and budget."""
 
     fixed: dict[int, BudgetedRun]
@@ -226,9 +226,11 @@ def descend_adaptively(
     return descent.run(budget, _Chosen(descent, controller))
 
 
-def compare(problem: Problem, step_size: Number, budget: Budget, fixed: Sequence[int] = FIXED_STEPS) -> Comparison:
+def compare(
+    problem: Problem, step_size: Number, budget: Budget, fixed: Sequence[int] = FIXED_STEPS
+) -> BudgetComparison:
     """The adaptive run beside runs with fixed numbers of local steps, all with the same budget."""
     descent = _Descent(problem, step_size)
     runs = {local_steps: descent.run(budget, _Constant(local_steps)) for local_steps in fixed}
     controller = Controller(plain_float(descent.step_size), budget)
-    return Comparison(runs, descent.run(budget, _Chosen(descent, controller)))
+    return BudgetComparison(runs, descent.run(budget, _Chosen(descent, controller)))

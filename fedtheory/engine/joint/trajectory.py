@@ -19,7 +19,7 @@ from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import Joint, Split
 from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import settled
-from fedtheory.engine.joint.transition import Group, Transition
+from fedtheory.engine.joint.transition import Population, Transition
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import Divergence, multiplied
 from fedtheory.engine.moments.trajectory import Trajectory
@@ -94,7 +94,7 @@ class JointTrajectory(Trajectory):
             raise InputError("algorithm.name", f"{expected}, got {entries}: use fewer clients or dimensions")
 
     @cached_property
-    def group(self) -> Group:
+    def group(self) -> Population:
         """The clients and their turnout, in the first round."""
         return self._group(self._update(0))
 
@@ -102,7 +102,7 @@ class JointTrajectory(Trajectory):
         """Update n of the clock; None where the server waits for whoever takes part."""
         return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
-    def _group(self, update: Update | None) -> Group:
+    def _group(self, update: Update | None) -> Population:
         kinds, aggregation = self.letters.kinds, self.algorithm.aggregation
         weights = aggregation.weights(self.problem.weights)
         if update is None:
@@ -111,7 +111,7 @@ class JointTrajectory(Trajectory):
             law = of_reports(self.algorithm.expected_weights(update, self.problem.weights), update.reports)
         assert self.algorithm.defined is not None
         counts = arithmetic_of(weights).array(kinds.counts)
-        return Group(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
+        return Population(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
         """Round n for each outcome of the coins, with its probability."""

@@ -25,7 +25,7 @@ from fedtheory.federation.presence import Factor, Turnout
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Population:
     """Who is there: kinds with their counts, the law of their turnout, and the graph between them."""
 
     counts: Array
@@ -74,7 +74,7 @@ class Sums:
 class Transition:
     """A round with fixed matrices: from moments to moments."""
 
-    def __init__(self, maps: RoundMaps, group: Group, shared: int) -> None:
+    def __init__(self, maps: RoundMaps, group: Population, shared: int) -> None:
         self.maps = maps
         self.group = group
         self.shared = shared

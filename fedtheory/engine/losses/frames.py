@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.frames.path import PathVector, PlainFrame
-from fedtheory.engine.losses.trajectory import Round, mean
+from fedtheory.engine.losses.trajectory import OutcomeRound, mean
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
@@ -18,7 +18,7 @@ from fedtheory.engine.vectors import Vector
 class OutcomesFrame(PlainFrame):
     """Step (t, k): vectors are plain, with the axes (outcomes, 1, clients, d), and scalars are averages."""
 
-    def __init__(self, run: Run, index: Index, at: Round, k: int) -> None:
+    def __init__(self, run: Run, index: Index, at: OutcomeRound, k: int) -> None:
         super().__init__(run, index)
         self._round, self._k = at, k
         self._outcomes = len(at.iterates[k]) * len(at.noises[k])
@@ -49,7 +49,7 @@ class OutcomesFrame(PlainFrame):
         return PathVector(self._round.server_at(self._outcomes)[:, None, None])
 
 
-def outcome_frames(run: Run, rounds: list[Round]) -> Iterator[Frame]:
+def outcome_frames(run: Run, rounds: list[OutcomeRound]) -> Iterator[Frame]:
     """Every local step (t, k), k = 0 .. K-1."""
     for t, at in enumerate(rounds):
         for k in range(common_steps(run)):

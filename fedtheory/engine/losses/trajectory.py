@@ -27,7 +27,7 @@ MOST_OUTCOMES = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class OutcomeRound:
     """One round, over the equally likely outcomes so far; points are measured from x*."""
 
     server: Array
@@ -59,14 +59,14 @@ class LossTrajectory(Trajectory):
             raise AttributeError(name)
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
 
-    def _all_rounds(self) -> list[Round]:
+    def _all_rounds(self) -> list[OutcomeRound]:
         rounds, server = [], self.problem.centred.start[None]
         for _ in range(self.algorithm.rounds):
             rounds.append(self._round(server))
             server = self._aggregated(rounds[-1], -1, self._weights)
         return rounds
 
-    def _round(self, server: Array) -> Round:
+    def _round(self, server: Array) -> OutcomeRound:
         clients, work = self.problem.clients, self.algorithm.work
         iterates, noises = [np.repeat(server[:, None], clients, axis=1)], []
         for k in range(max(work.steps)):
@@ -76,7 +76,7 @@ class LossTrajectory(Trajectory):
             moved = iterates[-1] - sizes * self.problem.centred.gradients(iterates[-1])
             noises.append(draws)
             iterates.append((moved[:, None] - sizes * draws).reshape(-1, clients, self.problem.dimension))
-        return Round(server, iterates, noises)
+        return OutcomeRound(server, iterates, noises)
 
     def _draws(self, active: Array) -> Array:
         """All that the clients can draw together, (J, M, d); those that have finished draw nothing."""
@@ -87,7 +87,7 @@ class LossTrajectory(Trajectory):
         ]
         return np.stack([np.stack(together) for together in itertools.product(*each)])
 
-    def _aggregated(self, at: Round, k: int, weights: Array) -> Array:
+    def _aggregated(self, at: OutcomeRound, k: int, weights: Array) -> Array:
         """What the server makes of k local steps with the weights of a round, (O_k, d)."""
         local = at.iterates[k]
         server = at.server_at(len(local))

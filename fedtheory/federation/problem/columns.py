@@ -16,7 +16,7 @@ _OF_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """The columns that a user names; None where the file's order or names decide."""
 
     target: str | None = None
@@ -49,7 +49,7 @@ class Header:
     """The file, for messages."""
     names: tuple[str, ...]
 
-    def roles(self, choice: Choice) -> Roles:
+    def roles(self, choice: ColumnChoice) -> Roles:
         """Assign a role to each column.
 
         Where neither target nor client is named, the last two columns are these.  Else columns named ``y`` and
@@ -66,7 +66,7 @@ class Header:
             if count > 1:
                 raise self._error(f"expected a name of its own for each column, got {name!r} twice")
 
-    def _target_and_client(self, choice: Choice) -> tuple[str, str | None]:
+    def _target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
         if choice.target is None and choice.client is None:
             return self._last_two()
         return self._known("target", choice.target, "y"), self._client(choice.client)

@@ -17,7 +17,7 @@ from numpy.lib.npyio import NpzFile
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
 from fedtheory.federation.problem.clients import Clients
-from fedtheory.federation.problem.columns import KEY, Choice
+from fedtheory.federation.problem.columns import KEY, ColumnChoice
 from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
 from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
 from fedtheory.federation.problem.scales import are_uneven, column_sizes, scaling
@@ -91,7 +91,7 @@ class DataSet:
         return replace(self.standardised() if scaled else self, intercept=ones)
 
 
-DataFiles = dict[tuple[str, Choice], DataSet]
+DataFiles = dict[tuple[str, ColumnChoice], DataSet]
 """Data sets that have been read, by their names and columns."""
 _MOST_KEPT = 4
 _KEPT: ContextVar[DataFiles | None] = ContextVar("kept", default=None)
@@ -107,9 +107,9 @@ def keeping_files(kept: DataFiles) -> Iterator[None]:
         _KEPT.reset(token)
 
 
-def load(name: str, choice: Choice | None = None) -> DataSet:
+def load(name: str, choice: ColumnChoice | None = None) -> DataSet:
     """The data set of that name, or of that file with the columns of a choice; `InputError` where there is none."""
-    chosen, kept = choice or Choice(), _KEPT.get()
+    chosen, kept = choice or ColumnChoice(), _KEPT.get()
     if kept is None:
         return _load(name, chosen)
     if (name, chosen) not in kept:
@@ -119,7 +119,7 @@ def load(name: str, choice: Choice | None = None) -> DataSet:
     return kept[name, chosen]
 
 
-def _load(name: str, chosen: Choice) -> DataSet:
+def _load(name: str, chosen: ColumnChoice) -> DataSet:
     if chosen.is_made and not name.endswith(WITH_NAMES):
         raise InputError(KEY, f"columns have names in files that end in {' or '.join(WITH_NAMES)}, got {name!r}")
     if name.endswith(FILES):
@@ -233,13 +233,13 @@ def _read_npz(path: Path) -> DataSet:
     return _checked(path, arrays["X"], arrays["y"], arrays.get("client"))
 
 
-def _read_columns(path: Path, choice: Choice) -> DataSet:
+def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
     """A file with named columns."""
     source = ParquetSource(path) if path.suffix == SUFFIX else Delimited(path)
     return data_of(source, choice, path.name)
 
 
-def data_of(source: Source, choice: Choice, name: str) -> DataSet:
+def data_of(source: Source, choice: ColumnChoice, name: str) -> DataSet:
     """The rows of a table with named columns."""
     rows = read_rows(source, choice)
     _require_sizes(source.header.source, rows.features, rows.outputs)

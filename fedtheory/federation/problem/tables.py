@@ -12,7 +12,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.cells import Cells, ClassColumn, LabelColumn, NumberColumn
 from fedtheory.federation.problem.clients import Clients
-from fedtheory.federation.problem.columns import KEY, Choice, Header, Roles, may_number_rows
+from fedtheory.federation.problem.columns import KEY, ColumnChoice, Header, Roles, may_number_rows
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Rows:
     """The names of labels that are text; outputs are their places."""
 
 
-def read_rows(source: Source, choice: Choice) -> Rows:
+def read_rows(source: Source, choice: ColumnChoice) -> Rows:
     """All rows of a source; `InputError` names the row and the column of the first cell that is wrong."""
     source.header.require_distinct()
     roles = source.header.roles(choice)
@@ -99,7 +99,9 @@ def _joined(parts: list[Array], features: int) -> tuple[Array, Array]:
     return inputs, outputs
 
 
-def _require_fine(source: str, columns: Sequence[NumberColumn | LabelColumn], choice: Choice, roles: Roles) -> None:
+def _require_fine(
+    source: str, columns: Sequence[NumberColumn | LabelColumn], choice: ColumnChoice, roles: Roles
+) -> None:
     """Raise `InputError` with the first bad cell of each column."""
     troubles = [trouble for column in columns if (trouble := column.trouble) is not None]
     if troubles:
@@ -114,7 +116,7 @@ _MOST_TROUBLES = 5
 """Columns whose first bad cell is named."""
 
 
-def _is_index(name: str, values: Array, choice: Choice) -> bool:
+def _is_index(name: str, values: Array, choice: ColumnChoice) -> bool:
     """Whether a column that nobody asked for has distinct whole numbers, and no name or one that pandas gives."""
     if choice.features is not None or not may_number_rows(name):
         return False

@@ -32,7 +32,7 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import AnyPremise, Part
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
@@ -67,7 +67,7 @@ _KINDS = {
     Term: "term",
     Part: "part",
     Root: "root",
-    Shown: "shown",
+    Nonnegative: "shown",
     CauchySchwarz: "Cauchy-Schwarz",
     Product: "product",
     Certificate: "identities",

@@ -42,7 +42,7 @@ _SKIPPED = 0.2
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownAlgorithm:
     """An algorithm on the pages: its keys, and how much each of its clients sends in a round."""
 
     label: str
@@ -52,18 +52,18 @@ class Shown:
     shares: Sequence[float] = _SHARES
 
 
-def _shown() -> dict[str, Shown]:
+def _shown() -> dict[str, ShownAlgorithm]:
     local = {"local_steps": LOCAL_STEPS, "rounds": ROUNDS}
     single = {"rounds": ROUNDS * LOCAL_STEPS}
     return {
-        "fedavg": Shown("FedAvg", local, 1),
-        "fedprox": Shown("FedProx", local | {"proximal": "1/2"}, 1),
-        "fednova": Shown("FedNova", local | {"local_steps": [3, 4, 5, 6, 7]}, 1),
-        "fedavgm": Shown("FedAvgM", local | {"momentum": "1/2"}, 1),
-        "scaffold": Shown("SCAFFOLD", local, 2),
-        "scaffnew": Shown("Scaffnew", single | {"probability": "1/5"}, _SKIPPED, _FEW_SHARES),
-        "dsgd": Shown("DSGD on a ring", single | {"mixing": _RING}, 2),
-        "compressed": Shown("rand-k, a quarter of the coordinates", local | {"coordinates": 16}, 0.25),
+        "fedavg": ShownAlgorithm("FedAvg", local, 1),
+        "fedprox": ShownAlgorithm("FedProx", local | {"proximal": "1/2"}, 1),
+        "fednova": ShownAlgorithm("FedNova", local | {"local_steps": [3, 4, 5, 6, 7]}, 1),
+        "fedavgm": ShownAlgorithm("FedAvgM", local | {"momentum": "1/2"}, 1),
+        "scaffold": ShownAlgorithm("SCAFFOLD", local, 2),
+        "scaffnew": ShownAlgorithm("Scaffnew", single | {"probability": "1/5"}, _SKIPPED, _FEW_SHARES),
+        "dsgd": ShownAlgorithm("DSGD on a ring", single | {"mixing": _RING}, 2),
+        "compressed": ShownAlgorithm("rand-k, a quarter of the coordinates", local | {"coordinates": 16}, 0.25),
     }
 
 
@@ -71,7 +71,7 @@ def _shown() -> dict[str, Shown]:
 class Curve:
     """An algorithm at its best step size."""
 
-    shown: Shown
+    shown: ShownAlgorithm
     share: float
     """The step size, in units of 1/L."""
     errors: Array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from fedtheory.arithmetic import FLOAT, plain_float
-from fedtheory.engine.budget import Budget, Comparison, compare
+from fedtheory.engine.budget import Budget, BudgetComparison, compare
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import least_squares
@@ -27,7 +27,7 @@ class BudgetCase:
     """One data set in one split."""
 
     name: str
-    comparison: Comparison
+    comparison: BudgetComparison
 
 
 @cache

@@ -23,7 +23,7 @@ _FIRST = ("step size", "horizon", "clients", "local steps")
 """Coordinates along which valleys usually run."""
 
 
-class Climb:
+class LevelClimb:
     """Ascents of one score over the levels that apply, with a bounded number of evaluations."""
 
     def __init__(

@@ -11,7 +11,7 @@ from random import Random
 from fedtheory.language.claim import Claim
 from verify.check import Check
 from verify.effort import worked
-from verify.falsify.regimes.climb import Climb
+from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, covered
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, worth
@@ -200,9 +200,9 @@ class _Searching:
             yield seen
 
     def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
-        by_ratio = Climb(self._evaluation, levels, self._random, self._look, worth)
-        by_progress = Climb(self._evaluation, levels, self._random, self._look, self._progress)
-        by_balance = Climb(self._evaluation, levels, self._random, self._look, _balance)
+        by_ratio = LevelClimb(self._evaluation, levels, self._random, self._look, worth)
+        by_progress = LevelClimb(self._evaluation, levels, self._random, self._look, self._progress)
+        by_balance = LevelClimb(self._evaluation, levels, self._random, self._look, _balance)
         without_start, with_start, special = self._starts(levels)
         ascents = [(by_balance, start) for start in self._subtracting()]
         ascents += [(by_ratio, start) for start in without_start]

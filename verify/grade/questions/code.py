@@ -9,7 +9,7 @@ import sympy as sp
 from fedtheory.language.exercises import CodeQuestion
 from verify.grade.answer import read_answer
 from verify.grade.guarded import Unreadable
-from verify.grade.questions.mark import WRONG, Given, Mark, mark_answer, rule_of
+from verify.grade.questions.mark import WRONG, GivenAnswer, Mark, mark_answer, rule_of
 
 
 @rule_of.register
@@ -18,7 +18,7 @@ def _rule(question: CodeQuestion) -> str:
 
 
 @mark_answer.register
-def _mark(question: CodeQuestion, given: Given) -> Mark:
+def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
     if not given.outputs:
         return Mark(WRONG, given.trouble or f"{question.name} is not defined")
     right = [_is_number(text, value) for text, value in zip(given.outputs, question.expected, strict=False)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.language.exercises import ManualQuestion
-from verify.grade.questions.mark import Given, Mark, mark_answer, rule_of
+from verify.grade.questions.mark import GivenAnswer, Mark, mark_answer, rule_of
 
 
 @rule_of.register
@@ -12,5 +12,5 @@ def _rule(question: ManualQuestion) -> str:
 
 
 @mark_answer.register
-def _mark(_question: ManualQuestion, _given: Given) -> Mark:
+def _mark(_question: ManualQuestion, _given: GivenAnswer) -> Mark:
     return Mark(None, "read by a person")

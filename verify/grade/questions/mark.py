@@ -11,7 +11,7 @@ from verify.grade.guarded import Unreadable
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAnswer:
     """What a student gives for one question."""
 
     text: str = ""
@@ -49,7 +49,7 @@ def rule_of(_question: Question) -> str:
 
 
 @singledispatch
-def mark_answer(question: Question, given: Given) -> Mark:
+def mark_answer(question: Question, given: GivenAnswer) -> Mark:
     """Mark an answer; it is a text, unless the kind of question says otherwise."""
     if not given.text.strip():
         return Mark(WRONG, given.trouble or f"{question.name} has no answer")

@@ -27,7 +27,7 @@ from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.squares import Squared
 from fedtheory.sources.lecture27.statements.assumptions import above_tangent, apart_sq
 from fedtheory.sources.lecture27.statements.lemmas import (
@@ -121,12 +121,12 @@ _SCALARS = {
     _distance_sq: distance_sq,
     _product: inner(gradient, v - w_star),
 }
-_GAP = Shown(_theta, [Term(_ONE, optimality(F, v))])
-_SLOPE_FACTS: dict[str, Shown | CauchySchwarz] = {
+_GAP = Nonnegative(_theta, [Term(_ONE, optimality(F, v))])
+_SLOPE_FACTS: dict[str, Nonnegative | CauchySchwarz] = {
     "theta(t)": _GAP,
-    "squared gradient": Shown(_slope_sq, [Term(_ONE, square(gradient))]),
-    "convexity": Shown(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
-    "distance": Shown(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
+    "squared gradient": Nonnegative(_slope_sq, [Term(_ONE, square(gradient))]),
+    "convexity": Nonnegative(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
+    "distance": Nonnegative(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
     "Cauchy-Schwarz": CauchySchwarz(_slope_sq, _distance_sq, _product),
 }
 _DESCENDED = [Term(_ONE, smoothness(F, v_next, v))]
@@ -140,7 +140,7 @@ _DECREASE = [
 """The decrease of the loss in a step, less the share of theta^2 / R that it is at least."""
 _DECREASING = Products(
     scalars={**_SCALARS, _change: Value(F, v_next) - Value(F, v)},
-    facts={**_SLOPE_FACTS, "descent": Shown(-_change - _SHARE * _slope_sq, _DESCENDED)},
+    facts={**_SLOPE_FACTS, "descent": Nonnegative(-_change - _SHARE * _slope_sq, _DESCENDED)},
     divided_by=["theta(t)", "theta(t)"],
     parts=_DECREASE,
 )
@@ -150,7 +150,9 @@ _TOWARDS = Products(
     scalars={_theta: theta, _slope_sq: norm_sq(gradient), _product: inner(gradient, v - w_star)},
     facts={
         "theta(t)": _GAP,
-        "co-coercivity": Shown(_product - _slope_sq / (2 * beta) - _theta, [Term(_ONE, cocoercivity(F, w_star, v))]),
+        "co-coercivity": Nonnegative(
+            _product - _slope_sq / (2 * beta) - _theta, [Term(_ONE, cocoercivity(F, w_star, v))]
+        ),
     },
     divided_by=["theta(t)"],
     parts=[Product(_ONE, ["co-coercivity"])],
@@ -160,7 +162,7 @@ _STRICTLY_CLOSER = Products(
     scalars={_theta: theta, _before: distance_sq, _after: distance_after_sq},
     facts={
         "theta(t)": _GAP,
-        "step": Shown(
+        "step": Nonnegative(
             _before - _after - 2 * eta * _theta,
             [Term(2 * eta, cocoercivity(F, w_star, v)), Term(eta / beta - eta**2, square(gradient))],
         ),
@@ -172,8 +174,8 @@ _RECIPROCAL = Products(
     scalars={**_SCALARS, _theta_next: theta_after},
     facts={
         **_SLOPE_FACTS,
-        "theta(t+1)": Shown(_theta_next, [Term(_ONE, optimality(F, v_next))]),
-        "descent": Shown(_theta - _theta_next - _SHARE * _slope_sq, _DESCENDED),
+        "theta(t+1)": Nonnegative(_theta_next, [Term(_ONE, optimality(F, v_next))]),
+        "descent": Nonnegative(_theta - _theta_next - _SHARE * _slope_sq, _DESCENDED),
     },
     divided_by=["theta(t)", "theta(t+1)"],
     parts=[
@@ -200,7 +202,10 @@ def _tangent(objective: sp.Symbol) -> list[Link]:
     above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
     within = Products(
         scalars={_gap: above_tangent(objective), _apart_sq: apart_sq},
-        facts={"above": Shown(_gap, above), "below": Shown(beta / 2 * _apart_sq - _gap, below)},
+        facts={
+            "above": Nonnegative(_gap, above),
+            "below": Nonnegative(beta / 2 * _apart_sq - _gap, below),
+        },
         parts=[Product(_ONE, ["below", "below"]), Product(sp.Integer(2), ["below", "above"])],
     )
     return [within, above, below]

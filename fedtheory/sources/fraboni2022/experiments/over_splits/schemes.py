@@ -21,7 +21,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Case:
+class SchemeCase:
     """A scheme with one hardware and one server step size."""
 
     scheme: str
@@ -32,10 +32,10 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Group:
+class CaseGroup:
     """Cases that are searched together: they share the noise of a client's local steps."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[SchemeCase, ...]
     largest: int
     smallest: int
     """Ends of the coarse grid."""
@@ -44,14 +44,14 @@ class Group:
 _SCALED = True
 GROUPS = (
     # The slowest client is the same with every hardware, so synchronous rounds are.
-    Group((Case("synchronous", 0), Case("FedFix-0.5", 0), Case("FedFix-0.5", 80)), -4, -32),
-    Group(
+    CaseGroup((SchemeCase("synchronous", 0), SchemeCase("FedFix-0.5", 0), SchemeCase("FedFix-0.5", 80)), -4, -32),
+    CaseGroup(
         (
-            Case("asynchronous", 0),
-            Case("asynchronous", 80),
-            Case("synchronous", 0, _SCALED),
-            Case("FedFix-0.5", 0, _SCALED),
-            Case("FedFix-0.5", 80, _SCALED),
+            SchemeCase("asynchronous", 0),
+            SchemeCase("asynchronous", 80),
+            SchemeCase("synchronous", 0, _SCALED),
+            SchemeCase("FedFix-0.5", 0, _SCALED),
+            SchemeCase("FedFix-0.5", 80, _SCALED),
         ),
         -24,
         -48,
@@ -111,7 +111,7 @@ def best_schemes(
                 )
 
 
-def _runs(problem: Problem, case: Case, local_steps: int, horizon: int) -> Scenario:
+def _runs(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) -> Scenario:
     runs = scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
     return replace(runs, server_step_size=problem.clients) if case.is_scaled else runs
 
