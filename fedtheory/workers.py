@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import partial
 from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -37,14 +38,23 @@ class Workers:
         """Whether a task has been begun whose result is not there yet."""
         return bool(self._unfinished)
 
+    @property
+    def has_lost_one(self) -> bool:
+        """Whether a worker was killed from outside, after which the pool takes no more tasks."""
+        return any(not process.is_alive() for process in self._processes)
+
     def submit(self, work: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Begin a task in a worker.
 
         Its arguments are pickled at once: the pool's own thread would read them while this process changes their
         cached values.  Raises `BrokenProcessPool` where a worker was killed.
         """
+        return self.submit_packed(pickle.dumps((work, arguments)))
+
+    def submit_packed(self, packed: bytes) -> Future[Any]:
+        """Begin a task whose function and arguments are pickled already."""
         others = set(active_children()) - self._processes
-        future: Future[Result] = self._pool.submit(_call, pickle.dumps((work, arguments)))
+        future: Future[Any] = self._pool.submit(_call, packed)
         self._processes.update(set(active_children()) - others)
         self._unfinished.add(future)
         future.add_done_callback(self._unfinished.discard)
@@ -53,34 +63,23 @@ class Workers:
     def run(self, work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
         """Yield the number and the result of each task as it is ready.
 
-        While no result is, this process takes the next task that no worker has begun.  Workers are stopped where the
-        results are not asked for to the end.
+        While no result is, this process takes the next task.  Workers are stopped where the results are not asked for
+        to the end.
         """
-        begun = [(number, task, self.submit(work, *task)) for number, task in enumerate(tasks)]
-        return self._results(work, begun)
+        shared = _Tasks(self, [(number, work, task) for number, task in enumerate(tasks)])
+        for _ in range(_AHEAD * self.count):
+            shared.give()
+        return self._results(shared)
 
-    def _results(
-        self, work: Callable[..., Result], begun: list[tuple[int, tuple[Any, ...], Future[Result]]]
-    ) -> Iterator[tuple[int, Result]]:
-        finished = SimpleQueue[Future[Result]]()
-        numbers = {future: number for number, _, future in begun}
-        for future in numbers:
-            future.add_done_callback(finished.put)
-        waiting, missing = deque(begun), len(begun)
+    def _results(self, tasks: _Tasks) -> Iterator[tuple[int, Any]]:
         try:
-            while missing:
-                while finished.empty() and waiting:
-                    number, task, future = waiting.popleft()
-                    if future.cancel():
-                        missing -= 1
-                        yield number, work(*task)
-                if missing:
-                    done = finished.get()
-                    if not done.cancelled():
-                        missing -= 1
-                        yield numbers[done], done.result()
+            while tasks.missing:
+                task = tasks.take() if tasks.finished.empty() else None
+                number, result = task() if task is not None else tasks.receive()
+                tasks.missing -= 1
+                yield number, result
         finally:
-            if missing:
+            if tasks.missing:
                 self.stop()
 
     def stop(self) -> None:
@@ -108,13 +107,60 @@ class Workers:
                 process.terminate()
 
 
+_AHEAD = 2
+"""Tasks that each worker has at a time, so that it need not wait for the next one."""
+
+
+class _Tasks:
+    """Tasks that this process shares with its workers."""
+
+    def __init__(self, workers: Workers, tasks: list[tuple[int, Callable[..., Any], tuple[Any, ...]]]) -> None:
+        self.missing = len(tasks)
+        """Results that are still to be asked for."""
+        self.finished = SimpleQueue[tuple[int, Future[Any]]]()
+        self._workers = workers
+        self._waiting = deque((*task, pickle.dumps(task[1:])) for task in tasks)
+
+    def take(self) -> Callable[[], tuple[int, Any]] | None:
+        """Take the next task for this process; None where all have been taken."""
+        with suppress(IndexError):
+            number, work, arguments, _ = self._waiting.popleft()
+            return lambda: (number, work(*arguments))
+        return None
+
+    def receive(self) -> tuple[int, Any]:
+        """Wait for the next result of a worker; raises the error of its task."""
+        number, future = self.finished.get()
+        return number, future.result()
+
+    def give(self) -> None:
+        """Give the next task to a worker, if one is left."""
+        with suppress(IndexError):
+            number, _, _, packed = self._waiting.popleft()
+            self._workers.submit_packed(packed).add_done_callback(partial(self._finish, number))
+
+    def _finish(self, number: int, future: Future[Any]) -> None:
+        """Hand over a result, and give the worker another task; the pool's own thread calls this."""
+        if future.cancelled():
+            return
+        if future.exception() is None:
+            try:
+                self.give()
+            except RuntimeError as error:
+                # The pool has just been lost: whoever waits has to know.
+                future = Future()
+                future.set_exception(error)
+        self.finished.put((number, future))
+
+
 _POOLS: list[Workers] = []
 """The workers of this process, if any: to start them takes as long as many tasks do."""
 
 
 def workers(count: int) -> Workers:
-    """Return the workers of this process; so many, unless others are busy."""
-    if _POOLS and (not _POOLS[0].is_open or (_POOLS[0].count != count and not _POOLS[0].is_busy)):
+    """Return the workers of this process: `count` of them, unless others are busy; new ones where one was killed."""
+    last = _POOLS[0] if _POOLS else None
+    if last is not None and (not last.is_open or last.has_lost_one or (last.count != count and not last.is_busy)):
         stop_workers()
     if not _POOLS:
         _POOLS.append(Workers(count))

@@ -29,7 +29,8 @@ def own(tmp_path: Path) -> str:
 def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> None:
     """For people with the line that states it, in JSON by the names of the assumptions."""
     target = f"{own}:drift"
-    given = {"check": [write_run({})], "falsify": ["--budget", "0.1"], "verify": ["--search", "0"]}.get(name, [])
+    options = {"falsify": ["--budget", "0.1"], "verify": ["--search", "0"], "prove": ["--no-search"]}
+    given = {"check": [write_run({})], **options}.get(name, [])
     told = " ".join(command(name, target, *given).out.split())
     assert f"no setting is named by {'mine:drift' if name in ('check', 'prove', 'show') else target}, {SAID}" in told
     document = command(name, target, *given, "--json").document

@@ -88,7 +88,7 @@ ATTACKS: dict[str, str] = {
     "reads the solutions": "import os, fedtheory\nhome = os.path.dirname(fedtheory.__file__)\n"
     "for start in (home, home + '/../verify', home + '/../report'):\n    for folder, _, files in os.walk(start):\n"
     "        for name in files:\n            path = os.path.join(folder, name)\n"
-    "            if any(word in path for word in ('assignments', 'verify', 'report')) and '/cli/' not in path:\n"
+    "            if any(word in path for word in ('assignments', '/verify/', '/report/')) and '/cli/' not in path:\n"
     "                try: done.append((path, open(path).read()))\n                except OSError: pass",
     "imports the solutions": "from importlib import import_module\nfor name in SOLUTIONS:\n"
     "    try: module = import_module(name)\n    except ImportError: continue\n"

@@ -129,6 +129,15 @@ def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
 
 
+def test_a_worker_that_is_lost_between_tasks_is_replaced() -> None:
+    """The system may take an idle one for want of memory."""
+    others = set(in_order(worked_in, [(0.2,)] * 20, 2)) - {os.getpid()}
+    for process in others:
+        os.kill(process, signal.SIGKILL)
+    time.sleep(0.2)
+    assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
+
+
 @pytest.mark.timeout(30)
 def test_an_interruption_ends_the_workers() -> None:
     """However long their tasks would take."""
