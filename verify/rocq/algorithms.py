@@ -30,7 +30,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import definition_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, ClientAverage, Multiple, Sum, Term, text
+from verify.rocq.terms import Atom, Mean, Multiple, Sum, Term, text
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import OWN, gradient
 
@@ -169,7 +169,7 @@ class Algorithm:
             )
             return slope if place.noise is None else Sum(slope, place.noise)
         if isinstance(part, Average) or (isinstance(part, Weighted) and self.is_full):
-            return ClientAverage(inside)
+            return Mean(inside)
         if isinstance(part, Mixed):
             # How far apart they are then is known by how far what they say is.
             return inside if place.at_step else Atom(f"heard {_CLIENTS} mixing ({_each(inside)}) i", own=True)

@@ -18,7 +18,7 @@ from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import SIGN
-from verify.rocq.terms import Atom, ClientAverage, Dot, Number, Sum, Term
+from verify.rocq.terms import Atom, Mean, Dot, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
@@ -115,7 +115,7 @@ def _distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
         yield Dot(apart, apart)
     for one in known.definition.client:
         apart = Sum(after[one], before[one], "-")
-        yield ClientAverage(Dot(apart, apart))
+        yield Mean(Dot(apart, apart))
 
 
 def _idle(known: Algorithm) -> str:

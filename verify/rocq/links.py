@@ -16,7 +16,7 @@ from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
 from verify.rocq.reasons import NonnegativeScalar, shown
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, ClientAverage, Dot, Multiple, Number, Sum, Term, is_own, reified, text
+from verify.rocq.terms import Atom, Atoms, Mean, Dot, Multiple, Number, Sum, Term, is_own, reified, text
 from verify.rocq.vocabulary import CLIENTS
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
@@ -95,7 +95,7 @@ class Links:
         if not part.averaged:
             return term, tactic
         aside = f"{_ASIDE}; " if self.own else ""
-        return ClientAverage(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
+        return Mean(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
 
     def _multiple(self, coefficient: Expr, found: NonnegativeScalar) -> tuple[Term, str]:
         slack = found.slack if isinstance(found.slack, Term) else self.reader.scalar(found.slack)

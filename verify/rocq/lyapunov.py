@@ -23,7 +23,7 @@ from verify.rocq.lyapunov_words import MIXING_NAME, Words
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.terms import Atom, ClientAverage, Dot, Multiple, Number, Sum, Term
+from verify.rocq.terms import Atom, Mean, Dot, Multiple, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem, of_condition
 
 _NOWHERE = Atom("(@zero (step_space S))", zero=True)
@@ -86,9 +86,9 @@ class _LyapunovWriter:
         if relation.left == words.letters(q.final_distance_sq):
             apart = Sum(model, Atom("x_star"), "-")
             return Dot(apart, apart)
-        if relation.left == words.letters(q.final_consensus_distance_sq) and isinstance(model, ClientAverage):
+        if relation.left == words.letters(q.final_consensus_distance_sq) and isinstance(model, Mean):
             apart = Sum(model.of, model, "-")
-            return ClientAverage(Dot(apart, apart))
+            return Mean(Dot(apart, apart))
         raise NotExported(
             "Lyapunov functions bound the distance of the last model, or that between the clients' models"
         )

@@ -25,7 +25,7 @@ from verify.rocq.numbers import number
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import RunVocabulary
-from verify.rocq.terms import Atom, ClientAverage, Multiple, Named, Sum, is_own, text
+from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
 from verify.rocq.theorem import Binder, projected
 from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
 
@@ -53,7 +53,7 @@ class PathVocabulary(Vocabulary):
             whole = f"mean {CLIENTS} delta"
             self.scalars = {
                 letter(q.client_dissimilarity): each,
-                letter(q.mean_divergence): Named(whole, ClientAverage(each)),
+                letter(q.mean_divergence): Named(whole, Mean(each)),
             }
             self.numbers[letter(q.mean_divergence)] = whole
         if q.nearest_start in used:

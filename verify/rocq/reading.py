@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, I
 from verify.rocq.norms import Lengths
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, ClientAverage, Dot, Multiple, Number, Sum, Term, is_own, text
+from verify.rocq.terms import Atom, Mean, Dot, Multiple, Number, Sum, Term, is_own, text
 from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
 
 
@@ -45,7 +45,7 @@ class Reader:
             case Expectation():
                 return self.scalar(expression.args[0])
             case Average():
-                return ClientAverage(self.scalar(expression.args[0]))
+                return Mean(self.scalar(expression.args[0]))
             case Inner():
                 left, right = expression.args
                 return Dot(self.vector(left), self.vector(right))
@@ -77,7 +77,7 @@ class Reader:
             case Expectation():
                 raise NotExported("the mean of a vector is not exported")
             case Average():
-                return ClientAverage(self.vector(expression.args[0]))
+                return Mean(self.vector(expression.args[0]))
             case Gradient():
                 objective, point = expression.args
                 found = gradient(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)

@@ -16,7 +16,7 @@ from fedtheory.proofs.theory import NEAREST_START
 from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import ClientAverage, Multiple, Sum, Term, text
+from verify.rocq.terms import Mean, Multiple, Sum, Term, text
 from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant, There
 
 
@@ -268,9 +268,9 @@ def _triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
 
 def _length_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
     member = reader.vector(of)
-    slack = Sum(ClientAverage(reader.length(of, member)), reader.length(Average(of), ClientAverage(member)), "-")
+    slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
     point = f"(fun i => ({text(member, CLIENTS)})%vec)"
-    rewritten = reader.lengths.rewriting(ClientAverage(member))
+    rewritten = reader.lengths.rewriting(Mean(member))
     if text(member, CLIENTS) in reader.lengths.same:
         raise NotExported("a mean of lengths of multiples is not exported")
     return NonnegativeScalar(slack, f"pose proof (length_of_mean {CLIENTS} {point}) as known; {rewritten}lra")

@@ -14,7 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, ClientAverage, Term, is_own, text
+from verify.rocq.terms import Atom, Mean, Term, is_own, text
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import CLIENTS, Constant, Vocabulary
 
@@ -99,7 +99,7 @@ class RoundVocabulary(Vocabulary):
         bound = self.letters(q.client_smoothness)
         self.constants = {"smooth": Constant(bound, "(delta i)", "(own_smooth_S i Hi)", "(delta_sign i)")}
         self.stationary = "optimum i"
-        self.vectors[self.letters(q.next_average_iterate)] = ClientAverage(
+        self.vectors[self.letters(q.next_average_iterate)] = Mean(
             self.vectors[self.letters(q.next_local_iterate)]
         )
 

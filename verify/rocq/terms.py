@@ -80,7 +80,7 @@ class Multiple:
 
 
 @dataclass(frozen=True)
-class ClientAverage:
+class Mean:
     """A mean over clients."""
 
     of: Term
@@ -100,7 +100,7 @@ class Dot:
     kind: Kind = "S"
 
 
-Term = Atom | Number | Named | Sum | Multiple | ClientAverage | Dot
+Term = Atom | Number | Named | Sum | Multiple | Mean | Dot
 
 
 def text(term: Term, clients: str) -> str:
@@ -115,7 +115,7 @@ def text(term: Term, clients: str) -> str:
         case Multiple():
             between = "•" if term.kind == "V" else "*"
             return f"{_factor(term.factor)} {between} {_grouped(term.of, clients)}"
-        case ClientAverage():
+        case Mean():
             inner = text(term.of, clients)
             inner = f"({inner})%vec" if term.kind == "V" else inner
             return f"{'vmean' if term.kind == 'V' else 'mean'} {clients} (fun i => {inner})"
@@ -161,8 +161,8 @@ def reified(term: Term, atoms: Atoms) -> str:
         case Multiple():
             factor = atoms.place("number", term.factor) if term.own else f"({term.factor})"
             return f"({term.kind}{'Times' if term.own else 'Scale'} {factor} {reified(term.of, atoms)})"
-        case ClientAverage():
-            return f"({term.kind}ClientAverage {reified(term.of, atoms)})"
+        case Mean():
+            return f"({term.kind}Mean {reified(term.of, atoms)})"
     head = f"{term.kind}{'Plus' if term.sign == '+' else 'Minus'}" if isinstance(term, Sum) else "SDot"
     return f"({head} {reified(term.left, atoms)} {reified(term.right, atoms)})"
 

@@ -19,7 +19,7 @@ from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.numbers import Letters, letters_of
 from verify.rocq.names import named
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, ClientAverage, Multiple, Named, Number, Sum, Term, is_own, text
+from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
 from verify.rocq.theorem import Binder
 
 CLIENTS = "(step_clients S)"
@@ -123,7 +123,7 @@ class Vocabulary:
             letter(q.gradient_noise): noise,
             letter(q.stochastic_gradient): sample,
             letter(q.gradient_deviation): Sum(slope, sample, "-"),
-            letter(q.average_iterate): Named("average S", ClientAverage(local)),
+            letter(q.average_iterate): Named("average S", Mean(local)),
             letter(q.server_model): Atom("server_model S"),
             letter(q.optimum): Atom("x_star"),
             letter(q.comparator): Atom("y"),
@@ -131,7 +131,7 @@ class Vocabulary:
         }
         if a.same_local_work in self.claim.assumptions:
             found[letter(q.next_local_iterate)] = moved
-            found[letter(q.next_average_iterate)] = Named("next_average S", ClientAverage(moved))
+            found[letter(q.next_average_iterate)] = Named("next_average S", Mean(moved))
             model = Atom("v")
             found[letter(q.centralised_model)] = model
             downhill = Multiple("step_size S", gradient(MEAN, model))
@@ -238,7 +238,7 @@ def value(objective: str, point: Term, *, opaque: bool = False) -> Term:
     if opaque:
         return Number(f"value ({objective}) ({name})")
     if objective == MEAN and not is_own(point):
-        return Named(f"value ({MEAN}) ({name})", ClientAverage(Atom(f"value ({OWN}) ({name})", kind="S", own=True)))
+        return Named(f"value ({MEAN}) ({name})", Mean(Atom(f"value ({OWN}) ({name})", kind="S", own=True)))
     return Atom(f"value ({objective}) ({name})", kind="S", own=objective == OWN or is_own(point))
 
 
@@ -249,7 +249,7 @@ def gradient(objective: str, point: Term, *, opaque: bool = False) -> Term:
         return Atom(f"grad ({objective}) ({name})")
     if objective == MEAN and not is_own(point):
         of_client = Atom(f"grad ({OWN}) ({name})", own=True, vanishing=name == "x_star")
-        return Named(f"grad ({MEAN}) ({name})", ClientAverage(of_client))
+        return Named(f"grad ({MEAN}) ({name})", Mean(of_client))
     return Atom(
         f"grad ({objective}) ({name})",
         own=objective == OWN or is_own(point),
