@@ -18,14 +18,14 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, letters_in_use, letters_of
+from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, letters_of
 
 
 @lru_cache(maxsize=2**10)
 def in_plain_letters(claim: Claim) -> Claim:
     """The same claim; `Rejected` where its letters are ambiguous."""
     letters_of(claim)
-    known = letters_in_use(claim)
+    known = {**claim.where, **claim.notation}
     plain = {symbol: _plain(symbol, notion) for symbol, notion in known.items()}
     plain |= {symbol: _varied(symbol, values) for symbol, values in claim.for_all.items()}
     taken = [letter.name for letter in plain]

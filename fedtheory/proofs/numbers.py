@@ -222,16 +222,7 @@ def _letters_of(claim: Claim) -> Letters:
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
-    return Letters(letters_in_use(claim))
-
-
-def letters_in_use(claim: Claim) -> dict[sp.Symbol, Notion]:
-    """Map the symbols of a claim to quantities, without unused duplicates."""
-    used = claim.notation
-    idle = {letter for letter, notion in claim.where.items() if any(notion is other for other in used.values())}
-    return {
-        letter: notion for letter, notion in {**claim.where, **used}.items() if letter in used or letter not in idle
-    }
+    return Letters({**claim.where, **claim.notation})
 
 
 @lru_cache(maxsize=2**10)
