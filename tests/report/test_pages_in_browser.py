@@ -13,7 +13,7 @@ from fedtheory.cli import run as fedtheory
 from fedtheory.language.registry import all_claims
 from report import pages
 from report.drawing import ErrataTask, PaperTask, PlanTask, environment_for
-from report.site import Row, _Site, groups_of, write_site
+from report.site import ClaimRow, _Site, groups_of, write_site
 from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _lists(folder: Path) -> None:
         for claim in all_claims().values()
         if claim.verdict is not None
     ]
-    site = _Site(folder, groups_of([Row.of(verdict) for verdict in found]), [])
+    site = _Site(folder, groups_of([ClaimRow.of(verdict) for verdict in found]), [])
     site.write_index()
     site.finish()
 

@@ -85,12 +85,12 @@ def test_what_belongs_to_the_whole() -> None:
     """The page of plans compares claims of several papers, a paper's own pages belong to all of its claims."""
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
-        type(task) for task in site._tasks(everything, site.groups_of([site.Row.of(v) for v in everything]), ())
+        type(task) for task in site._tasks(everything, site.groups_of([site.ClaimRow.of(v) for v in everything]), ())
     )
     assert kinds[drawing.PlanTask] == 1
     assert kinds[drawing.PaperTask] == len(all_sources())
     one = [_untried(CLAIMS[0])]
-    kinds = Counter(type(task) for task in site._tasks(one, site.groups_of([site.Row.of(v) for v in one]), ()))
+    kinds = Counter(type(task) for task in site._tasks(one, site.groups_of([site.ClaimRow.of(v) for v in one]), ()))
     assert kinds == {drawing.ErrataTask: 1, drawing.SlackTask: 1, drawing.ClaimTask: 1}
 
 
