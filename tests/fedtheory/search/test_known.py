@@ -77,12 +77,6 @@ def test_conditions_on_products(condition: sp.Rel) -> None:
     assert isinstance(find_proof(error_bound(LOOSE, [condition])), Found)
 
 
-def test_a_letter_that_the_claim_never_uses() -> None:
-    """It may stand for the left side, as in a list of letters that several claims share."""
-    unused = sp.Symbol("a", nonnegative=True)
-    assert isinstance(find_proof(error_bound(LOOSE, where={**WHERE, unused: q.average_suboptimality})), Found)
-
-
 def test_denominators_that_vanish_at_the_edge_of_a_condition() -> None:
     """A square of 1 - rho^2 below the line is positive under rho < 1: twice a bound with it is proved."""
     claim = all_claims()["landmarks:dsgd.consensus"]
