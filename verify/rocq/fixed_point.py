@@ -18,7 +18,7 @@ from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import SIGN
-from verify.rocq.terms import Atom, Mean, Dot, Number, Sum, Term
+from verify.rocq.terms import Atom, Dot, Mean, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 

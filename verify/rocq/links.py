@@ -16,7 +16,7 @@ from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
 from verify.rocq.reasons import NonnegativeScalar, shown
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, Mean, Dot, Multiple, Number, Sum, Term, is_own, reified, text
+from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reified, text
 from verify.rocq.vocabulary import CLIENTS
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"

@@ -23,7 +23,7 @@ from verify.rocq.lyapunov_words import MIXING_NAME, Words
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.terms import Atom, Mean, Dot, Multiple, Number, Sum, Term
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem, of_condition
 
 _NOWHERE = Atom("(@zero (step_space S))", zero=True)

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, I
 from verify.rocq.norms import Lengths
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Mean, Dot, Multiple, Number, Sum, Term, is_own, text
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term, is_own, text
 from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
 
 

@@ -99,9 +99,7 @@ class RoundVocabulary(Vocabulary):
         bound = self.letters(q.client_smoothness)
         self.constants = {"smooth": Constant(bound, "(delta i)", "(own_smooth_S i Hi)", "(delta_sign i)")}
         self.stationary = "optimum i"
-        self.vectors[self.letters(q.next_average_iterate)] = Mean(
-            self.vectors[self.letters(q.next_local_iterate)]
-        )
+        self.vectors[self.letters(q.next_average_iterate)] = Mean(self.vectors[self.letters(q.next_local_iterate)])
 
     def binders(self, said: str, letters: set[sp.Symbol]) -> Iterator[Binder]:
         """The variables and hypotheses of a theorem that says something, in which some letters occur."""
