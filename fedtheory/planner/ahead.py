@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any, TypeVar
 
 from fedtheory.language.quantities import Quantity
@@ -29,13 +31,24 @@ _LONG = 2e9
 """Operations of a run from which on another process is worth its start."""
 
 
+@dataclass(eq=False)
+class _Work:
+    """A function of the exact errors of the run and of further arguments."""
+
+    function: Callable[..., Any]
+    asked: tuple[object, ...]
+    future: Future[bytes] | None = None
+    """The result of the worker, once it has the work."""
+
+
 class Ahead:
     """Work for one run."""
 
     def __init__(self, errors: ExactErrors, run_file: str | None = None) -> None:
         """Use the worker process if the run is in a file for it."""
         self._errors, self._run_file = errors, run_file
-        self._waiting: list[Future[bytes]] = []
+        self._waiting: list[tuple[_Work, bytes]] = []
+        self._is_busy, self._lock = False, Lock()
 
     @cache  # noqa: B019 - as long as the plan takes
     def best(self, error: Quantity) -> Callable[[], ExactOptimum | None]:
@@ -49,29 +62,39 @@ class Ahead:
 
     def begun(self, function: Callable[..., Found], *asked: object) -> Callable[[], Found]:
         """Begin a function of the exact errors of the run and of further arguments; the returned function ends it."""
-        return cache(partial(self._end, self._elsewhere(function, asked), function, asked))
+        work = _Work(function, asked)
+        # A claim that the worker does not know is left for this process.
+        with suppress(pickle.PicklingError):
+            if self._run_file is not None:
+                self._waiting.append((work, packed((function, asked))))
+        if not self._is_busy:
+            self._give()
+        return cache(partial(self._end, work))
 
     def stop(self) -> None:
         """Drop the work that the worker has not begun."""
-        for future in self._waiting:
-            future.cancel()
+        with self._lock:
+            self._waiting.clear()
 
-    def _elsewhere(self, function: Callable[..., object], asked: tuple[object, ...]) -> Future[bytes] | None:
-        if self._run_file is None:
-            return None
-        try:
-            future = workers(1).submit(_there, self._run_file, packed((function, asked)))
-        except (BrokenProcessPool, pickle.PicklingError):
-            # The worker was killed, or does not know the claim.
-            return None
-        self._waiting.append(future)
-        return future
+    def _give(self, _done: object = None) -> None:
+        """Give the worker the work that was begun last: this process ends the first one first."""
+        with self._lock:
+            work, content = self._waiting.pop() if self._waiting else (None, b"")
+            if work is not None:
+                # The worker may have been killed from outside.
+                with suppress(BrokenProcessPool):
+                    work.future = workers(1).submit(_there, self._run_file, content)
+            self._is_busy = work is not None and work.future is not None
+        if work is not None and work.future is not None:
+            work.future.add_done_callback(self._give)
 
-    def _end(self, future: Future[bytes] | None, function: Callable[..., Found], asked: tuple[object, ...]) -> Any:
-        if future is not None and not future.cancel():
+    def _end(self, work: _Work) -> Any:
+        with self._lock:
+            self._waiting = [other for other in self._waiting if other[0] is not work]
+        if work.future is not None:
             with suppress(BrokenProcessPool):
-                return unpacked(future.result())
-        return function(self._errors, *asked)
+                return unpacked(work.future.result())
+        return work.function(self._errors, *work.asked)
 
 
 @contextmanager
