@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from fedtheory.federation.linear_models.minimiser import Minimum, minimum_of
 from fedtheory.federation.linear_models.model import LinearModel
 from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_weights
 from fedtheory.federation.oracles import ExactOracle, Oracle
-from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
 
-class LinearModelProblem(Problem):
+class LinearModelProblem(NonquadraticProblem):
     """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` of M clients in d dimensions, in floats.
 
     What belongs to quadratics alone raises `NotApplicable` when it is asked for.
@@ -27,7 +27,6 @@ class LinearModelProblem(Problem):
     model: LinearModel
     classes: tuple[str, str] | None
     """The names of the classes -1 and 1; None for a regression."""
-    is_quadratic = False
 
     def __init__(
         self,
@@ -46,14 +45,6 @@ class LinearModelProblem(Problem):
     def __getstate__(self) -> dict[str, Any]:
         """The data alone: what is known of a problem is found again where it is needed."""
         return {name: self.__dict__[name] for name in _DATA}
-
-    @property
-    def hessians(self) -> NoReturn:
-        """No constant matrices."""
-        raise NotApplicable(f"the objectives are {self.description}, not quadratics: their curvatures are not constant")
-
-    linear = hessians
-    constants = hessians
 
     @property
     def clients(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NoReturn
 
 import numpy as np
 
@@ -14,11 +13,11 @@ from fedtheory.federation.losses.line import minimiser
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.losses.terms import Terms
 from fedtheory.federation.oracles import ExactOracle, Oracle
-from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import uniform_weights
+from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
 
-class LossProblem(Problem):
+class LossProblem(NonquadraticProblem):
     """``F_i(x) = sum_j a_ij phi(x[c_ij] - b_ij)`` of M clients in d dimensions; no matrices describe it.
 
     What belongs to quadratics alone raises `NotApplicable` when it is asked for.
@@ -27,7 +26,6 @@ class LossProblem(Problem):
     terms: Terms
     given: LossProblem
     """The problem in the coordinates that it was given in, in which all its data are exact."""
-    is_quadratic = False
 
     def __init__(self, terms: Terms, weights: Array, start: Array, oracle: Oracle) -> None:
         # The attributes of a problem that quadratics have besides these are not there.
@@ -35,14 +33,6 @@ class LossProblem(Problem):
         self.__dict__["description"] = f"{terms.kind.name} losses"
         self.__dict__["given"] = self
         _check(self)
-
-    @property
-    def hessians(self) -> NoReturn:
-        """No constant matrices."""
-        raise NotApplicable(f"the objectives are {self.description}, not quadratics: their curvatures are not constant")
-
-    linear = hessians
-    constants = hessians
 
     @property
     def clients(self) -> int:

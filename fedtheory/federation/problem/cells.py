@@ -44,6 +44,12 @@ def number_of(cell: object, decimal: str = ".") -> float | None:
         return _BOOLEANS.get(str(cell).strip().lower())
 
 
+def _located(row: object, column: str, reason: str, count: int) -> str:
+    """Put the place of the first bad cell before a reason, and the number of bad cells of the column behind it."""
+    more = f" ({count} such cells in this column)" if count > 1 else ""
+    return f"row {row}, column {column!r}: {reason}{more}"
+
+
 @dataclass
 class NumberColumn:
     """A column of numbers."""
@@ -53,7 +59,7 @@ class NumberColumn:
     """The sign between the whole part of a number and the rest."""
     has_numbers: bool = False
     bad: int = 0
-    """How many cells are no finite numbers."""
+    """Number of cells that are no finite numbers."""
     first_bad: tuple[object, object] | None = None
     """The row and the cell of the first of them."""
 
@@ -89,8 +95,7 @@ class NumberColumn:
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
-        more = f" ({self.bad} such cells in this column)" if self.bad > 1 else ""
-        return f"row {row}, column {self.name!r}: {self._reason(cell)}{more}"
+        return _located(row, self.name, self._reason(cell), self.bad)
 
     def _reason(self, cell: object) -> str:
         if is_missing(cell):
@@ -166,9 +171,7 @@ class LabelColumn:
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
-        more = f" ({self.bad} such cells in this column)" if self.bad > 1 else ""
-        missing = f"missing client ({str(cell)!r}): fill it in, or leave out the row"
-        return f"row {row}, column {self.name!r}: {missing}{more}"
+        return _located(row, self.name, f"missing client ({str(cell)!r}): fill it in, or leave out the row", self.bad)
 
     @property
     def clients(self) -> Clients:
