@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -18,8 +17,6 @@ def main() -> None:
     from fedtheory.cli import run
 
     code = run()
-    # What a command leaves behind need not be searched for cycles once more.
-    gc.freeze()
     if "fedtheory.workers" in sys.modules:
         sys.modules["fedtheory.workers"].stop_workers()
     sys.exit(code)
