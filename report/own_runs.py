@@ -272,7 +272,7 @@ def _loss(name: str, own: OwnRun) -> Figure:
 
 
 def _known(run: Run) -> str:
-    """How the errors of a run are known."""
+    """Return how the errors of a run are known."""
     return f"by Monte-Carlo over {run.replicas} replicas, with 95 % intervals" if run.is_estimated else "exact"
 
 

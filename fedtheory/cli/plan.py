@@ -130,7 +130,7 @@ class _Accuracy:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be small, how far from the edge of divergence, what is varied, and what it costs."""
+    """Options of a plan: error, margin from the edge of divergence, varied settings, costs."""
 
     accuracy: _Accuracy | None
     error: str

@@ -106,7 +106,7 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
 
 
 def _searched(target: str, proofs: list[Proof], effort: int | None) -> list[Searched | None]:
-    """For each claim of one's own that has no certificate, what a search for one returns."""
+    """Search for a certificate of each user-defined claim that has none; return the results."""
     from fedtheory.cli.proof_search import search
 
     is_open = [proof.verdict == "no certificate" and not proof.claim.is_published for proof in proofs]

@@ -18,7 +18,7 @@ _SHOWN = ("loss", "accuracy", *MEASURED)
 
 
 def estimates(simulated: LinearModelRun) -> Mapping[str, Estimate]:
-    """What exists of loss, accuracy and errors over the server's updates, by name."""
+    """Return the existing estimates of loss, accuracy and errors over the server's updates, by name."""
     measure = simulated.attempted_trajectory.interval
     found = {name: where_known(partial(measure, name)) for name in _SHOWN}
     return {name: estimate for name, estimate in found.items() if estimate is not None}

@@ -92,11 +92,11 @@ class Run(Shown):
     is_estimated = False
     """Whether expectations are averages over replicas instead of exact."""
     replicas = 1
-    """How many replicas of the run are simulated."""
+    """Number of simulated replicas."""
 
     @property
     def errors_are(self) -> str:
-        """How errors are known, in a word."""
+        """Return how errors are known, in one word."""
         return "estimated" if self.is_estimated else "exact"
 
     @property
@@ -202,7 +202,7 @@ class Run(Shown):
 
     @cached_property
     def surrogate(self) -> Surrogate:
-        """What the run minimises where clients report unequally often."""
+        """Return the surrogate problem, which the run minimises where clients report unequally often."""
         return Surrogate(self.problem, self.algorithm)
 
     @cached_property

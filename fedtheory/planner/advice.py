@@ -37,7 +37,7 @@ class Comparison:
     error_ratio: float
     """Exact error at the step size of theory over the smallest one."""
     errors_are: str = "exact"
-    """How these errors are known, in a word."""
+    """Return how these errors are known, in one word."""
 
 
 @dataclass(frozen=True)

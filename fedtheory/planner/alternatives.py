@@ -19,7 +19,7 @@ from fedtheory.planner.rounds_needed import Outcome, operations, planned_and_bes
 from fedtheory.planner.target import vectors_of_a_client
 
 KINDS = ("steps", "batch", "algorithm")
-"""What may be varied."""
+"""Settings that may be varied."""
 _DOUBLINGS = 6
 """Times that local steps are doubled at most."""
 _PAYS = 0.95
@@ -32,12 +32,12 @@ _RUNS, _PATIENCE = 25, 1e11
 
 @dataclass(frozen=True)
 class Costs:
-    """What a round costs, in any unit, as in `fedtheory budget`."""
+    """Costs of a round, in any unit, as in `fedtheory budget`."""
 
     local: float = 0.0
-    """Of a local step of the planned batch; others in proportion to their rows."""
+    """Cost of a local step of the planned batch; others in proportion to their rows."""
     aggregation: float = 1.0
-    """Of a round's messages as federated averaging sends them; others in proportion to their vectors."""
+    """Cost of a round's messages in federated averaging; others in proportion to their vectors."""
 
     def of_round(self, run: Run, planned: Run) -> float:
         """The cost of a round of a run, beside the planned one."""
@@ -62,13 +62,13 @@ class Alternative:
     """A setting at its best step size."""
 
     name: str
-    """Of the algorithm."""
+    """Name of the algorithm."""
     local_steps: int
     batch: int | None
     """None for full gradients."""
     outcome: Outcome
     cost: float
-    """Of all rounds together."""
+    """Cost of all rounds."""
     is_planned: bool
 
     def rank(self, accuracy: float | None) -> tuple[bool, float]:
@@ -174,7 +174,7 @@ class Alternatives:
         return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
 
     def beside(self) -> Beside:
-        """What stands beside the answer."""
+        """Return the alternatives beside the answer."""
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
         return Beside(self.planned, self.better_local_steps() if tried else None, tried, self.scaffold())
 

@@ -20,7 +20,7 @@ _HOPELESS = 1e-6
 
 @dataclass(frozen=True)
 class Cause:
-    """What makes a run diverge."""
+    """Reason why a run diverges."""
 
     client: str
     """Name or number of the client whose step size times curvature is largest."""

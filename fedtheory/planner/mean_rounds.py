@@ -30,7 +30,7 @@ def is_one_path(run: Run) -> bool:
 
 
 def numbers_of_path(run: Run) -> int:
-    """How many numbers the server and all clients keep between rounds."""
+    """Return the count of numbers that server and clients store between rounds."""
     definition = run.algorithm.defined.algorithm if run.algorithm.defined is not None else None
     vectors = 1 if definition is None else len(definition.server) + run.problem.clients * len(definition.client)
     return vectors * run.problem.dimension

@@ -38,7 +38,7 @@ def _steps(planned: Alternative, better: Alternative | None, accuracy: float | N
 
 
 def _gets(one: Alternative, accuracy: float | None) -> str:
-    """How far a setting gets."""
+    """Result of a setting."""
     if accuracy is not None and one.outcome.reached:
         return f"needs {one.outcome.rounds} rounds"
     never = "" if accuracy is None else f"misses {short(accuracy)}: "

@@ -26,7 +26,7 @@ def notes_of(run: Run) -> list[str]:
 
 
 def _note_on_weights(run: Run) -> list[str]:
-    """That the weights of a round do not add up to one, where trainers divide them by their sum."""
+    """Note that the weights of a round do not sum to one, while trainers divide them by their sum."""
     law = run.algorithm.aggregation.participation
     if not isinstance(law, Uniform | Bernoulli) or law.averages(run.problem.weights):
         return []

@@ -60,7 +60,7 @@ def cost_of_a_round(run: Run) -> RoundCost:
 
 
 def vectors_of_a_client(algorithm: Algorithm) -> int:
-    """How many vectors a participant receives and sends in a round: a model each way, and control variates."""
+    """Count the vectors that a participant receives and sends in a round: a model each way, and control variates."""
     if algorithm.defined is None:
         return 2
     definition = algorithm.defined.algorithm

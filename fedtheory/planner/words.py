@@ -63,7 +63,7 @@ def use(answer: Answer) -> str:
 
 
 def _time(answer: Answer) -> str:
-    """How long the rounds take, where they do not take one unit of time each."""
+    """Return the time of the rounds, where they do not take one unit of time each."""
     known = answer.time is not None and answer.time != answer.best.rounds
     return f"{short(answer.time)} time units; " if known else ""
 

@@ -13,7 +13,7 @@ Counts = tuple[int, ...]
 
 
 def read_counts(table: Table, entries: int, dimension: int) -> Counts:
-    """How many clients each entry stands for, one number for all entries or one for each; one by default."""
+    """Return the number of clients of each entry: one number for all entries or one for each; one by default."""
     given = table.take("count", 1)
     listed = given if isinstance(given, list) else [given] * entries
     if len(listed) != entries:

@@ -18,7 +18,7 @@ _STAND_INS: dict[str, Any] = {"local_step_size": 1, "rounds": 1}
 """Values of keys that have no default, so that others can be read."""
 _ONE_CLIENT = {"kind": "quadratic", "hessians": [[[1]]], "linear": [[0]], "start": [0]}
 _OF_ANY_PROBLEM = ("unknown key", "is missing")
-"""How messages on an algorithm begin that do not depend on the problem."""
+"""Beginnings of messages on an algorithm that do not depend on the problem."""
 
 
 def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read]) -> _Read:

@@ -1,4 +1,4 @@
-"""How large a run on linear models may be: one that would take hours is refused when it is read, with what to do."""
+"""Limits on runs of linear models: one that would take hours is refused when it is read, with advice."""
 
 from __future__ import annotations
 

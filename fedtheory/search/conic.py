@@ -57,7 +57,7 @@ class Programs:
 
     @property
     def count(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.goals)
 
 

@@ -44,7 +44,7 @@ class System:
     """Each coefficient that is solved for, as a sum of free ones; -1 stands for the number one."""
 
     def rest(self) -> dict[int, Blocks]:
-        """What the candidates leave of the goal: a part without free coefficients, and one for each of those."""
+        """Return the remainder of the goal: a part without free coefficients, and one for each of those."""
         parts: dict[int, Blocks] = {-1: self.goal}
         empty = Blocks({}, {})
         for place, candidate in enumerate(self.chosen):

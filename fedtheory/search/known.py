@@ -72,11 +72,11 @@ class _Remainder:
     own: Quotient
     """The number in the slack of the claim."""
     written: Expr
-    """What is left, in the terms of the claim and the premises."""
+    """Remainder, in the terms of the claim and the premises."""
 
     @cached_property
     def number(self) -> Expr:
-        """What is left, in lowest terms."""
+        """Return the remainder, in lowest terms."""
         left = {sp.S.One: self.own}
         for multiple, premise in self.parts:
             left = _taken(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
@@ -172,7 +172,7 @@ def _below_all(remainders: Sequence[_Remainder]) -> Mapping[sp.Symbol, Expr] | N
 
 
 def _remainders(claim: Claim, known: KnownClaim) -> Iterator[_Remainder]:
-    """What is left by combinations that begin with a known claim."""
+    """Remainders of combinations that begin with a known claim."""
     goal = _goal(claim, known)
     first = premises_from(goal.claim, known.claim)
     if not first:

@@ -29,12 +29,12 @@ MOST_COLUMNS = 3000
 _SOLVE = 200
 """Units of work of one entry of a linear program."""
 _DEGREES = (1, 2, 3)
-"""How many slacks of conditions a product may have, tried in turn."""
+"""Numbers of condition slacks in a product, tried in turn."""
 
 
 @dataclass(frozen=True)
 class Signs:
-    """How signs are decided: the numbers of a claim, and its conditions."""
+    """Facts that decide signs: the numbers of a claim, and its conditions."""
 
     numbers: Numbers
     conditions: Sequence[Expr]

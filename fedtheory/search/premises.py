@@ -92,7 +92,7 @@ class KnownClaim:
     claim: Claim
     """In plain letters, under the conditions that its certificate needs."""
     missing: Sequence[Assumption]
-    """What it assumes and the other claim does not."""
+    """Assumptions that the other claim does not make."""
 
 
 def known_claims(claim: Claim) -> list[KnownClaim]:
@@ -111,7 +111,7 @@ def known_claims(claim: Claim) -> list[KnownClaim]:
 
 
 def supposable(claim: Claim) -> list[Assumption]:
-    """What a claim may mean without saying so: none where it says anything of the objectives."""
+    """Return the assumptions that a claim may imply: none where it states one on the objectives."""
     if claim.is_published or any(one in _OBJECTIVES for one in claim.assumptions):
         return []
     named = set(claim.notation.values())
@@ -135,7 +135,7 @@ def _bounds() -> Mapping[str, frozenset[Notion]]:
 
 @cache
 def statement_of(claim_id: str) -> Claim:
-    """What is recorded as proved: the claim under the conditions that its certificate needs, in plain letters.
+    """Return the recorded proved statement: the claim under the conditions of its certificate, in plain symbols.
 
     The kernel checks the certificates of those that a found one names.
     """

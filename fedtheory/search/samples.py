@@ -17,7 +17,7 @@ from fedtheory.kernel.work import spend
 
 Point = Mapping[sp.Symbol, sp.Rational]
 _COUNTS = (0, 1, 1, 2, 3, 4, 7, 16, 63, 999)
-"""What counts are above their lower bounds."""
+"""Return counts minus their lower bounds."""
 _WIDTH = 7
 """Other numbers are powers of two, exact as floats: so many binary orders up and down."""
 _ROUNDS = 24

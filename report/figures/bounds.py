@@ -59,7 +59,7 @@ def draw_left(axes: Axes, curve: BoundCurve) -> None:
 
 
 def _known(curve: BoundCurve) -> str:
-    """How the left sides are known, in a word."""
+    """Return how the left sides are known, in one word."""
     return "exact" if all(check.estimate is None for check in curve.checks) else "estimated"
 
 

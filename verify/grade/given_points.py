@@ -31,7 +31,7 @@ class EnteredPoints:
     assignment: str = ""
     """Empty where the student has one answer to a question of that name."""
     place: str = ""
-    """Where it was entered, for messages."""
+    """Place of the entry, for messages."""
 
 
 def read_given(file: Path) -> list[EnteredPoints]:

@@ -37,7 +37,7 @@ class AnswerRow:
     comment: str
     run_file: str | None = None
     relation: str | None = None
-    """What the answer says of that run, for `fedtheory check`."""
+    """Statement of the answer on that run, for `fedtheory check`."""
     question: str = ""
     """The question, in Markdown with LaTeX."""
     answer: str = ""

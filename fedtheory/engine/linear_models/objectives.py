@@ -48,7 +48,7 @@ class ModelObjectives(Objectives):
         return self.centred.gradients(flat).reshape(points.shape)
 
     def _points(self, at: Vector) -> Array:
-        """Where each objective is evaluated, (..., M, d)."""
+        """Return the point of each objective, (..., M, d)."""
         values = _plain(at)
         return np.broadcast_to(values, (*values.shape[:-2], self.centred.clients, values.shape[-1]))
 

@@ -61,7 +61,7 @@ def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
 
 
 def replicas_for(problem: LinearModelProblem, algorithm: Algorithm) -> int:
-    """How many replicas a run gets: one where nothing is random, else as many as a counted budget allows."""
+    """Return the number of replicas of a run: one where nothing is random, else as many as a counted budget allows."""
     if not is_random(problem, algorithm):
         return 1
     affordable = int(_BUDGET / (multiplications(problem, algorithm) * algorithm.rounds)) // GROUPS * GROUPS

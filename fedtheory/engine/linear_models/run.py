@@ -44,7 +44,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def replicas(self) -> int:  # type: ignore[override]
-        """How many replicas of the run are simulated; one where nothing is random."""
+        """Number of simulated replicas; one where nothing is random."""
         return min(replicas_for(self.problem, self.algorithm), self.most_replicas)
 
     @property
@@ -106,7 +106,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def surrogate(self) -> ModelSurrogate:
-        """What the run minimises where clients report unequally often."""
+        """Return the surrogate problem, which the run minimises where clients report unequally often."""
         return ModelSurrogate(self.problem, self.algorithm)
 
     @cached_property

@@ -48,7 +48,7 @@ class _Local:
 
 
 class Replicas:
-    """What is measured along the replicas of a run, in groups; nothing else of them is kept."""
+    """Averages along the replicas of a run, in groups; nothing else of them is stored."""
 
     def __init__(self, problem: LinearModelProblem, algorithm: Algorithm, count: int, seed: int) -> None:
         self.problem, self.algorithm, self.count, self.seed = problem, algorithm, count, seed
@@ -72,7 +72,7 @@ class Replicas:
         return _Server(columns[0], columns[1], columns[2], columns[3], accuracies)
 
     def _measure(self, models: Array) -> tuple[Array, ...]:
-        """Of models (R, d), measured from the centre: group averages of what the server is judged by."""
+        """Return group averages of the server's errors at models (R, d), measured from the centre."""
         centred, average = self.problem.centred, self.average
         values, slopes, right = centred.model.measured(centred.row_weights, models)
         return (average(models), *map(average, (values, _squares(models), _squares(slopes), right)))
@@ -89,7 +89,7 @@ class Replicas:
         return _Local(losses, distances, slopes, drift, largest)
 
     def _of_step(self, local: Array) -> tuple[Array, ...]:
-        """Of the iterates of all clients at one step, (R, M, d)."""
+        """Return group averages at the iterates of all clients at one step, (R, M, d)."""
         centred, average = self.problem.centred, self.average
         points = np.einsum("m,rmd->rd", self.problem.weights, local)
         drift = _squares(local - points[:, None])
@@ -116,7 +116,7 @@ class ReplicaTrajectory(Trajectory):
         self.divergence: Divergence | None = None if is_complete else Divergence(completed + 1, reason)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """What a recursion of moments knows of quadratics is not known here."""
+        """Refuse what only a recursion of moments of quadratics provides."""
         if name.startswith("__"):
             raise AttributeError(name)
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")

@@ -78,7 +78,7 @@ class LossRun(Run):
 
     @cached_property
     def surrogate(self) -> LossSurrogate:
-        """What the run minimises where clients report unequally often."""
+        """Return the surrogate problem, which the run minimises where clients report unequally often."""
         return LossSurrogate(self.problem, self.algorithm)
 
     @cached_property

@@ -54,7 +54,7 @@ class LossTrajectory(Trajectory):
         self.rounds_of_outcomes = self._all_rounds()
 
     def __getattr__(self, name: str) -> NoReturn:
-        """What a recursion of moments knows of quadratics is not known here."""
+        """Refuse what only a recursion of moments of quadratics provides."""
         if name.startswith("__"):
             raise AttributeError(name)
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")

@@ -42,7 +42,7 @@ class NoiseMaps:
 
 @dataclass(frozen=True, eq=False)
 class ServerNoise:
-    """What the noise of a round in which all start from one model makes of its second moment (d+1, d+1)."""
+    """Map of a round's noise on the second moment (d+1, d+1) of the common start."""
 
     map: Array
     """The sum over clients of ``E[w_i^2]`` times their maps, (s, s): no larger for more clients."""

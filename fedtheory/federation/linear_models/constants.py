@@ -25,7 +25,7 @@ _EPSILON = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class ModelConstants:
-    """What is known of a linear model everywhere; every number errs to the safe side."""
+    """Constants of a linear model on all of space; every number errs to the safe side."""
 
     model: LinearModel
     weights: Array

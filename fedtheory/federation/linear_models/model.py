@@ -98,7 +98,7 @@ class LinearModel:
         return np.repeat(weights / self.counts, self.counts)
 
     def rows_of(self, client: int) -> slice:
-        """Where the rows of a client are."""
+        """Return the place of a client's rows."""
         first = int(self.first_rows[client])
         return slice(first, first + int(self.counts[client]))
 

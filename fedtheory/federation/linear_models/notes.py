@@ -18,7 +18,7 @@ def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
 
 
 def note_on_minimum(model: LinearModel, found: Minimum) -> str:
-    """How well x* and F* are known."""
+    """Accuracy of x* and F*."""
     strength = "the ridge" if model.ridge > 0 else "a lower bound on the curvature about it"
     return (
         f"x* is known within {found.distance:.2g} and F* within {found.gap:.2g}: Newton's residual over {strength}; "

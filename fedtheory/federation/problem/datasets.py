@@ -24,7 +24,7 @@ from fedtheory.federation.problem.scales import are_uneven, column_sizes, scalin
 from fedtheory.federation.problem.tables import Source, read_rows
 
 WITH_NAMES = (*SUFFIXES, SUFFIX)
-"""How the names of files end whose columns have names."""
+"""Endings of the names of files whose columns have names."""
 FILES = (*WITH_NAMES, ".npz")
 """How the names of data files end."""
 LARGEST = 1e30
@@ -52,7 +52,7 @@ class DataSet:
     intercept: bool = False
     """Whether a column of ones follows the features."""
     scaling: tuple[Array, Array] | None = None
-    """What is taken from each feature, and what it is divided by, (d,) each: no second copy of tall data is kept."""
+    """Offset and scale of each feature, (d,) each: no second copy of tall data is stored."""
     notes: tuple[str, ...] = ()
     """Sentences on what a reader found in the file."""
 

@@ -71,7 +71,7 @@ class Problem(Shown):
     """The data of a least-squares problem."""
     description: str = "quadratics"
     span: RowSpan | None = None
-    """What rows in more dimensions span, where these are its coordinates."""
+    """Span of rows in more dimensions, in whose coordinates the problem is."""
     is_quadratic = True
     """Whether Hessians are constant and gradients affine: then moments close."""
     notes: ClassVar[Sequence[str]] = ()

@@ -20,7 +20,7 @@ class Chunk:
     """Some rows that follow one another."""
 
     rows: Sequence[object]
-    """How a reader finds each row: its line in an editor, or its label."""
+    """Name of each row for messages: its line in an editor, or its label."""
     columns: Sequence[Cells]
     """The columns that were asked for, in that order."""
 

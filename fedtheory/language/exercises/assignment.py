@@ -55,7 +55,7 @@ class Assignment:
     file: str | None = None
     """The file of an instructor's own exercise; None for those of the papers."""
     level: Level | None = None
-    """How much of the theory it supposes; None where nobody has said."""
+    """Required level of theory; None where it is not stated."""
 
     @property
     def source(self) -> str:

@@ -108,7 +108,7 @@ def _quadratics(point: Point, _rounds: int) -> Table:
 
 
 def _once_each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """What becomes of each value; clients that share one share the result, which then is read once as well."""
+    """Map each value once; clients that share a value share the result."""
     changed: dict[int, Any] = {}
     for value in values:
         if id(value) not in changed:
