@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from threading import Thread
 from time import sleep
 from typing import Any, TypeVar
+from weakref import ref
 
 from fedtheory.process import look_rarely
 
@@ -137,9 +138,10 @@ class _Tasks:
         """Give the next task to a worker, if one is left."""
         with suppress(IndexError):
             number, _, _, packed = self._waiting.popleft()
-            self._workers.submit_packed(packed).add_done_callback(partial(self._finish, number))
+            # The future knows the tasks weakly: they go with the results that nobody asks for any more.
+            self._workers.submit_packed(packed).add_done_callback(partial(_finish, ref(self), number))
 
-    def _finish(self, number: int, future: Future[Any]) -> None:
+    def finish(self, number: int, future: Future[Any]) -> None:
         """Hand over a result, and give the worker another task; the pool's own thread calls this."""
         if future.cancelled():
             return
@@ -151,6 +153,12 @@ class _Tasks:
                 future = Future()
                 future.set_exception(error)
         self.finished.put((number, future))
+
+
+def _finish(tasks: ref[_Tasks], number: int, future: Future[Any]) -> None:
+    held = tasks()
+    if held is not None:
+        held.finish(number, future)
 
 
 _POOLS: list[Workers] = []

@@ -118,7 +118,8 @@ def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
     dropped = in_order(note, [(str(trace), 0.1)] * 50, 2)
     del dropped
     gc.collect()
-    assert list(in_order(divmod, [(7, 2), (9, 4)] * 20, 2)) == [(3, 1), (2, 1)] * 20
+    for _ in range(3):
+        assert list(in_order(worked_in, [(0.2,)] * 8, 2))
     assert len(trace.read_text().split()) <= 4
 
 
