@@ -11,6 +11,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import add_paper
 from fedtheory.language.source import Paper, Source
 from fedtheory.language.wellformed import require_wellformed
+from fedtheory.plain_names import require_readable
 from fedtheory.runfile.loading import load_folder
 
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -48,6 +49,8 @@ def require_key(key: object, name: str) -> None:
 
 def _require_sound(source: Source) -> None:
     require_key(source.key, "SOURCE.key")
+    require_readable("SOURCE.title", source.title)
+    require_readable("SOURCE.authors", source.authors)
     known: set[str] = set()
     for n, claim in enumerate(source.claims):
         if not isinstance(claim, Claim):

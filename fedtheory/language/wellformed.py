@@ -11,9 +11,9 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
-from fedtheory.language.plain_names import require_plain
 from fedtheory.language.quantities.notion import Notion, Quantity
-from fedtheory.language.vocabulary import vocabulary
+from fedtheory.language.vocabulary import assumed, vocabulary
+from fedtheory.plain_names import require_plain, require_readable
 
 _TEXTS = ("id", "title", "locator", "note", "printed", "implemented_by", "corrects", "sharpens")
 _CHOICES = {"kind": Kind, "relation": Operator, "place": Place, "verdict": Verdict}
@@ -34,6 +34,8 @@ def require_wellformed(claim: Claim) -> None:
     is_seen = claim.id.strip() == claim.id and claim.id.isprintable()
     _expect("id", bool(claim.id) and is_seen, "a name of visible characters", claim.id)
     require_plain("id", claim.id)
+    for name in ("title", "locator", "note", "printed"):
+        require_readable(name, getattr(claim, name) or "")
     for name, allowed in _CHOICES.items():
         value, words = getattr(claim, name), get_args(allowed)
         fits = (isinstance(value, str) and value in words) or (value is None and name in _MAY_BE_MISSING)
@@ -45,6 +47,8 @@ def require_wellformed(claim: Claim) -> None:
         _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
     _require_bound(claim)
     _require_one_meaning(claim)
+    for symbol, notion in {**claim.where, **claim.notation}.items():
+        _require_own_name(f"where[{symbol}]", notion)
 
 
 def _require_bound(claim: Claim) -> None:
@@ -89,7 +93,6 @@ def _require_meanings(claim: Claim) -> None:
     for symbol, notion in claim.where.items():
         _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("where", isinstance(notion, Notion), f"a notion of the vocabulary for {symbol}", notion)
-        require_plain(f"where[{symbol}].name", notion.name)
     for symbol, values in claim.for_all.items():
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
@@ -104,9 +107,38 @@ def _require_meanings(claim: Claim) -> None:
             "assumptions of fedtheory.assumptions (`fedtheory assumptions` lists them)",
             assumption,
         )
+        _require_own_assumption(assumption)
+    _require_own_symbols(claim)
     for condition in claim.conditions:
         expected = "relations such as eta <= 1/(4*L), with symbols that leave them open"
         _expect("conditions", isinstance(condition, sp.core.relational.Relational), expected, condition)
+
+
+def _require_own_symbols(claim: Claim) -> None:
+    """Raise `InputError` where two symbols look alike, even if they are two for SymPy."""
+    names = [str(symbol) for symbol in [*claim.where, *(claim.for_all.keys() - claim.where.keys())]]
+    for name in names:
+        require_plain("symbols", name)
+        _expect("symbols", names.count(name) == 1, "a name of its own for each symbol", name)
+
+
+def _require_own_name(field: str, notion: Notion) -> None:
+    """Raise `InputError` where a quantity of the user's looks like another one, or has its name."""
+    require_plain(f"{field}.name", notion.name)
+    require_readable(f"{field}.latex", notion.latex)
+    require_readable(f"{field}.meaning", notion.meaning)
+    named = [entry.notion for entry in vocabulary() if entry.notion.name == notion.name]
+    is_own = not named or any(one == notion for one in named)
+    _expect(f"{field}.name", is_own, "a name that no quantity of fedtheory has", notion.name)
+
+
+def _require_own_assumption(assumption: Assumption) -> None:
+    """Raise `InputError` where an assumption of the user's has the name of one of fedtheory's, or looks like it."""
+    require_plain("assumptions", assumption.name)
+    require_readable(f"assumptions[{assumption.name}].statement", assumption.statement)
+    named = [entry.assumption for entry in assumed() if entry.assumption.name == assumption.name]
+    is_own = not named or any(one == assumption for one in named)
+    _expect("assumptions", is_own, "names that no assumption of fedtheory has", assumption.name)
 
 
 def _sides(claim: Claim) -> Iterator[tuple[str, object]]:

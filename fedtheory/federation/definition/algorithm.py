@@ -34,6 +34,7 @@ from fedtheory.federation.definition.language import (
 )
 from fedtheory.federation.definition.linear import Parts, linear_parts
 from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.plain_names import require_plain, require_readable
 
 
 @dataclass(frozen=True)
@@ -179,6 +180,7 @@ class FederatedAlgorithm:
 
         Two letters of one name are one to people and in proofs, though they can be two for SymPy.
         """
+        self._check_texts()
         vectors = [start, optimum, *self.server, *self.client, *self.local_vectors]
         own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
         for letters in ([*vectors, *LETTERS, *own], map(str, vectors), map(str, [*LETTERS, *own])):
@@ -192,6 +194,17 @@ class FederatedAlgorithm:
         for what, numbers in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
             for letter in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
                 raise InputError(self.name, f"the {what} has the letter {letter}, which is no parameter")
+
+    def _check_texts(self) -> None:
+        """Raise `InputError` where people would read a name as another one."""
+        require_plain("name", self.name)
+        require_readable(self._key("description"), self.description)
+        for letter in [*self.server, *self.client, *self.local_vectors, *self.coins]:
+            require_plain(self.name, str(letter))
+        for parameter in self.parameters:
+            require_plain(self.name, str(parameter.letter))
+            require_plain(self.name, parameter.key)
+            require_readable(self._key(parameter.key), parameter.meaning)
 
     def _check_starts(self) -> None:
         for vector, expression in [*self.server.items(), *self.client.items()]:

@@ -21,7 +21,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import NODE, spend
-from fedtheory.language.plain_names import require_plain
+from fedtheory.plain_names import require_plain
 
 HEADS: Mapping[str, type] = {
     "inner": ex.Inner,

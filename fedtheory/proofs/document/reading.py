@@ -14,8 +14,8 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.plain_names import require_plain
 from fedtheory.language.quantities.notion import Notion
+from fedtheory.plain_names import require_plain
 from fedtheory.proofs import comparators, distances, updates
 from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.definitions import names_of

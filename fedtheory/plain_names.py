@@ -1,0 +1,62 @@
+"""Names that people tell apart, and texts without letters that nobody sees or that look like others."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from fedtheory.errors import InputError
+
+_INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+"""Categories of characters that print nothing, or that turn the order of others around."""
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters and marks that print nothing."""
+_ALIKE = ("ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDTH", "LISU")
+"""Alphabets with letters that look like a to z."""
+_ALIKE_GREEK = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ")
+"""Greek letters that look like a to z; the others are told apart from them."""
+
+
+def require_plain(field: str, name: str) -> None:
+    """Raise `InputError`, with the first character that is not printable ASCII and its name, where there is one."""
+    _require_text(field, name)
+    for character in name:
+        if not character.isascii() or not character.isprintable():
+            expected = "expected letters a to z, digits and signs of ASCII, which nothing else looks like"
+            raise InputError(field, f"{expected}; got {_described(character)} in {name!a:.60}: type it anew")
+
+
+def require_readable(field: str, text: str) -> None:
+    """Raise `InputError` where a text for people has characters that they cannot see, or words of mixed alphabets.
+
+    Letters of all alphabets are fine, but not within a word with letters a to z.
+    """
+    _require_text(field, text)
+    for character in text:
+        if _is_invisible(character):
+            expected = "expected characters that people see"
+            raise InputError(field, f"{expected}; got {_described(character)} in {text!a:.60}: type it anew")
+    for word in re.findall(r"\w+", text):
+        strange = next(filter(_is_alike, word), None)
+        if strange is not None and any(letter.isascii() and letter.isalpha() for letter in word):
+            expected = "expected words of one alphabet"
+            raise InputError(field, f"{expected}; got {_described(strange)} in {word!a:.60}: type it anew")
+
+
+def _require_text(field: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise InputError(field, f"expected a text, got {text!r:.60}")
+
+
+def _is_invisible(character: str) -> bool:
+    is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+    is_layout = character in "\n\t"
+    return character in _BLANK or is_selector or (unicodedata.category(character) in _INVISIBLE and not is_layout)
+
+
+def _is_alike(letter: str) -> bool:
+    return letter in _ALIKE_GREEK or unicodedata.name(letter, "").startswith(_ALIKE)
+
+
+def _described(character: str) -> str:
+    return f"{character!a} ({unicodedata.name(character, 'a character without a name')})"
