@@ -181,7 +181,16 @@ def _refuted(verdict: ClaimVerdict) -> str:
 
 
 def _supported(verdict: ClaimVerdict) -> str:
-    return f"Supported on {_without_violation(verdict)}"
+    proof = verdict.found_proof
+    supposed = f" It would be proved if it assumed: {' and '.join(proof.supposed)}." if proof is not None else ""
+    return f"Supported on {_without_violation(verdict)}{supposed}"
+
+
+def _proved(verdict: ClaimVerdict) -> str:
+    proof = verdict.found_proof
+    rests = "" if proof is None or not proof.uses else f", which rests on {', '.join(proof.uses)}"
+    found = "the certificate below" if proof is None else f"a certificate that a search found{rests}"
+    return f"Proved: the kernel accepts {found}. It was tried on {_without_violation(verdict)}"
 
 
 def _without_violation(verdict: ClaimVerdict) -> str:
@@ -209,9 +218,7 @@ def _definition(verdict: ClaimVerdict) -> str:
 
 
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
-    "proved": lambda verdict: (
-        f"Proved: the kernel accepts the certificate below. It was tried on {_without_violation(verdict)}"
-    ),
+    "proved": _proved,
     "supported": _supported,
     "asymptotic": lambda verdict: f"Supported along a ladder on {_tried(verdict)}; no violation was found.",
     "refuted": _refuted,

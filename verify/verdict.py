@@ -14,7 +14,6 @@ from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import published_by
 from fedtheory.language.setting import setting_facts
 from fedtheory.language.targets import Target, resolve
-from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
@@ -26,13 +25,14 @@ from verify.early_decisions import DECIDED, Decision, Stored, decisions_on
 from verify.effort import worked
 from verify.evaluated_instances import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
 from verify.exclusions import exclusions
-from verify.falsify import QuickSearch, glance
+from verify.falsify import glance
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
 from verify.processes import as_finished, in_order
-from verify.proof_search import is_provable
+from verify.proof_search import FoundProof
 from verify.ratios import is_nearly, largest_ratio, not_below
+from verify.searches import Searches, search_both
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
 from verify.targeted_instances import are_enough, enough_for, excluded, lacking, made_for
@@ -78,6 +78,8 @@ class ClaimVerdict(Shown):
     """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
     reason: str | None = None
     """Of a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
+    found_proof: FoundProof | None = None
+    """Of a claim of one's own: the certificate that a search found, perhaps under assumptions that it does not make."""
     excluded: Mapping[str, int] = field(default_factory=dict)
     """How many instances an assumption, a condition or a quantity without a value excluded, by its name, most first."""
 
@@ -219,7 +221,7 @@ def _found(
     """
     decisions = decisions_on(targets, jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
-    glances = in_order(_glance_at, [(target, search) for target in early], jobs)
+    glances = in_order(search_both, [(target, search) for target in early], jobs)
     stages = Stages(on_progress)
 
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
@@ -259,14 +261,8 @@ def _is_searched_anyway(claim: Claim) -> bool:
     return claim.is_testable and claim.rate is None and published_by(claim) is None
 
 
-def _glance_at(target: Target, seconds: float) -> QuickSearch | None:
-    """A search for a violation; None where none is needed because there is a proof."""
-    claim = resolve(target)
-    return None if prove(claim).verdict == "proved" else glance(claim, seconds)
-
-
 def _concluded(
-    target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: QuickSearch | None
+    target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: Searches | None
 ) -> ClaimVerdict:
     """The verdict on a claim from its outcomes, what decides, and for a claim of one's own a search.
 
@@ -280,17 +276,16 @@ def _concluded(
     verdict = _weighed(verdict, outcomes)
     if search <= 0:
         return verdict
-    verdict = _after(verdict, seen or glance(verdict.claim, search))
-    is_open = verdict.verdict in ("supported", "undecided")
-    return replace(verdict, verdict="proved") if is_open and is_provable(verdict.claim) else verdict
+    return _after(verdict, seen or search_both(target, search))
 
 
-def _simpler(verdict: ClaimVerdict, seconds: float, seen: QuickSearch | None) -> ClaimVerdict:
+def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:
     """The same with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
     claim, run = verdict.claim, verdict.run
     if run is None or claim.rate is not None:
         return verdict
-    found = (seen or glance(claim, seconds)).counterexample
+    sought = None if seen is None else seen.violation
+    found = (sought or glance(claim, seconds)).counterexample
     reached = shrink(claim, run, worked() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
@@ -312,8 +307,11 @@ def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict
     return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=missing)
 
 
-def _after(verdict: ClaimVerdict, glance: QuickSearch) -> ClaimVerdict:
-    """The verdict after a search."""
+def _after(verdict: ClaimVerdict, searches: Searches) -> ClaimVerdict:
+    """The verdict after the searches for a proof and for a violation."""
+    verdict, glance = replace(verdict, found_proof=searches.proof), searches.violation
+    if glance is None:
+        return replace(verdict, verdict="proved") if verdict.verdict in ("supported", "undecided") else verdict
     searched = replace(verdict, searched=glance.looked, regimes=glance.regimes, pairs=glance.pairs)
     if glance.counterexample is not None:
         return replace(_with_witness(searched, glance.counterexample, None), verdict="refuted")

@@ -121,6 +121,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         ],
         "pairs": {"covered": verdict.pairs.covered, "all": verdict.pairs.all, "given_up": verdict.pairs.given_up},
         "left_open": verdict.left_open,
+        "found_proof": _document_of_proof(verdict),
         **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
@@ -134,6 +135,14 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "run": verdict.run,
         "seconds": round(verdict.seconds, 3),
     }
+
+
+def _document_of_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
+    """The certificate that a search found: what it rests on, and the assumptions that the claim does not make."""
+    proof = verdict.found_proof
+    if proof is None:
+        return None
+    return {"uses": list(proof.uses), "supposed": list(proof.supposed), "assumed_line": proof.setting}
 
 
 def _why_not_applicable(verdict: ClaimVerdict) -> str | None:
@@ -158,6 +167,8 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     for standing in (verdict for verdict in verdicts if verdict.regimes and verdict.verdict != "refuted"):
         _print_regimes(standing)
     _print_left_open(verdicts)
+    for verdict in verdicts:
+        _print_found_proof(verdict)
     print_setting((verdict.target, verdict.claim) for verdict in verdicts)
     for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
         _print_what_is_missing(thin)
@@ -188,6 +199,26 @@ def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
         if verdict.left_open:
             of = "" if len(verdicts) == 1 else f" of {verdict.target}"
             print_lines(f"[yellow]left open{of}:[/yellow] {in_words_of_open(verdict.left_open)}")
+
+
+def _print_found_proof(verdict: ClaimVerdict) -> None:
+    """Print what a certificate that the search found rests on, or what it needs besides the claim's assumptions."""
+    from rich.markup import escape
+
+    proof = verdict.found_proof
+    if proof is None:
+        return
+    rests = f"it rests on {', '.join(proof.uses)}" if proof.uses else "it rests on no other claim"
+    target = escape(verdict.target)
+    if not proof.supposed:
+        print_lines(f"{target}: a search found a certificate; {rests}; `fedtheory prove {target}` shows it")
+        return
+    needed = " and ".join(proof.supposed)
+    print_lines(
+        f"{target} would be proved if it assumed: {escape(needed)} ({rests})",
+        f"  to state it: {escape(proof.setting)}",
+        f"  the search for a violation kept to runs where this fails: {needed}",
+    )
 
 
 def _of_pairs(verdict: ClaimVerdict) -> str:

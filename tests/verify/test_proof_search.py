@@ -1,4 +1,4 @@
-"""A check of a claim of one's own ends with a search for a proof: proved as it stands, or not at all."""
+"""A claim of one's own is searched for a proof, and for violations where the proof does not reach."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import sympy as sp
 from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.cli.verify import document, for_people
+from fedtheory.engine.run import Run
 from fedtheory.language.targets import resolve
-from verify.proof_search import is_provable
+from fedtheory.runfile import parse_run
+from verify.proof_search import find_premises, search_proof
 from verify.verdict import verify
 
 eta, tau, zeta, sigma, L = sp.symbols("eta tau zeta sigma L", positive=True)
@@ -28,14 +32,41 @@ def _drift(assumptions: tuple[a.Assumption, ...]) -> Claim:
     )
 
 
+def _run(curvature: int) -> Run:
+    """A run of two clients, of whom the second has the given curvature."""
+    problem = {"kind": "quadratic", "hessians": [[[1]], [[curvature]]], "linear": [[1], [2]], "start": [0]}
+    return parse_run({"problem": problem, "algorithm": {"local_step_size": "1/8", "rounds": 2}}, RATIONAL)
+
+
 def test_nothing_is_supposed() -> None:
     """A claim that is proved under convexity is not proved where it does not assume it."""
-    assert is_provable(resolve(_drift((*SETTING, a.convex_and_smooth))))
-    assert not is_provable(resolve(_drift(SETTING)))
+    assert find_premises(resolve(_drift((*SETTING, a.convex_and_smooth)))) is not None
+    assert find_premises(resolve(_drift(SETTING))) is None
+
+
+def test_the_rest_are_the_runs_that_a_proof_says_nothing_about() -> None:
+    """A proof for convex clients leaves the runs whose clients are not convex."""
+    proof, rest = search_proof(resolve(_drift(SETTING)))
+    assert proof is not None
+    assert proof.supposed == ("convex and smooth",)
+    assert proof.setting.endswith("a.convex_and_smooth]")
+    fails = rest.assumptions[0]
+    assert [fails.failure(_run(curvature)) is None for curvature in (2, 0, -1)] == [False, False, True]
 
 
 @pytest.mark.long
 def test_the_verdict_is_proved() -> None:
-    """Of a claim that follows from published ones, after instances and a search without a violation."""
+    """Of a claim that follows from published ones, where instances agree; no violation is searched for."""
     (verdict,) = verify([_drift((*SETTING, a.convex_and_smooth))], jobs=1, search=1)
-    assert verdict.verdict == "proved"
+    assert (verdict.verdict, verdict.searched) == ("proved", 0)
+
+
+@pytest.mark.long
+def test_the_verdict_names_what_a_proof_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without convexity the claim is supported, and with the assumption that would prove it."""
+    (verdict,) = verify([_drift(SETTING)], jobs=1, search=1)
+    assert verdict.verdict == "supported"
+    assert document(verdict)["found_proof"]["supposed"] == ["convex and smooth"]
+    for_people([verdict], 1.0)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "mine:drift would be proved if it assumed: convex and smooth" in printed

@@ -34,6 +34,7 @@ from verify.early_decisions import Decision
 from verify.evaluated_instances import Outcome
 from verify.falsify.finding import QuickSearch
 from verify.instances import FAMILIES
+from verify.searches import Searches
 
 N, T = sp.symbols("N T", positive=True)
 
@@ -269,8 +270,7 @@ CLAIM = replace(find("renard2022:lemma-2.3"), id="mine:drift", is_published=Fals
         QuickSearch(looked=7, applicable=7, counterexample=None),
         QuickSearch(looked=5, applicable=5, counterexample=None),
     )
-    monkeypatch.setattr(verdicts, "glance", lambda _claim, _seconds: now)
-    monkeypatch.setattr(verdicts, "is_provable", lambda _claim: False)
-    for seen, looked in ((None, 5), (before, 7)):
+    monkeypatch.setattr(verdicts, "search_both", lambda _claim, _seconds: Searches(None, now))
+    for seen, looked in ((None, 5), (Searches(None, before), 7)):
         found = verdicts._concluded(target, [_outcome(True)], Decision(), 1.0, seen)
         assert found.searched == looked

@@ -22,6 +22,7 @@ from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.tables import features, working_table
+from verify.searches import Searches
 from verify.verdict import ClaimVerdict, verify
 
 eta, L = sp.symbols("eta L", positive=True)
@@ -146,7 +147,7 @@ def left_open(monkeypatch: pytest.MonkeyPatch) -> ClaimVerdict:
     sought = QuickSearch(
         100, 90, None, (Regime("clients", "1", 40, 0.5), Regime("clients", "2", 50, 0.25)), 2, Pairs(8, 9, 1)
     )
-    monkeypatch.setattr("verify.verdict.glance", lambda _claim, _seconds: sought)
+    monkeypatch.setattr("verify.verdict.search_both", lambda _claim, _seconds: Searches(None, sought))
     (verdict,) = verify(claim(q.local_step_size, 2 * eta), search=1)
     return verdict
 

@@ -1,0 +1,30 @@
+"""Search for a proof of a claim of one's own, then for a violation where the proof does not reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.language.targets import Target, resolve
+from fedtheory.proofs import prove
+from verify.falsify import QuickSearch, glance, glance_beyond
+from verify.proof_search import FoundProof, search_proof
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Results of the two searches."""
+
+    proof: FoundProof | None = None
+    violation: QuickSearch | None = None
+    """None where a proof that supposes nothing leaves no run to search."""
+
+
+def search_both(target: Target, seconds: float) -> Searches:
+    """Search with a budget of work that takes about so many seconds; a claim with a recorded proof needs no search."""
+    claim = resolve(target)
+    if prove(claim).verdict == "proved":
+        return Searches()
+    proof, rest = search_proof(claim) if claim.rate is None else (None, claim)
+    if proof is None:
+        return Searches(None, glance(claim, seconds))
+    return Searches(proof, glance_beyond(rest, seconds) if proof.supposed else None)
