@@ -1,0 +1,354 @@
+"""Choices of the proof search against values by hand: signs, orders, edges and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+from own_claims import CONVEX, LOOSE, WHERE, D, L, M, T, error_bound, eta, mu, sigma, tau
+
+from fedtheory import Claim, inner, norm_sq
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.kernel import Numbers, Rejected, scalar
+from fedtheory.kernel.expressions import Average, Gradient
+from fedtheory.kernel.quotients import ONE, ZERO, quotient
+from fedtheory.language.targets import resolve
+from fedtheory.proofs.certificate import theory_of_link
+from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.search.blocks import NOISE, SHARED, Blocks, squares_of, times
+from fedtheory.search.candidates import find_candidates
+from fedtheory.search.conic import Programs, interval, least_support
+from fedtheory.search.dimensions import Dimensions, quotient_of
+from fedtheory.search.exact import System, simple_values
+from fedtheory.search.positivity import (
+    Signs,
+    solve,
+    split_into_products,
+    split_pairs,
+    split_quickly,
+    split_with_squares,
+)
+from fedtheory.search.premises import lacking_quantities, supposable
+from fedtheory.search.restated import _renamed
+from fedtheory.search.samples import Samples, draw_generic, draw_samples, find_negative, is_met
+
+NUMBERS = Numbers(letters=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
+STEP = [eta <= 1 / (4 * L)]
+SIGNS = Signs(NUMBERS, STEP)
+
+
+def _is_sum(found: Sequence[Any] | None, number: Any) -> bool:
+    """Whether summands are not negative, each for itself, and add up to a number."""
+    if found is None:
+        return False
+    return sp.cancel(sp.Add(*found) - number) == 0 and all(map(SIGNS.is_nonnegative, found))
+
+
+PAIRS = {
+    "one pair": (2 * sigma**2 - 8 * eta * L * sigma**2, True),
+    "one pair, too much": (2 * sigma**2 - 9 * eta * L * sigma**2, False),
+    "one term beside two": (1 - 2 * eta * L - eta * L / tau, True),
+    "one term beside two, too much": (1 - 4 * eta * L - 4 * eta * L / tau, False),
+    "nothing larger": (eta * L - 1, False),
+    "none negative": (1 + eta, True),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_no_term_serves_twice(name: str) -> None:
+    number, stands = PAIRS[name]
+    assert _is_sum(split_pairs(number, SIGNS), number) is stands
+
+
+def test_zero_needs_no_summand() -> None:
+    assert split_quickly(sp.S.Zero, SIGNS) == []
+
+
+def test_only_short_sums_are_paired() -> None:
+    """Twelve terms are, thirteen are not."""
+    terms = [L**power for power in range(13)]
+    assert split_pairs(sp.Add(*terms[:12]), SIGNS) is not None
+    assert split_pairs(sp.Add(*terms), SIGNS) is None
+
+
+SQUARES = {
+    "a square": ((eta - L) ** 2, True),
+    "a weighted square": ((2 * eta - 3 * L) ** 2, True),
+    "a square and more": ((eta - L) ** 2 + L**2, True),
+    "a square times letters": (eta * L * (eta - 2 * L) ** 2, True),
+    "two squares": ((eta - L) ** 2 + sigma**2 * (sigma - tau) ** 2, True),
+    "just too much": (eta**2 - sp.Rational(201, 100) * eta * L + L**2, False),
+    "a negative square": (-((eta - L) ** 2), False),
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_squares_are_completed(name: str) -> None:
+    """Exactly where the discriminant allows it."""
+    number, stands = SQUARES[name]
+    assert _is_sum(split_with_squares(sp.expand(number), SIGNS), number) is stands
+
+
+QUOTIENTS = {
+    "a denominator with a negative factor": ((4 * eta * L - 1) / (2 * eta * L - 1), True),
+    "its square": ((1 - 4 * eta * L) / (2 * eta * L - 1) ** 2, True),
+    "its cube": ((4 * eta * L - 1) / (2 * eta * L - 1) ** 3, True),
+    "no sign below": ((1 - 4 * eta * L) / (1 - 8 * eta * L), False),
+}
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_signs_of_denominators(name: str) -> None:
+    number, stands = QUOTIENTS[name]
+    assert _is_sum(split_into_products(number, SIGNS), number) is stands
+
+
+def test_cheap_columns_come_first() -> None:
+    """Two columns say the same: the one that costs less is taken, and no weight is negative."""
+    column = {(0,): fmpq(2)}
+    assert solve([column, column], {(0,): fmpq(3)}, [5, 1]) == {1: fmpq(3, 2)}
+    assert solve([column], {(0,): fmpq(3), (1,): fmpq(1)}, [1]) is None
+    assert solve([column], {(0,): fmpq(-3)}, [1]) is None
+
+
+def _at(**values: Any) -> dict[sp.Symbol, sp.Rational]:
+    letters = {"eta": eta, "L": L, "tau": tau}
+    return {letters[name]: sp.Rational(value) for name, value in values.items()}
+
+
+def test_conditions_at_a_point() -> None:
+    """The edge belongs to <= and not to <, and no count is below its least."""
+    assert is_met(_at(eta="1/4", L=1), NUMBERS, [eta <= 1 / (4 * L)])
+    assert not is_met(_at(eta="1/4", L=1), NUMBERS, [eta < 1 / (4 * L)])
+    assert not is_met(_at(eta="1/3", L=1), NUMBERS, [eta <= 1 / (4 * L)])
+    assert is_met(_at(tau=1), NUMBERS, [])
+    assert not is_met(_at(tau="1/2"), NUMBERS, [])
+    assert is_met(_at(eta=3), NUMBERS, [sp.Ne(eta, 1)])
+
+
+def _points(letter: sp.Symbol, *values: float) -> Samples:
+    return Samples([letter], np.array([values]))
+
+
+def test_the_point_of_a_negative_value_satisfies_the_conditions() -> None:
+    """The most negative one comes first where it does, and the next one where it does not."""
+    conditions = [eta <= 4]
+    assert find_negative(1 - eta, _points(eta, 2, 8, 3), NUMBERS, conditions) == {eta: 3}
+    assert find_negative(1 - eta, _points(eta, 8, 1), NUMBERS, conditions) is None
+    assert find_negative(1 - eta, _points(eta, 8, 7, 2), NUMBERS, conditions, most=2) is None
+
+
+def test_samples_meet_lower_bounds() -> None:
+    """Lower bounds from above, half of them at the edge; letters of conditions are drawn as well."""
+    below = draw_samples([eta, L], NUMBERS, [eta >= 2 / L], 200)
+    assert below.at.shape[1] > 150
+    assert (below.values(eta * L) >= 2).all()
+    assert (below.values(eta * L) == 2).any()
+    letters = [letter.name for letter in draw_samples([eta], NUMBERS, STEP, 10).letters]
+    assert letters == ["L", "eta"]
+
+
+def test_generic_points_lie_inside() -> None:
+    samples = draw_generic([eta, L, tau], NUMBERS, STEP, 7)
+    assert samples.at.shape == (3, 7)
+    assert (samples.values(4 * eta * L) < 1).all()
+    counts = samples.values(tau)
+    assert set(counts) <= {2, 3, 4, 5, 6}
+    assert (np.diff(samples.values(eta)) != 0).all()
+
+
+def test_averages_are_not_sampled() -> None:
+    with pytest.raises(Rejected, match="no number that can be sampled"):
+        _points(eta, 1).values(Average(eta))
+
+
+def _sided(**changes: Any) -> Claim:
+    return resolve(Claim(id="mine:sided", lhs=0, rhs=D, where={**WHERE, mu: q.strong_convexity}, **changes))
+
+
+def test_dimensions_of_numbers() -> None:
+    """Lengths and objective values: eta is length squared by value, L its inverse, sigma value by length."""
+    unknown = sp.Symbol("unknown", positive=True)
+    of = Dimensions(_sided()).of_number
+    assert of(eta * L) == of(tau / M) == of(sp.Rational(3)) == (0, 0)
+    assert of(D) == (1, 0)
+    assert of(eta * sigma**2) == of(D**2 / (2 * eta * tau * T)) == of(eta * sigma**2 + L * D**2) == (0, 1)
+    assert of(sigma) == of(L * D) == (-1, 1)
+    for strange in (1 + eta, unknown, unknown * eta, sp.sqrt(L)):
+        assert of(strange) is None
+    assert quotient_of((0, 1), (2, -1)) == (-2, 2)
+    assert quotient_of(None, (0, 0)) is quotient_of((0, 0), None) is None
+
+
+def test_dimensions_of_blocks() -> None:
+    """A gradient counts as value by length, whether of the objective or of the noise, and a model as length."""
+    dimensions = Dimensions(_sided())
+    x, F = sp.symbols("x F", real=True)
+    model, gradient = (SHARED, x, x), (SHARED, Gradient(F, x), Gradient(F, x))
+    mixed, noise = (SHARED, Gradient(F, x), x), (NOISE, x, x)
+    for key, number in ((model, L), (gradient, eta), (mixed, sp.S.One), (noise, eta)):
+        assert dimensions.of_blocks(Blocks({}, {key: quotient(number)})) == (0, 1)
+    values = {F: ONE}
+    assert dimensions.of_blocks(Blocks(values, {model: quotient(L)})) == (0, 1)
+    assert dimensions.of_blocks(Blocks({sp.S.One: ONE}, {})) == (0, 0)
+    assert dimensions.of_blocks(Blocks(values, {model: ONE})) is None
+
+
+def _number(value: Any) -> Any:
+    return quotient(sp.sympify(value))
+
+
+def test_linear_equations_are_solved() -> None:
+    """2 a + b = 4, then b = 3: a = 1/2; a third equation holds or does not."""
+    system = System(Blocks({}, {}), [None, None, None], {})  # type: ignore[list-item]
+    assert system.impose({0: _number(2), 1: _number(1), -1: _number(-4)})
+    assert system.free == [1, 2]
+    assert system.impose({1: _number(1), -1: _number(-3)})
+    assert system.free == [2]
+    half, three = (system.known[place][-1].expression for place in (0, 1))
+    assert (half, three) == (sp.Rational(1, 2), 3)
+    assert system.impose({-1: ZERO})
+    assert not system.impose({-1: _number(1)})
+    assert not system.impose({0: ZERO, -1: _number(1)})
+
+
+def test_simple_values_begin_at_an_end() -> None:
+    """Where both ends are 2 eta^2, that is the only value; inside (0, eta) the end eta comes first."""
+    at = np.array([0.3, 1.7, 2.9])
+    samples = Samples([eta], at[None, :])
+    exact = list(simple_values([(2 * v**2, 2 * v**2) for v in at], samples))
+    assert exact == [2 * eta**2]
+    inside = list(simple_values([(0.0, v) for v in at], samples))
+    assert inside[0] == eta
+    assert eta / 2 in inside
+    assert 2 * eta not in inside
+    assert all(0 <= float(one.subs(eta, v)) <= v + 1e-4 for one in inside for v in at)
+    assert next(simple_values([(v / 3, 1e12) for v in at], samples)) == eta / 3
+
+
+def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: Sequence[int] = ()) -> Programs:
+    """The same program at two samples; without matrices every entry has to cancel."""
+    pytest.importorskip("clarabel")
+    table = np.array(columns, dtype=float).T
+    return Programs(np.array([goal, goal], dtype=float), np.array([table, table]), len(goal) - sum(sizes), sizes)
+
+
+def test_no_candidate_of_a_support_can_be_left_out() -> None:
+    """(2, 3) is twice (1, 1) and once (0, 1): two of three columns, and all attempts find two."""
+    programs = _programs((2, 3), [(1, 0), (0, 1), (1, 1)])
+    assert least_support(programs) == [1, 2]
+    assert all(len(least_support(programs, attempt) or ()) == 2 for attempt in range(4))
+    assert least_support(_programs((2, 3), [(1, 0), (1, 0)])) is None
+
+
+def test_intervals_of_weights() -> None:
+    """The weight of (1, 1) lies between 0 and 2; that of a candidate that says nothing has no end."""
+    low, high = interval(_programs((2, 3), [(1, 0), (0, 1), (1, 1)]), [0, 1, 2], 2)[0]
+    assert low == pytest.approx(0, abs=1e-5)
+    assert high == pytest.approx(2, abs=1e-5)
+    below = interval(_programs((5,), [(2,)], sizes=(1,)), [0], 0)
+    assert below[1] == pytest.approx((0, 2.5), abs=1e-5)
+    assert interval(_programs((5,), [(-2,)], sizes=(1,)), [0], 0)[0][1] >= 1e9
+
+
+x, y, F = sp.symbols("x y F", real=True)
+
+
+def _theory(assumptions: Sequence[Any]) -> tuple[Any, Any]:
+    where = {x: q.point, y: q.second_point, F: q.objective, L: q.smoothness}
+    where |= {mu: q.strong_convexity} if a.strongly_convex_clients in assumptions else {}
+    difference = Gradient(F, x) - Gradient(F, y)
+    sides = {"lhs": norm_sq(difference) / L, "rhs": inner(difference, x - y)}
+    claim = resolve(Claim(id="mine:pair", place="points", where=where, assumptions=assumptions, **sides))
+    plain = in_plain_letters(claim)
+    return theory_of_link(plain, plain.relations[0], (), ()), plain.relations[0]
+
+
+KINDS: Mapping[str, tuple[Sequence[Any], Mapping[str, int]]] = {
+    "convex and smooth": ([a.convex_and_smooth], {"cocoercivity": 6, "smoothness": 6}),
+    "smooth": ([a.smooth], {"smoothness": 2, "lipschitz_gradient": 2}),
+    "strongly convex": (
+        [a.convex_and_smooth, a.strongly_convex_clients],
+        {"cocoercivity": 6, "smoothness": 6, "strong_convexity": 6},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_inequalities_at_two_points(name: str) -> None:
+    """Each of those that hold of the objective, in both directions; a convex one has its minimiser as well."""
+    assumptions, expected = KINDS[name]
+    theory, relation = _theory(assumptions)
+    kinds = [one.reason.kind for one in find_candidates(theory, [*scalar(relation.slack, theory)], relation)]
+    assert {kind: kinds.count(kind) for kind in expected} == expected
+    assert kinds.count("one") == 1
+    assert not {"cocoercivity", "strong_convexity", "lipschitz_gradient"} & (set(kinds) - expected.keys())
+
+
+def _matrix(xx: Any, xy: Any, yy: Any) -> dict[tuple[str, Any, Any], Any]:
+    entries = {(SHARED, x, x): xx, (SHARED, x, y): xy, (SHARED, y, y): yy}
+    return {key: quotient(sp.sympify(number)) for key, number in entries.items() if number != 0}
+
+
+INDEFINITE = ((1, 2, 1), (0, 1, 1), (-1, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("entries", "count"),
+    [
+        ((1, 1, 2), 2),
+        ((1, 1, 1), 1),
+        ((4, 2, 1), 1),
+        ((0, 0, 3), 1),
+        ((1, 2, 1), None),
+        ((0, 1, 1), None),
+        ((-1, 0, 1), None),
+    ],
+    ids=str,
+)
+def test_positive_semidefinite_matrices_are_sums_of_squares(entries: tuple[int, int, int], count: int | None) -> None:
+    """As many squares as the rank, and none where the matrix is indefinite."""
+    theory, _ = _theory([a.smooth])
+    found = squares_of(_matrix(*entries), theory, Signs(theory.numbers, ()))
+    assert (None if found is None else len(found)) == count
+
+
+def test_products_of_long_polynomials_are_refused() -> None:
+    letters = sp.symbols("p_0:64", positive=True)
+    long, longer = (quotient(sp.Add(*letters[:count])) for count in (63, 64))
+    assert times(long, long)
+    with pytest.raises(Rejected, match="too large"):
+        times(long, longer)
+
+
+def test_what_a_claim_may_mean() -> None:
+    """Assumptions whose constant it names, where it states none on the objectives."""
+    where = {**WHERE, mu: q.strong_convexity}
+    assert supposable(error_bound(LOOSE)) == [a.convex_and_smooth, a.smooth]
+    assert supposable(error_bound(LOOSE + mu, where=where)) == [
+        a.convex_and_smooth,
+        a.smooth,
+        a.strongly_convex_clients,
+    ]
+    assert supposable(error_bound(LOOSE, assumptions=CONVEX)) == []
+    assert supposable(replace(error_bound(LOOSE), is_published=True)) == []
+    assert supposable(error_bound(0, (), rhs=D, where={D: q.initial_distance})) == []
+
+
+def test_quantities_that_others_name() -> None:
+    claim = error_bound(LOOSE, where={letter: notion for letter, notion in WHERE.items() if letter != M})
+    assert lacking_quantities(claim, [error_bound(LOOSE + sigma / M)]) == ["clients"]
+    assert lacking_quantities(error_bound(LOOSE), [claim]) == []
+
+
+def test_a_document_is_renamed_where_it_names_its_claim() -> None:
+    """Not where another claim is named, nor where the id stands for something else."""
+    document = {"claim": "a:1", "note": "a:1", "parts": [{"claim": "a:1"}, {"claim": "a:2"}, "a:1"]}
+    renamed = {"claim": "b:1", "note": "a:1", "parts": [{"claim": "b:1"}, {"claim": "a:2"}, "a:1"]}
+    assert _renamed(document, "a:1", "b:1") == renamed

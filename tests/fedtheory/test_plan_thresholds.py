@@ -1,0 +1,365 @@
+"""Edges, counts and ties of the planner against values by hand and against lists of all that it skips."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from planned_runs import LIU, THEOREM
+
+from fedtheory import FLOAT, Run, fedavg, quadratic
+from fedtheory.language import quantities as q
+from fedtheory.planner import Bound, ExactErrors, StepSizes, largest
+from fedtheory.planner.admissible import Edge, search
+from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
+from fedtheory.planner.closed_rounds import ClosedRounds, Rounds
+from fedtheory.planner.coverage import error_of
+from fedtheory.planner.exact import lowest
+from fedtheory.planner.extent import linear_speed_up, local_steps_that_pay
+from fedtheory.planner.measured import compared
+from fedtheory.planner.optimum import _beyond, numeric_minimiser, powers, root
+from fedtheory.planner.other_settings import table_of_settings
+from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
+from fedtheory.planner.stability import _below, _bisected, _first_unstable
+from fedtheory.planner.target import _target, at_step, largest_count, smallest_count
+
+ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
+NAMES = {ETA: STEP, TAU: STEPS, T: ROUNDS, M: CLIENTS}
+
+
+def _bound(expression: Any, *conditions: Any, **values: float) -> Bound:
+    known = {STEP: 0.1, STEPS: 1.0, ROUNDS: 10.0, CLIENTS: 4.0} | values
+    terms = tuple(sp.Add.make_args(sp.sympify(expression)))
+    used = set().union(*(part.free_symbols for part in (*terms, *conditions)))
+    names = {symbol: name for symbol, name in NAMES.items() if symbol in used}
+    return Bound(THEOREM, terms, conditions, names, {name: known[name] for name in names.values()})
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 7, 8, 9, 99, 100])
+def test_counts_by_bisection(first: int) -> None:
+    """The first count at which something holds, and the last one before it."""
+    assert smallest_count(lambda count: count >= first, 100) == first
+    assert largest_count(lambda count: count < first, 100) == first - 1
+    assert smallest_count(lambda count: count >= first, first) == first
+
+
+def test_counts_that_are_out_of_reach() -> None:
+    assert smallest_count(lambda count: count > 100, 100) is None
+    assert largest_count(lambda count: count <= 100, 100) == math.inf
+    assert largest_count(lambda _: False, 100) == 0
+
+
+@pytest.mark.parametrize("edge", [1.0, 1.5, 3.0, 1e6, 2.0**100])
+def test_the_end_of_an_interval(edge: float) -> None:
+    assert search(lambda value: value <= edge, 1.0) == pytest.approx(edge, rel=1e-13)
+    assert search(lambda value: value <= edge, 1.0) <= edge
+
+
+def test_an_interval_without_an_end() -> None:
+    assert search(lambda _: True, 1.0) == math.inf
+    assert search(lambda value: value < 1.0, 1.0) == 0.0
+
+
+def test_the_condition_that_fails_first() -> None:
+    """eta <= 1/2, eta tau <= 1 and eta^2 <= 1/100 at tau = 5: the last one ends at 1/10, the first ones later."""
+    bound = _bound(ETA, sp.Rational(1, 2) >= ETA, ETA * TAU <= 1, sp.Rational(1, 100) >= ETA**2, local_steps=5.0)
+    found = largest(bound, STEP)
+    assert found.value == pytest.approx(0.1)
+    assert found.condition == (sp.Rational(1, 100) >= ETA**2)
+    assert found.formula == sp.Rational(1, 10)
+    assert largest(_bound(ETA, ETA * TAU <= 1, local_steps=5.0), STEP).formula == 1 / TAU
+    assert largest(_bound(ETA, T >= 3), STEP) == Edge(math.inf)
+
+
+def test_a_condition_that_no_step_size_meets() -> None:
+    """1 <= eta holds above one only: small steps fail, so that none is admissible."""
+    assert largest(_bound(ETA, ETA * TAU >= 1), STEP).value == 0.0
+
+
+def test_a_condition_without_a_formula_is_searched() -> None:
+    """eta^3 + eta <= 10 ends at eta = 2, where both sides are equal, not a tie further."""
+    found = largest(_bound(ETA, ETA**3 + ETA <= 10), STEP)
+    assert found.value == pytest.approx(2.0, rel=1e-12)
+    assert found.formula is None
+
+
+def test_intervals_of_stability() -> None:
+    """From a start on either side of the edge; infinite where all are stable, tiny where none is."""
+    for start in (0.5, 1.0, 7.0, 100.0):
+        assert _first_unstable(lambda step: step <= 1.3, start, 1.3, 1e-6) == pytest.approx(1.3, rel=2e-6)
+    assert _first_unstable(lambda _: True, 1.0, 1.3, 1e-6) == math.inf
+    assert _first_unstable(lambda _: False, 1.0, 1.3, 1e-6) < 1e-12
+
+
+def test_intervals_of_stability_from_above() -> None:
+    assert _below(lambda step: step <= 8, 8.0) == 8.0
+    for edge in (7.0, 4.0, 3.9, 0.1):
+        found = _below(lambda step, edge=edge: step <= edge, 8.0)  # type: ignore[misc]
+        assert edge <= found <= 1.021 * edge
+    assert _below(lambda _: False, 8.0) < 1e-11
+    assert _below(lambda step: step < 5, math.inf) == math.inf
+    assert _bisected(lambda step: step <= 3, 1.0, 100.0, 1e-6) == pytest.approx(3, rel=2e-6)
+
+
+def _rounds(eigenvalues: list[float], noise: float = 0.0, away: float = 1.0, limit: float = 0.0) -> Rounds:
+    size = len(eigenvalues)
+    half = np.eye(size) / 2
+    return Rounds(np.array(eigenvalues), np.full(size, limit), np.full(size, away), half, noise * np.eye(size))
+
+
+CURVES = {
+    "one direction": _rounds([0.9]),
+    "one that overshoots": _rounds([-0.9]),
+    "two": _rounds([0.99, 0.2]),
+    "slow": _rounds([0.9999, -0.5]),
+    "noise": _rounds([0.97], noise=1e-3),
+    "bias": _rounds([0.97, 0.5], limit=0.01),
+    "dips below its limit": _rounds([0.97], away=-1.0, limit=0.5),
+    "from inside": _rounds([0.9], away=1e-3, noise=1e-2),
+    "at rest at once": _rounds([0.0]),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("accuracy", [0.3, 0.13, 0.02, 1e-3])
+def test_rounds_to_a_target_for_good(name: str, accuracy: float) -> None:
+    """The list of all errors says from which round on none is above the target."""
+    rounds = CURVES[name]
+    errors = rounds.errors(np.arange(1, 60_000))
+    above = np.flatnonzero(errors > accuracy)
+    last = int(above[-1]) + 1 if len(above) else 0
+    expected = None if rounds.limit > accuracy else last + 1
+    assert rounds.first_below(accuracy) == expected
+
+
+def test_errors_of_rounds_are_sums_of_two_moments() -> None:
+    """E |x^n|^2 / 2 where x^{n+1} = x^n / 2 + noise of variance v: (4^-n + v (1 - 4^-n) 4/3) / 2."""
+    variance, power = 0.3, 4.0 ** -np.arange(5)
+    rounds = _rounds([0.5], noise=variance * 4 / 3 / 2)
+    assert rounds.errors(np.arange(5)) == pytest.approx((power + variance * (1 - power) * 4 / 3) / 2)
+    assert rounds.limit == rounds.noise_floor == pytest.approx(variance * 2 / 3)
+    assert rounds.radius == 0.5
+
+
+def _noisy_line(rounds: int = 10, step: float = 0.4, **changed: Any) -> Run:
+    """x^2/2 from 1 with noise of variance one: the second moment m becomes (1 - eta)^2 m + eta^2."""
+    setting = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]), noise=FLOAT.array([1.0]))
+    return Run(setting, fedavg(setting, rounds=rounds, local_step_size=step, **changed))
+
+
+@pytest.mark.parametrize(("steps", "server"), [(1, 1.0), (3, 1.0), (2, 0.5), (2, 1.5)])
+@pytest.mark.parametrize("step", [0.01, 0.4, 0.7, 1.2])
+def test_closed_rounds_are_those_of_a_loop(step: float, steps: int, server: float) -> None:
+    """Over rounds of several local steps and a server step; the map of a round is 1 + eta_g ((1 - eta)^tau - 1)."""
+    run = _noisy_line(step=1.0, local_steps=steps, server_step_size=server)
+    rounds = ClosedRounds(run).at(step)
+    change = (1 - step) ** steps - 1
+    noise = sum(step**2 * (1 - step) ** (2 * k) for k in range(steps))
+    moment, expected = 1.0, []
+    for _ in range(6):
+        moment = (1 + server * change) ** 2 * moment + server**2 * noise
+        expected.append(moment / 2)
+    assert rounds.errors(np.arange(1, 7)) == pytest.approx(expected)
+    assert rounds.is_stable is (abs(1 + server * change) <= 1)
+
+
+def test_a_direct_curve_ends_where_the_target_is_kept() -> None:
+    """Of 4, 1, 3, 1, 2 with the target 2 the fourth round is the first after which none is above it."""
+    search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 2.0)
+    assert search_._first_below(np.array([4.0, 1.0, 3.0, 1.0, 2.0])) == 4
+    assert search_._first_below(np.array([2.0, 2.0])) == 1
+    assert search_._first_below(np.array([1.0, 2.5])) is None
+    assert search_._first_below(np.array([1.0, math.nan, 1.0])) == 3
+    assert RoundsNeeded(search_.errors, search_.error, None)._first_below(np.array([1.0])) is None
+
+
+def _outcome(rounds: int, error: float, reached: bool, limit: float | None = None) -> Outcome:
+    return Outcome(0.1, rounds, error, reached, False, limit)
+
+
+def test_outcomes_in_order() -> None:
+    """Who reaches the target comes first, then by rounds, then by errors; without a target by errors alone."""
+    search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 0.5)
+    ordered = [
+        _outcome(3, 0.4, True),
+        _outcome(4, 0.1, True),
+        _outcome(4, 0.2, True),
+        _outcome(9, 0.6, False),
+        _outcome(2, 0.7, False),
+        _outcome(2, 0.1, False, limit=0.9),
+        _outcome(2, math.inf, False),
+    ]
+    mixed = [ordered[place] for place in (3, 0, 6, 2, 5, 1, 4)]
+    assert sorted(mixed, key=search_._rank) == ordered
+    assert search_._most(ordered[0], 10) == 3
+    assert search_._most(ordered[3], 10) == 10
+
+
+def test_outcomes_of_a_run_that_falls() -> None:
+    """Half of the rounds before, the error is clearly larger; beside its limit it is not."""
+    errors = ExactErrors(_noisy_line())
+    search_ = RoundsNeeded(errors, q.final_suboptimality, None)
+    moment = [1.0]
+    for _ in range(20):
+        moment.append(0.99**2 * moment[-1] + 0.01**2)
+    early, late = search_.outcome(0.01, 20), search_.outcome(0.4, 20)
+    assert (early.error, early.still_falls, early.reached) == (pytest.approx(moment[20] / 2), True, False)
+    assert late.still_falls is False
+    assert late.limit == late.noise_floor == pytest.approx(0.4 / (2 - 0.4) / 2)
+    assert search_.diverges_from == pytest.approx(2.0, rel=1e-5)
+    assert search_.largest == pytest.approx(1.8, rel=1e-5)
+
+
+def test_why_noise_keeps_an_error_up() -> None:
+    """At a target far below what any step size down to the smallest leaves: the limit is eta / (2 - eta) / 2."""
+    search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 1e-30)
+    best = search_.best()
+    assert not best.reached
+    assert "gradient noise keeps the limit" in str(search_.reason(best))
+    assert search_.reason(replace(best, reached=True)) is None
+
+
+def test_a_bound_that_needs_rounds() -> None:
+    """8/T + 1 is at most 3 from the fourth round on, at most 1 never, and 5 from the second one on."""
+    for accuracy, rounds in ((3.0, 4), (5.0, 2), (9.0, 1), (1.0, None), (0.5, None)):
+        found = at_step(_bound(8 / T + 1), accuracy)
+        assert (found.rounds, found.floor) == (rounds, pytest.approx(1.0))
+        assert (found.reason is None) is (rounds is not None)
+    assert at_step(_bound(8 / T), 2.0).floor == 0.0
+
+
+def test_a_bound_that_needs_no_rounds() -> None:
+    """Without rounds in it a bound promises its value after the first one, or never."""
+    assert at_step(_bound(3 * ETA, local_step_size=0.1), 0.5).rounds == 1
+    missed = at_step(_bound(3 * ETA, local_step_size=0.1), 0.2)
+    assert missed.rounds is None
+    assert "does not depend on the rounds" in str(missed.reason)
+
+
+def test_more_rounds_than_anybody_runs() -> None:
+    found = _target(_bound(1 / T), 1e-20, lambda count: (0.1, 1 / count), "here")
+    assert found.rounds is None
+    assert found.reason == "more than 1e+15 rounds here"
+
+
+def test_speed_up_ends_where_the_other_term_takes_over() -> None:
+    """1/(eta T) + eta/M + r is smallest at 2/sqrt(M T) + r: twice the clients bring half of the speed-up up to a count.
+
+    With T = 1 and r = 1/10 that is while 2/sqrt(2M) + r <= 2^(-1/4) (2/sqrt(M) + r).
+    """
+    rest = sp.Rational(1, 10)
+    sizes = StepSizes(_bound(1 / (ETA * T) + ETA / M + rest, rounds=1.0))
+    gain = 2.0**-0.25
+    expected = max(m for m in range(1, 2000) if 2 / math.sqrt(2 * m) + 0.1 <= gain * (2 / math.sqrt(m) + 0.1))
+    assert linear_speed_up(sizes) == expected
+    assert linear_speed_up(StepSizes(_bound(1 / (ETA * T) + ETA))) is None
+
+
+def test_local_steps_within_a_tenth_of_the_best() -> None:
+    """2 sqrt(1/tau + 1/100) at the best step size: the least power of two within a tenth of that at 1024."""
+    sizes = StepSizes(_bound(1 / ETA + ETA * (1 / TAU + sp.Rational(1, 100))))
+    values = {2**k: 2 * math.sqrt(2.0**-k + 0.01) for k in range(11)}
+    found = local_steps_that_pay(sizes)
+    assert found is not None
+    assert found.smallest == pytest.approx(values[1024])
+    assert found.steps == min(n for n, value in values.items() if value <= 1.1 * values[1024])
+    assert found.value == pytest.approx(values[found.steps])
+    assert local_steps_that_pay(StepSizes(_bound(1 / ETA + ETA))) is None
+
+
+def test_a_minimum_at_an_end_of_the_interval() -> None:
+    assert numeric_minimiser(lambda step: step, 8.0, 1e-3) == pytest.approx(1e-3)
+    assert numeric_minimiser(lambda step: -step, 8.0, 1e-3) == pytest.approx(8.0)
+    for valley in (0.017, 1.0, 5.5):
+        assert numeric_minimiser(lambda s, v=valley: s / v + v / s, 8.0, 1e-3) == pytest.approx(valley, rel=1e-4)  # type: ignore[misc]
+    assert numeric_minimiser(lambda step: step if step < 1 else math.inf, 8.0, 0.5) == pytest.approx(0.5)
+
+
+def test_where_bounds_have_no_best_step_size() -> None:
+    """Those that only grow with it; those that only fall have the edge, and none without one."""
+    edge = Edge(0.5)
+    growing, falling = StepSizes(_bound(1 + ETA)), StepSizes(_bound(1 + 1 / ETA))
+    assert growing.minimiser(growing.bound, edge) is None
+    assert falling.minimiser(falling.bound, edge) == pytest.approx(0.5)
+    assert falling.minimiser(falling.bound, Edge(math.inf)) is None
+    assert falling.minimiser(falling.bound, Edge(0.0)) is None
+    both = StepSizes(_bound(1 / ETA + ETA))
+    assert both.minimiser(both.bound, Edge(math.inf)) == 1.0
+    at_edge, inside = both.optimum(edge), both.optimum(Edge(3.0))
+    assert at_edge is not None
+    assert inside is not None
+    assert (at_edge.at_edge, at_edge.value, at_edge.step_size) == (True, 2.5, 0.5)
+    assert (inside.at_edge, inside.value, inside.step_size) == (False, 2.0, 1.0)
+
+
+def test_roots_of_sums_of_powers() -> None:
+    """a/eta + b eta^p at (a / (p b))^(1/(p+1)); 1/eta + b eta + c eta^2 at one where b + 2 c = 1."""
+    assert root({-1: 8.0, 2: 0.5}) == pytest.approx(2.0)
+    assert root({-1: 9.0, 1: 1.0, 0: 7.0}) == pytest.approx(3.0)
+    for b in (1e-9, 0.2, 0.5, 0.9, 1 - 1e-9):
+        assert root({-1: 1.0, 1: b, 2: (1 - b) / 2}) == pytest.approx(1.0)
+    for none in ({-1: 1.0}, {1: 1.0}, {-1: -1.0, 1: 1.0}, {-1: 1.0, 1: -1.0}, {-1: 1.0, 3: 1.0, 1: 1.0}):
+        assert root(none) is None
+    assert root({-1: 1.0, 1: 1e-40, 2: 0.5}) == pytest.approx(1.0)
+
+
+def test_beyond_the_last_crossing() -> None:
+    """4/eta meets eta at 2 and eta^3 at sqrt(2): twice the larger one."""
+    assert _beyond({-1: 4.0, 1: 1.0, 3: 1.0, 0: 5.0}) == pytest.approx(4.0)
+    assert _beyond({1: 1.0}) == 2.0
+
+
+def test_powers_of_the_step_size() -> None:
+    found = powers(_bound((1 + ETA) ** 2 / ETA + 3))
+    assert found is not None
+    assert dict(found.coefficients) == {-1: 1, 0: 5, 1: 1}
+    assert powers(_bound(sp.sqrt(ETA))) is None
+    assert powers(_bound(1 / (1 + ETA))) is None
+
+
+def test_a_search_needs_a_value_below_its_smallest_step() -> None:
+    """Scores that only fall towards small exponents have no best one, and none is finite where all diverge."""
+    assert lowest(lambda exponent: exponent, (-2.0, -1.0, 0.0)) is None
+    assert lowest(lambda _: math.inf, (-2.0, -1.0, 0.0)) is None
+    found = lowest(lambda exponent: abs(exponent + 0.5), (-2.0, -1.0, 0.0))
+    assert found is not None
+    assert found[0] == pytest.approx(-0.5, abs=0.03)
+
+
+def test_best_step_sizes_are_compared_as_ratios() -> None:
+    exact = SimpleNamespace(step_size=0.5, error=2.0)
+    found = compared(0.25, 3.0, exact)  # type: ignore[arg-type]
+    assert found is not None
+    assert (found.ratio, found.error_at_choice, found.error_ratio) == (0.5, 3.0, 1.5)
+    assert compared(0.25, 3.0, None) is None
+
+
+def test_errors_of_claims() -> None:
+    assert error_of(THEOREM) is not None
+    assert error_of(LIU) is not None
+    assert error_of(replace(THEOREM, kind="definition")) is None
+    assert error_of(replace(THEOREM, for_all={A: (1,)})) is None
+
+
+def _alternative(name: str, rank: int, *, planned: bool = False, reached: bool = True, batch: int | None = None) -> Any:
+    outcome = _outcome(10 * rank, 0.5, reached)
+    return SimpleNamespace(
+        **{"name": name, "local_steps": 2, "batch": batch, "is_planned": planned, "outcome": outcome, "cost": 1.0},
+        rank=lambda _: rank,
+    )
+
+
+def test_the_best_of_several_settings_is_marked() -> None:
+    """With a star, also where it is the planned one; what never reaches the target says so."""
+    varied = [_alternative("a", 2, planned=True), _alternative("b", 1, batch=3), _alternative("c", 3, reached=False)]
+    _, rows = table_of_settings(varied, 0.1)
+    assert [row[0] for row in rows] == ["a p", "b *", "c"]
+    assert [row[2] for row in rows] == ["all rows", "3", "all rows"]
+    assert [row[4] for row in rows] == ["20", "10", "never"]
+    assert [row[4] for row in table_of_settings(varied, None)[1]] == ["20", "10", "30"]
+    assert [row[0] for row in table_of_settings(varied[:1], 0.1)[1]] == ["a *"]
