@@ -375,14 +375,17 @@ class Run(Shown):
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
         return values_at(self.gradient_forms.stochastic, points)
 
-    @cached_property
-    def virtual_client_values(self) -> Array:
-        """E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), (T, K+1, M)."""
+    def virtual_values(self, weights: Array) -> Array:
+        """sum_i c_i E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), for weights c (R, M).
+
+        Shape (T, K+1, R).  A weighted sum of quadratics is one quadratic: it costs as much as that of one client.
+        """
         problem = self.problem.centred
-        forms = self.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
-        forms[:, 0, 0] = problem.constants
-        forms[:, 0, 1:] = -problem.linear
-        forms[:, 1:, 1:] = problem.hessians / 2
+        forms = self.arithmetic.zeros(len(weights), problem.dimension + 1, problem.dimension + 1)
+        for form, own in zip(forms, weights, strict=True):
+            form[0, 0] = own @ problem.constants
+            form[0, 1:] = -weighted_sum(own, problem.linear)
+            form[1:, 1:] = weighted_sum(own, problem.hessians) / 2
         return self._at_virtual_iterates(forms)
 
     @cached_property

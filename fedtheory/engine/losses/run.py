@@ -204,8 +204,12 @@ class LossRun(Run):
         moments: Array = (gradients * gradients).sum(axis=-1) + self._variances
         return moments
 
+    def virtual_values(self, weights: Array) -> Array:
+        values: Array = self._virtual_client_values @ weights.T
+        return values
+
     @cached_property
-    def virtual_client_values(self) -> Array:
+    def _virtual_client_values(self) -> Array:
         """E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), (T, K+1, M)."""
         virtual = self.trajectory.virtual_iterates
         return np.stack([[mean(self.surrogate.client_values(points)) for points in each] for each in virtual])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, map_alike, plain_float, plain_floats
+from fedtheory.arithmetic import FLOAT, Array, group_alike, map_alike, plain_float, plain_floats
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
@@ -23,6 +23,7 @@ from fedtheory.engine.moments.server import (
     multiplied,
 )
 from fedtheory.engine.moments.stale import StaleRounds
+from fedtheory.engine.moments.virtual import virtual_moments
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -168,9 +169,19 @@ class Trajectory(ServerTrajectory):
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
+        if self.problem.arithmetic is FLOAT and len(group_alike(forms)[0]) > self.algorithm.rounds:
+            return functionals(forms, self._virtual_moments)
         moments, round_forms = self.moments[:-1], self._round_forms
         found = map_alike(lambda form: functionals(np.stack([*round_forms.of_virtual_iterate(form)]), moments), forms)
         return np.stack(found, axis=2)
+
+    @cached_property
+    def _virtual_moments(self) -> Array:
+        """Second moments of (1, theta^{n,k} - x*) where all start from the newest model, (T, K+1, d+1, d+1).
+
+        They cost a pass through the local steps for each round, a form one for itself: they are for many forms.
+        """
+        return virtual_moments(self.recursion, self.moments[:-1])
 
     @cached_property
     def local_gradient_sq(self) -> Array:

@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, group_alike
 from fedtheory.engine.frames import Frame, common_steps, frames_at
 from fedtheory.engine.run import Run
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.descent import surrogate_optimum_of
-from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
+from fedtheory.language.quantities.measuring.axes import on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
     at_step,
@@ -32,28 +31,37 @@ from fedtheory.language.quantities.notion import Quantity, mean_over_rounds, per
 
 def _client_values(run: Run) -> Array:
     """E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
-    values: Array = run.virtual_client_values[:, : common_steps(run)]
+    values: Array = run.virtual_values(run.arithmetic.identity(run.problem.clients))[:, : common_steps(run)]
     return values
 
 
-def _mean_of_values(value: Callable[[Run, Array], Array]) -> Callable[[Run], Array]:
-    """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k}), (N, K, M)."""
+def _weighted(run: Run, weights: Array) -> Array:
+    """sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for the weights c(n) of each round, (N, M), or of all, (1, M)."""
+    first, kinds = group_alike(weights)
+    if len(first) >= run.problem.clients:
+        weighted: Array = (run.once(_client_values) * weights[:, None, :]).sum(axis=-1)
+        return weighted
+    values = run.virtual_values(weights[first])[:, : common_steps(run)]
+    kinds = kinds if len(kinds) == len(values) else kinds * len(values)
+    return np.stack([each[:, kind] for each, kind in zip(values, kinds, strict=True)])
+
+
+def _mean_of_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
+    """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k})."""
 
     def measure(run: Run) -> Array:
-        values = value(run, run.once(_client_values))
-        return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+        return on_rounds(value(run).sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
     return measure
 
 
-def _weighted(run: Run, values: Array) -> Array:
+def _of_round(run: Run) -> Array:
     """E L^n(theta^{n,k}), (N, K)."""
-    weighted: Array = (values * run.surrogate.weights[:, None, :]).sum(axis=-1)
-    return weighted
+    return _weighted(run, run.surrogate.weights)
 
 
-def _round_gap(run: Run, values: Array) -> Array:
-    return _weighted(run, values) - run.surrogate.round_optimal_values[:, None]
+def _round_gap(run: Run) -> Array:
+    return run.once(_of_round) - run.surrogate.round_optimal_values[:, None]
 
 
 round_gap = per_round(
@@ -66,7 +74,7 @@ round_gap = per_round(
 
 def gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Mean over k of E L^n(theta^{n,k}) less L^n at a point, (N, 1, 1)."""
-    return _mean_of_values(lambda run, values: _weighted(run, values) - run.surrogate.values_at(point(run))[:, None])
+    return _mean_of_values(lambda run: run.once(_of_round) - run.surrogate.values_at(point(run))[:, None])
 
 
 surrogate_gap = per_round(
@@ -91,8 +99,8 @@ virtual_gradient_sq = per_round(
 )
 
 
-def _virtual_suboptimality(run: Run, values: Array) -> Array:
-    return np.asarray(values @ run.problem.weights - run.problem.optimal_value)
+def _virtual_suboptimality(run: Run) -> Array:
+    return np.asarray(_weighted(run, run.problem.weights[None]) - run.problem.optimal_value)
 
 
 virtual_suboptimality = per_round(
@@ -103,9 +111,10 @@ virtual_suboptimality = per_round(
 )
 
 
-def _surrogate_suboptimality(run: Run, values: Array) -> Array:
+def _surrogate_suboptimality(run: Run) -> Array:
     surrogate = run.surrogate
-    return np.asarray((values - surrogate.client_values(surrogate.optimum)) @ surrogate.mean_weights)
+    lowest = surrogate.client_values(surrogate.optimum) @ surrogate.mean_weights
+    return np.asarray(_weighted(run, surrogate.mean_weights[None]) - lowest)
 
 
 surrogate_suboptimality = per_round(
@@ -116,12 +125,12 @@ surrogate_suboptimality = per_round(
 )
 
 
-def _unrepresented(run: Run, values: Array) -> Array:
+def _unrepresented(run: Run) -> Array:
     """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
     surrogate = run.surrogate
     missing = surrogate.by_type(surrogate.weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
-    return np.asarray(((values - surrogate.least_client_values) * shares[:, None, :]).sum(axis=-1))
+    return np.asarray(_weighted(run, shares) - (shares @ surrogate.least_client_values)[:, None])
 
 
 unrepresented_gap = per_round(
@@ -199,16 +208,7 @@ def _round_gap_at_step(frame: Frame) -> Array:
 
 def _round_objectives_at_virtual(run: Run) -> Array:
     """E L^n(theta^{n,k}), (N, K, 1), with the coefficients of the one quadratic L^n."""
-    centred, weights = run.problem.centred, run.surrogate.weights
-    first = [next(m for m, known in enumerate(weights) if (known == own).all()) for own in weights]
-    chosen = sorted(set(first))
-    forms = run.arithmetic.zeros(len(chosen), centred.dimension + 1, centred.dimension + 1)
-    for form, own in zip(forms, weights[chosen], strict=True):
-        form[0, 0] = own @ centred.constants
-        form[0, 1:] = -weighted_sum(own, centred.linear)
-        form[1:, 1:] = weighted_sum(own, centred.hessians) / 2
-    values = over_common_steps(run, run.trajectory.at_virtual_iterates(forms))[:, : common_steps(run)]
-    return np.stack([values[n, :, chosen.index(m)] for n, m in enumerate(first)])[..., None]
+    return run.once(_of_round)[..., None]
 
 
 round_objective_at_virtual = per_step(

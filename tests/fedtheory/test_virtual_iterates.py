@@ -1,0 +1,54 @@
+"""Values at the virtual iterates: sums at once and moments forward in time are what each form is by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.arithmetic import FLOAT, RATIONAL, Array
+from fedtheory.engine.run import Run
+from fedtheory.runfile import parse_run
+
+LAWS: dict[str, Any] = {
+    "all": None,
+    "uniform": {"kind": "uniform", "clients": 2},
+    "normalised": {"kind": "uniform", "clients": 2, "weights": "normalised"},
+    "bernoulli": {"kind": "bernoulli", "probability": "1/2"},
+    "multinomial": {"kind": "multinomial", "clients": 2},
+}
+
+
+def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None) -> Run:
+    """Four clients with rows of their own, mini-batches of one row."""
+    rows = [[[1, 2], [0, 1]], [[1, 0], [2, 1]], [[1, 1], [1, -1]], [[0, 2], [1, 1]]]
+    outputs = [[1, 2], [0, 1], [3, -1], [1, 1]]
+    algorithm: dict[str, Any] = {"local_step_size": "1/20", "local_steps": 3, "rounds": 3}
+    algorithm |= {} if law is None else {"participation": law}
+    algorithm |= {} if clock is None else {"clock": clock}
+    problem = {"kind": "least-squares", "inputs": rows, "outputs": outputs, "batch": 1}
+    return parse_run({"problem": problem, "algorithm": algorithm}, arithmetic)
+
+
+def each_by_itself(run: Run, forms: Array) -> Array:
+    """Expectations of forms at the virtual iterates, each form asked alone."""
+    return np.concatenate([run.trajectory.at_virtual_iterates(form[None]) for form in forms], axis=2)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_moments_forward_are_forms_backward(law: Any) -> None:
+    """More forms than rounds are asked of moments, few are pulled back."""
+    run = run_of(law)
+    forms = run.gradient_forms.lengths
+    assert len(forms) > run.algorithm.rounds
+    assert np.allclose(run.trajectory.at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-12)
+
+
+@pytest.mark.parametrize("clock", [None, {"policy": "async", "times": [1, 2, 1, 3]}], ids=["together", "stale"])
+def test_a_weighted_sum_is_the_sum_of_the_clients(clock: Any) -> None:
+    """In rationals both ways are equal."""
+    run = run_of(None, arithmetic=RATIONAL, clock=clock)
+    weights = run.arithmetic.array([["1/2", "1/3", "0", "1/6"], ["1", "-1", "2", "0"]])
+    each = run.virtual_values(run.arithmetic.identity(run.problem.clients))
+    assert (run.virtual_values(weights) == each @ weights.T).all()
