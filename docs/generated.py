@@ -166,11 +166,11 @@ def _in_a_table(prose: str) -> str:
 
 
 def _quantity(entry: Any) -> str:
-    notion = entry.notion
-    place = entry.assumption or _PLACES[notion.place]
-    meaning = _escaped(notion.meaning)
-    symbol = _in_a_table(notion.latex)
-    return f"| `{notion.name}` | ${symbol}$ | {meaning} | {place} |"
+    quantity = entry.quantity
+    place = entry.assumption or _PLACES[quantity.place]
+    meaning = _escaped(quantity.meaning)
+    symbol = _in_a_table(quantity.latex)
+    return f"| `{quantity.name}` | ${symbol}$ | {meaning} | {place} |"
 
 
 def assumptions() -> str:

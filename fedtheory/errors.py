@@ -32,7 +32,7 @@ class CodeError(InputError):
 
 
 class Misplaced(FedtheoryError):
-    """A notion of a claim has no value at the claim's place."""
+    """A quantity of a claim has no value at the claim's place."""
 
 
 class NotApplicable(FedtheoryError):

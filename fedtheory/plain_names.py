@@ -1,4 +1,4 @@
-"""Names that people tell apart, and texts without letters that nobody sees or that look like others."""
+"""Names that people tell apart, and texts without symbols that nobody sees or that look like others."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fedtheory.errors import InputError
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 """Categories of characters that print nothing, or that turn the order of others around."""
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and marks that print nothing."""
+"""Symbols and marks that print nothing."""
 _ALIKE = ("ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDTH", "LISU")
-"""Alphabets with letters that look like a to z."""
+"""Alphabets with symbols that look like a to z."""
 _ALIKE_GREEK = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ")
 """Greek letters that look like a to z; the others are told apart from them."""
 
@@ -29,7 +29,7 @@ def require_plain(field: str, name: str) -> None:
 def require_readable(field: str, text: str) -> None:
     """Raise `InputError` where a text for people has characters that they cannot see, or words of mixed alphabets.
 
-    Letters of all alphabets are fine, but not within a word with letters a to z.
+    Symbols of all alphabets are fine, but not within a word with symbols a to z.
     """
     _require_text(field, text)
     for character in text:
@@ -38,7 +38,7 @@ def require_readable(field: str, text: str) -> None:
             raise InputError(field, f"{expected}; got {_described(character)} in {text!a:.60}: type it anew")
     for word in re.findall(r"\w+", text):
         strange = next(filter(_is_alike, word), None)
-        if strange is not None and any(letter.isascii() and letter.isalpha() for letter in word):
+        if strange is not None and any(symbol.isascii() and symbol.isalpha() for symbol in word):
             expected = "expected words of one alphabet"
             raise InputError(field, f"{expected}; got {_described(strange)} in {word!a:.60}: type it anew")
 
@@ -54,8 +54,8 @@ def _is_invisible(character: str) -> bool:
     return character in _BLANK or is_selector or (unicodedata.category(character) in _INVISIBLE and not is_layout)
 
 
-def _is_alike(letter: str) -> bool:
-    return letter in _ALIKE_GREEK or unicodedata.name(letter, "").startswith(_ALIKE)
+def _is_alike(symbol: str) -> bool:
+    return symbol in _ALIKE_GREEK or unicodedata.name(symbol, "").startswith(_ALIKE)
 
 
 def _described(character: str) -> str:

@@ -16,7 +16,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal, exact
-from fedtheory.language.quantities import Quantity, rounds
+from fedtheory.language.quantities import RunQuantity, rounds
 from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
 from verify.check import Check
@@ -153,13 +153,13 @@ def _values(symbols: Sequence[str], rung: Rung) -> str:
 
 
 def _constants(claim: Claim, run: Run) -> list[NumberRow]:
-    """The run's constants in the claim's letters; of roots the squares, which are rational."""
-    constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, Quantity)}
+    """The run's constants in the claim's symbols; of roots the squares, which are rational."""
+    constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity)}
     shown = {s: n for s, n in constants.items() if n.is_constant or (n is rounds and claim.rate is None)}
     return [row for s, n in shown.items() for row in _constant_rows(f"{latex(s)}{'^2' if n.root else ''}", n, run)]
 
 
-def _constant_rows(name: str, quantity: Quantity, run: Run) -> list[NumberRow]:
+def _constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[NumberRow]:
     """One row, or one for each client; none where the quantity has no value on this run."""
     try:
         value = quantity.measure(run)

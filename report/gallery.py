@@ -9,7 +9,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import sharper_claims
 from report.curves import bound_curve
 from report.figures.bounds import by_terms, over_rounds, tightness_map
@@ -57,7 +57,7 @@ _HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
 """Rounds T from 1 to about 2000, evenly on a log scale."""
 
 
-def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
+def _is_bound_on(*measured: RunQuantity) -> Callable[[Claim], bool]:
     """Whether a claim bounds one of these quantities of a run."""
     return lambda claim: (
         claim.kind == "bound"

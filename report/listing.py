@@ -62,7 +62,7 @@ class ClaimRow:
         key = "searched", of_code(_HERE), of_claim(self.claim)
         known: str | None = cache.kept(*key)
         if known is None:
-            names = {notion.name.replace("_", " ") for notion in self.claim.notation.values()}
+            names = {quantity.name.replace("_", " ") for quantity in self.claim.notation.values()}
             formula = " ".join([self.claim.printed or "", *self.claim.links])
             known = " ".join([formula.replace("\\", ""), *sorted(names)])
             cache.keep(known, *key)

@@ -131,7 +131,7 @@ def claim_page(
             assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
             setting=_setting(claim),
             conditions=[formula(latex(condition)) for condition in claim.conditions],
-            symbols=[(formula(latex(symbol)), notion.meaning) for symbol, notion in claim.notation.items()],
+            symbols=[(formula(latex(symbol)), quantity.meaning) for symbol, quantity in claim.notation.items()],
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
             evidence=evidence(verdict, called),
             search=search_section(verdict),

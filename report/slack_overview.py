@@ -30,7 +30,7 @@ class Line:
     """One term of a bound that is proved."""
 
     printed: Markup
-    """The terms of the printed statement with the same letters, added up; empty where there are none."""
+    """The terms of the printed statement with the same symbols, added up; empty where there are none."""
     proved: Markup
     constant: str
     """The number in front of it."""
@@ -76,12 +76,12 @@ def _as_printed(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
         return Markup()
     parts = parts_of(printed)
     terms = [one.expression for one in parts if one.name != WHOLE or len(parts) == 1]
-    alike = [one for one in terms if _letters(one, printed) == _letters(term, claim)]
+    alike = [one for one in terms if _symbols(one, printed) == _symbols(term, claim)]
     with printed.typesetting():
         return formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
 
 
-def _letters(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:
+def _symbols(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:
     """Return the symbols of a term with their powers, by quantity, without scales."""
     factors = {claim.notation.get(base, base): power for base, power in term.as_powers_dict().items()}
     return frozenset(

@@ -60,10 +60,10 @@ def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | N
     found = [case for case in over_steps if case is not None]
     if not found:
         return None
-    letters = f"$M={CLIENTS}$, $L=1$"
+    symbols = f"$M={CLIENTS}$, $L=1$"
     return WorstCaseSection(
         introduction=prose(
-            f"One round without noise, {letters}: the largest left side over all clients' objectives that are "
+            f"One round without noise, {symbols}: the largest left side over all clients' objectives that are "
             f"{found[0].functions}, in any dimension, by semidefinite programming, to about four digits."
         ),
         groups=[_group(claim, [each.cases[number] for each in found]) for number in range(len(found[0].cases))],
@@ -103,8 +103,8 @@ def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tupl
 
 
 def _group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
-    scales = {symbol: notion for symbol, notion in claim.notation.items() if notion in SCALES}
-    constants = [formula(f"{latex(s)}={cases[0].constants[notion.name]}") for s, notion in scales.items()]
+    scales = {symbol: quantity for symbol, quantity in claim.notation.items() if quantity in SCALES}
+    constants = [formula(f"{latex(s)}={cases[0].constants[quantity.name]}") for s, quantity in scales.items()]
     rows = [_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]
     return ConstantsGroup(Markup(", ").join(constants), rows)
 

@@ -99,9 +99,9 @@ def test_the_sharpened_terms_are_those_that_are_proved(theorem: str) -> None:
     sharper = find(SHARPENED[theorem])
     printed = find(str(sharper.sharpens))
     assert prove(sharper).verdict == prove(printed).verdict == "proved"
-    letters = {str(symbol): symbol for claim in (sharper, printed) for symbol in claim.notation}
+    symbols = {str(symbol): symbol for claim in (sharper, printed) for symbol in claim.notation}
     row = next(line for line in text_of("explanation/findings.md").splitlines() if line.startswith(f"| {theorem} |"))
-    before, after = (read_latex(re.findall(r"\$(.+?)\$", cell)[0], letters) for cell in row.split("|")[2:4])
-    noise = letters["sigma"] if full_gradients in sharper.assumptions else None
+    before, after = (read_latex(re.findall(r"\$(.+?)\$", cell)[0], symbols) for cell in row.split("|")[2:4])
+    noise = symbols["sigma"] if full_gradients in sharper.assumptions else None
     difference = (sharper.rhs - printed.rhs) - (after - before)
     assert sp.simplify(difference if noise is None else difference.subs(noise, 0)) == 0

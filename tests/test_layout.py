@@ -52,7 +52,7 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
 
 
 NOTATION = {"admitted", "collected", "expressions", "forms", "numbers", "quotients", "signs"}
-"""Modules of the kernel that read SymPy's trees, or write them; the others know letters, numbers and forms alone."""
+"""Modules of the kernel that read SymPy's trees, or write them; the others know symbols, numbers and forms alone."""
 
 
 def test_where_the_kernel_reads_notation() -> None:
@@ -87,8 +87,8 @@ def test_nobody_imports_a_paper_by_name() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in modules() if _chapter(name) == "sources"))
-def test_letters_hide_no_other_import(name: str) -> None:
-    """Modules of a paper share its letters, by a star; what they import by name from elsewhere is not overwritten."""
+def test_symbols_hide_no_other_import(name: str) -> None:
+    """Modules of a paper share its symbols, by a star; what they import by name from elsewhere is not overwritten."""
     module = importlib.import_module(name)
     for node in ast.parse(modules()[name].read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":

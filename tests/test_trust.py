@@ -9,7 +9,7 @@ from modules import ROOT, modules
 from trusted import PAGE, ROW, counted, proved
 
 from fedtheory.language.registry import all_sources, claims_of, why_not_proved
-from fedtheory.proofs.closed import FACTS
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.intervals import Derived
 
 

@@ -23,7 +23,7 @@ import fedtheory
 import verify
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.recorded import certificate_of
@@ -227,11 +227,11 @@ class _Claims(_Content):
     """The same of claims, many of which speak of the same quantities: the digest of each of these is made once."""
 
     def of(self, thing: Any) -> str:
-        return _of_quantity(thing) if isinstance(thing, Quantity) else super().of(thing)
+        return _of_quantity(thing) if isinstance(thing, RunQuantity) else super().of(thing)
 
 
 @cache
-def _of_quantity(quantity: Quantity) -> str:
+def _of_quantity(quantity: RunQuantity) -> str:
     # Quantities may speak of each other: inside of one the others count by their place.
     return _Content().of(quantity)
 
@@ -239,7 +239,7 @@ def _of_quantity(quantity: Quantity) -> str:
 @cache
 def _of_expression(expression: sp.Basic) -> str:
     if isinstance(expression, sp.Symbol):
-        # Of two letters that are equal SymPy may have written what one of them implies, and takes either for the other.
+        # Of two symbols that are equal SymPy may have written what one of them implies, and takes either for the other.
         return _digest(expression.name, repr(sorted(expression.assumptions0.items())))
     if not expression.args:
         return str(sp.srepr(expression))

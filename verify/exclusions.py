@@ -39,7 +39,7 @@ def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:
         return "no run was found of which it says something"
     assumptions = {assumption.name for assumption in premises(claim)}
     conditions = {claim.in_words(condition) for condition in claim.conditions}
-    quantities = {notion.name for notion in claim.notation.values()}
+    quantities = {quantity.name for quantity in claim.notation.values()}
 
     def told(name: str) -> str:
         if name in quantities:

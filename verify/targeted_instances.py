@@ -79,7 +79,7 @@ def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
 
 def _premises(claim: Claim) -> Hashable:
     """Return the key of a claim's premises: its families, assumptions and conditions by their meaning."""
-    meant = {(letter, claim.notation[letter]) for condition in claim.conditions for letter in condition.free_symbols}
+    meant = {(symbol, claim.notation[symbol]) for condition in claim.conditions for symbol in condition.free_symbols}
     return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
 
 

@@ -106,13 +106,13 @@ def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
     >>> ft.prove("liu2022:thm-1")
     <Proof liu2022:thm-1: proved>
     """
-    from fedtheory.proofs import examine
+    from fedtheory.proofs import check_certificate
     from fedtheory.proofs import prove as proved
     from fedtheory.proofs.document import read_document
 
     if certificate is None:
         return proved(claim_of(claim))
-    return examine(claim_of(claim), read_document(certificate))
+    return check_certificate(claim_of(claim), read_document(certificate))
 
 
 @in_one_thread

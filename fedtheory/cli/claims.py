@@ -61,7 +61,7 @@ def _about(word: str, source: str | None) -> list[Claim]:
 
 
 def _texts(claim: Claim) -> tuple[str, ...]:
-    names = " ".join(notion.name.replace("_", " ") for notion in claim.where.values())
+    names = " ".join(quantity.name.replace("_", " ") for quantity in claim.where.values())
     return claim.id, claim.title, claim.locator, names, " ".join(one.name for one in claim.assumptions)
 
 

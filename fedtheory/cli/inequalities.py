@@ -56,7 +56,7 @@ def _matching(word: str, entries: list[Inequality]) -> list[Inequality]:
 
 
 def _of_the_kernel() -> list[Inequality]:
-    from fedtheory.kernel.reasons import REASONS, subjects
+    from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 
     return [
         Inequality(
@@ -64,7 +64,7 @@ def _of_the_kernel() -> list[Inequality]:
             f"{name}({', '.join(map(_argument, subjects(name)))})",
             (getdoc(says) or "").replace("``", "").rstrip("."),
         )
-        for name, says in REASONS.items()
+        for name, says in INEQUALITIES.items()
     ]
 
 
@@ -87,14 +87,14 @@ def _assumed(target: str) -> list[Inequality]:
 def _slacks(claim: Claim) -> dict[str, Expr]:
     from fedtheory.errors import InputError
     from fedtheory.kernel import Rejected
-    from fedtheory.proofs.rounds import theory_of_round
-    from fedtheory.proofs.theory import theory_of
+    from fedtheory.proofs.claim_context import build_context
+    from fedtheory.proofs.rounds import build_round_context
 
     try:
         if claim.place == "round":
-            return dict(theory_of_round(claim, claim.relations[0]).assumed)
+            return dict(build_round_context(claim, claim.relations[0]).assumed)
         # Proofs of statements about a whole run are about its local steps.
-        theory = theory_of(replace(claim, place="step") if claim.place == "run" else claim)
+        context = build_context(replace(claim, place="step") if claim.place == "run" else claim)
     except Rejected as reason:
         raise InputError(claim.id, str(reason)) from None
-    return dict(theory.assumed)
+    return dict(context.assumed)

@@ -172,7 +172,7 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim] | None:
     from fedtheory.language.registry import claims_of
     from fedtheory.language.targets import expand, resolve
     from fedtheory.planner import covering_claims
-    from fedtheory.planner.measured import bounded_error
+    from fedtheory.planner.measurements import bounded_error
 
     if ids:
         named = [resolve(claim_id) for claim_id in expand(ids)]

@@ -140,7 +140,7 @@ def _promise(promise: Promise) -> dict[str, Any]:
 
 
 def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
-    best, anew, local = plan.optimum, plan.remeasured, plan.paying_local_steps
+    best, anew, local = plan.optimum, plan.measurements, plan.paying_local_steps
     return {
         "id": plan.claim.id,
         "title": plan.claim.title,

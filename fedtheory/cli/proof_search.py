@@ -55,7 +55,7 @@ def keys_of(searched: Searched) -> dict[str, Any]:
             "assumed_line": setting_line(claim) if assumed else None,
             "certificate": result.proof.document,
         }
-    below = None if result.below is None else {str(letter): str(value) for letter, value in result.below.items()}
+    below = None if result.below is None else {str(symbol): str(value) for symbol, value in result.below.items()}
     return {**common, "reason": result.reason, "nearest": result.nearest, "below": below}
 
 
@@ -83,7 +83,7 @@ def print_search(searched: Searched) -> None:
     if result.nearest is not None:
         print_lines(f"  the nearest known bound is {result.nearest}")
     if result.below is not None:
-        numbers = ", ".join(f"{letter} = {value}" for letter, value in result.below.items())
+        numbers = ", ".join(f"{symbol} = {value}" for symbol, value in result.below.items())
         print_lines(
             f"  the claim lies below every known bound at {escape(numbers)}",
             f"  look for a run that violates it: fedtheory falsify {escape(searched.target)}",

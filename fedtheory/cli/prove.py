@@ -96,13 +96,13 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
         document = read_document(target)
         with about(target):
             claim = _claim_of(claim_named(document), files)
-        return [_examined(claim, document, target)]
+        return [_checked(claim, document, target)]
     if files:
         raise InputError("--claims", f"expected FILE.json beside it, got {target}")
     claims = [resolve(single) for single in expand([target])]
     if certificate is None:
         return [prove(claim) for claim in claims]
-    return [_examined(_only(claims, "--certificate"), read_document(certificate), certificate)]
+    return [_checked(_only(claims, "--certificate"), read_document(certificate), certificate)]
 
 
 def _searched(target: str, proofs: list[Proof], effort: int | None) -> list[Searched | None]:
@@ -133,13 +133,13 @@ def _claim_of(name: str, files: list[str]) -> Claim:
     return find(name)
 
 
-def _examined(claim: Claim, document: Document, file: str) -> Proof:
-    from fedtheory.proofs import examine
+def _checked(claim: Claim, document: Document, file: str) -> Proof:
+    from fedtheory.proofs import check_certificate
     from fedtheory.proofs.document import certificate_in
 
     with about(file):
         certificate_in(claim, document)
-    return examine(claim, document)
+    return check_certificate(claim, document)
 
 
 def _only(things: list[T], option: str) -> T:

@@ -38,20 +38,20 @@ def _matching(word: str) -> list[VocabularyEntry]:
 def _texts(entry: VocabularyEntry) -> tuple[str, ...]:
     from fedtheory.cli.unicode_math import unicode_math
 
-    notion = entry.notion
-    return notion.name, notion.latex, unicode_math(notion.latex), notion.meaning, entry.chapter
+    quantity = entry.quantity
+    return quantity.name, quantity.latex, unicode_math(quantity.latex), quantity.meaning, entry.chapter
 
 
 def _document(entry: VocabularyEntry) -> dict[str, Any]:
-    notion = entry.notion
+    quantity = entry.quantity
     return {
-        "name": notion.name,
-        "symbol": notion.latex,
-        "formula": notion.meaning,
+        "name": quantity.name,
+        "symbol": quantity.latex,
+        "formula": quantity.meaning,
         "chapter": entry.chapter,
         "defined_in": entry.module.__name__,
         "assumption": entry.assumption,
-        "place": notion.place,
+        "place": quantity.place,
     }
 
 
@@ -76,6 +76,6 @@ def _row(entry: VocabularyEntry) -> list[str]:
 
     from fedtheory.cli.unicode_math import unicode_math
 
-    notion = entry.notion
-    formula = f"[bold]{escape(unicode_math(notion.latex))}[/bold]\n{escape(notion.meaning)}"
-    return [notion.name, formula, escape(entry.assumption or _PLACES[notion.place])]
+    quantity = entry.quantity
+    formula = f"[bold]{escape(unicode_math(quantity.latex))}[/bold]\n{escape(quantity.meaning)}"
+    return [quantity.name, formula, escape(entry.assumption or _PLACES[quantity.place])]

@@ -8,7 +8,7 @@ from typing import Any
 
 _MOST_GROUPS, _MOST_ENTRIES = 4, 8
 _LONGEST = 12
-"""Letters of a fraction that is shown as it is."""
+"""Symbols of a fraction that is shown as it is."""
 _CALLED = {
     "noise": "noise variance",
     "local_step_size": "step size",

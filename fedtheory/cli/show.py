@@ -38,8 +38,8 @@ def details(claim: Claim) -> dict[str, Any]:
         **document_of_setting(claim),
         "conditions": conditions,
         "symbols": [
-            {"symbol": latex(symbol), "quantity": notion.name, "meaning": notion.meaning}
-            for symbol, notion in claim.notation.items()
+            {"symbol": latex(symbol), "quantity": quantity.name, "meaning": quantity.meaning}
+            for symbol, quantity in claim.notation.items()
         ],
         "note": claim.note,
         "implemented_by": claim.implemented_by,
@@ -78,7 +78,7 @@ def for_people(claim: Claim) -> None:
     lines += _section("setting", setting_lines([(claim.id, claim)]))
     lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
     lines += _section(
-        "symbols", [f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()]
+        "symbols", [f"{claim.in_words(symbol)}: {quantity.meaning}" for symbol, quantity in claim.notation.items()]
     )
     lines += _section("note", [unicode_prose(claim.note)] if claim.note else [])
     lines += _section("corrects", [claim.corrects] if claim.corrects else [])

@@ -74,7 +74,7 @@ def _is_lower_bound(found: Check) -> bool:
 
 _ANY_RUN = "for statements about free vectors the run does not matter"
 _LONGEST = 44
-"""Letters of a fraction that is shown as it is."""
+"""Symbols of a fraction that is shown as it is."""
 
 
 def _exact(value: Any) -> str:

@@ -72,16 +72,16 @@ class StepSchedule:
         """Evaluate the formula, without checking the value."""
         return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k)})
 
-    def _value(self, node: ast.expr, letters: dict[str, Fraction]) -> Any:
+    def _value(self, node: ast.expr, symbols: dict[str, Fraction]) -> Any:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return Fraction(repr(node.value))
-        if isinstance(node, ast.Name) and node.id in letters:
-            return letters[node.id]
+        if isinstance(node, ast.Name) and node.id in symbols:
+            return symbols[node.id]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-            value = self._value(node.operand, letters)
+            value = self._value(node.operand, symbols)
             return -value if isinstance(node.op, ast.USub) else value
         if isinstance(node, ast.BinOp):
-            left, right = self._value(node.left, letters), self._value(node.right, letters)
+            left, right = self._value(node.left, symbols), self._value(node.right, symbols)
             if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
                 return self._power(left, right)
             if type(node.op) in _OPERATIONS:
@@ -103,5 +103,5 @@ def _bits(number: Fraction) -> int:
 
 @lru_cache(maxsize=2**14)
 def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
-    """The value of a formula, kept: it is asked for by every client, letter and outcome of a round."""
+    """The value of a formula, kept: it is asked for by every client, symbol and outcome of a round."""
     return schedule.value_at(n, k)

@@ -11,8 +11,8 @@ the residual must vanish, and decides the sign of each coefficient.
     expressions  the language in which statements are written
 
     quotients  numbers as quotients of polynomials over Q
-    numbers    which letters are numbers
-    theory     what a proof may use
+    numbers    which symbols are numbers
+    context     what a proof may use
     indices    what differs from client to client, or from step to step
     noise      expected inner products of noise
     forms      normal forms
@@ -30,6 +30,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fedtheory.kernel.context import Context
     from fedtheory.kernel.expressions import is_ordering, slack
     from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
     from fedtheory.kernel.identities import (
@@ -44,11 +45,9 @@ if TYPE_CHECKING:
         remainder,
         same,
     )
-    from fedtheory.kernel.numbers import Numbers
-    from fedtheory.kernel.quotients import Rejected
-    from fedtheory.kernel.reasons import (
-        Because,
-        Reason,
+    from fedtheory.kernel.inequalities import (
+        Inequality,
+        InequalityRef,
         assumption,
         cocoercivity,
         convexity,
@@ -68,8 +67,9 @@ if TYPE_CHECKING:
         unweighted,
         weighted,
     )
+    from fedtheory.kernel.numbers import Numbers
+    from fedtheory.kernel.quotients import Rejected
     from fedtheory.kernel.signs import is_nonnegative, is_positive
-    from fedtheory.kernel.theory import Theory
 
 _HOMES = {
     "expressions": "is_ordering slack",
@@ -77,27 +77,27 @@ _HOMES = {
     "identities": "Step Term LazyText check_zero check_zero_form check is_same remainder same check_nonnegative",
     "numbers": "Numbers",
     "quotients": "Rejected",
-    "reasons": (
-        "Because Reason assumption cocoercivity convexity length_of_mean lipschitz "
+    "inequalities": (
+        "InequalityRef Inequality assumption cocoercivity convexity length_of_mean lipschitz "
         "lipschitz_gradient lipschitz_gradient_length mean_of_drawn one optimality root "
         "smoothness square steps strong_convexity triangle unweighted weighted"
     ),
     "signs": "is_nonnegative is_positive",
-    "theory": "Theory",
+    "context": "Context",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 """Names load on first use: who writes or reads a statement asks for its language alone, not for the judge."""
 
 __all__ = [
-    "Because",
+    "Context",
     "Form",
+    "Inequality",
+    "InequalityRef",
     "LazyText",
     "Numbers",
-    "Reason",
     "Rejected",
     "Step",
     "Term",
-    "Theory",
     "added",
     "assumption",
     "check",

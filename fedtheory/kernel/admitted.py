@@ -34,9 +34,9 @@ _RELATIONS = {sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq}
 
 
 def require_admitted(expression: Expr) -> None:
-    """Raise `Rejected` where an expression has anything but letters, rationals, sums, products, powers and `HEADS`.
+    """Raise `Rejected` where an expression has anything but symbols, rationals, sums, products, powers and `HEADS`.
 
-    An exponent is a whole number, half of one, or a letter plus a whole number.
+    An exponent is a whole number, half of one, or a symbol plus a whole number.
     """
     for part in every_part(sp.sympify(expression)):
         if isinstance(part, sp.Float):
@@ -61,8 +61,8 @@ def require_admitted_condition(condition: Expr) -> None:
 def _is_exponent(exponent: Expr) -> bool:
     if exponent.is_Rational:
         return exponent.q in (1, 2)
-    whole, letter = exponent.as_coeff_Add()
-    return bool(whole.is_Integer and letter.is_Symbol)
+    whole, symbol = exponent.as_coeff_Add()
+    return bool(whole.is_Integer and symbol.is_Symbol)
 
 
 def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:

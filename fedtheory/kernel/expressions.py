@@ -18,7 +18,7 @@ from fedtheory.kernel.work import spend
 
 Expr = Any
 """A SymPy expression (SymPy ships no complete types)."""
-Letter = sp.Symbol
+Symbol = sp.Symbol
 """What numbers, vectors and objectives are called."""
 ZERO, ONE = sp.S.Zero, sp.S.One
 _LOOK = 10

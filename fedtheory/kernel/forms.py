@@ -15,6 +15,7 @@ from math import comb
 import sympy as sp
 
 from fedtheory.kernel import indices
+from fedtheory.kernel.context import Context
 from fedtheory.kernel.expressions import (
     Average,
     Expectation,
@@ -31,7 +32,6 @@ from fedtheory.kernel.expressions import (
 from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, Rejected, quotient
 from fedtheory.kernel.signs import is_positive
-from fedtheory.kernel.theory import Theory
 from fedtheory.kernel.work import remembered
 
 Form = Mapping[Expr, Quotient]
@@ -63,19 +63,19 @@ def composed(form: Form) -> Expr:
     return sp.Add(*(coefficient.expression * basis for basis, coefficient in form.items()))
 
 
-def vector(expression: Expr, theory: Theory) -> Form:
+def vector(expression: Expr, context: Context) -> Form:
     """A vector as a linear combination of basis vectors."""
-    if isinstance(expression, Selected | Expectation) and not theory.of_a_round:
+    if isinstance(expression, Selected | Expectation) and not context.of_a_round:
         raise Rejected(f"{expression} has a meaning for a round only")
     rules: dict[type, Callable[[], Form]] = {
-        sp.Add: lambda: added(vector(part, theory) for part in expression.args),
-        sp.Mul: lambda: _multiple(expression, theory, vector, _is_vector),
-        Average: lambda: _over(Average, vector(expression.args[0], theory), theory),
-        Selected: lambda: _over(Selected, vector(expression.args[0], theory), theory),
-        LocalSum: lambda: _over_steps(vector(expression.args[0], theory), theory),
-        Expectation: lambda: _expected(vector(expression.args[0], theory), theory),
-        Gradient: lambda: _gradient(expression, theory),
-        sp.Symbol: lambda: _letter(expression, theory),
+        sp.Add: lambda: added(vector(part, context) for part in expression.args),
+        sp.Mul: lambda: _multiple(expression, context, vector, _is_vector),
+        Average: lambda: _over(Average, vector(expression.args[0], context), context),
+        Selected: lambda: _over(Selected, vector(expression.args[0], context), context),
+        LocalSum: lambda: _over_steps(vector(expression.args[0], context), context),
+        Expectation: lambda: _expected(vector(expression.args[0], context), context),
+        Gradient: lambda: _gradient(expression, context),
+        sp.Symbol: lambda: _symbol(expression, context),
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
     if rule is None and expression != 0:
@@ -83,68 +83,68 @@ def vector(expression: Expr, theory: Theory) -> Form:
     return rule() if rule is not None else {}
 
 
-def _letter(symbol: sp.Symbol, theory: Theory) -> Form:
-    if symbol in theory.definitions:
-        return vector(theory.definitions[symbol], theory)
-    if symbol not in theory.vectors | theory.client_vectors:
+def _symbol(symbol: sp.Symbol, context: Context) -> Form:
+    if symbol in context.definitions:
+        return vector(context.definitions[symbol], context)
+    if symbol not in context.vectors | context.client_vectors:
         raise Rejected(f"{symbol} is not a vector of the theory")
     return {symbol: ONE}
 
 
 @remembered(2**14)
-def scalar(expression: Expr, theory: Theory) -> Form:
+def scalar(expression: Expr, context: Context) -> Form:
     """A scalar as a linear combination of monomials: it depends on these two alone, and so is looked for once."""
     rules: dict[type, Callable[[], Form]] = {
-        sp.Add: lambda: added(scalar(part, theory) for part in expression.args),
-        Expectation: lambda: scalar(expression.args[0], theory),
-        Average: lambda: _mean_of_scalars(scalar(expression.args[0], theory), theory),
-        LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], theory), theory),
-        Inner: lambda: _inner_product(expression, theory),
-        Value: lambda: _value(expression, theory),
+        sp.Add: lambda: added(scalar(part, context) for part in expression.args),
+        Expectation: lambda: scalar(expression.args[0], context),
+        Average: lambda: _mean_of_scalars(scalar(expression.args[0], context), context),
+        LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], context), context),
+        Inner: lambda: _inner_product(expression, context),
+        Value: lambda: _value(expression, context),
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
     if rule is not None:
         return rule()
     if is_length(expression):
-        return _length(vector(expression.base.args[0], theory), theory)
-    if not _is_random(expression, theory):
-        return {sp.S.One: quotient(theory.numbers.known(expression))} if expression != 0 else {}
+        return _length(vector(expression.base.args[0], context), context)
+    if not _is_random(expression, context):
+        return {sp.S.One: quotient(context.numbers.known(expression))} if expression != 0 else {}
     if not isinstance(expression, sp.Mul):
         raise Rejected(f"{expression} is not linear in inner products and function values")
-    return _multiple(expression, theory, scalar, _is_random)
+    return _multiple(expression, context, scalar, _is_random)
 
 
-def _multiple(expression: Expr, theory: Theory, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
+def _multiple(expression: Expr, context: Context, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
     """A factor that has a form, times numbers."""
-    inside = [factor for factor in expression.args if belongs(factor, theory)]
+    inside = [factor for factor in expression.args if belongs(factor, context)]
     if len(inside) != 1:
         raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
     factor = sp.Mul(*(f for f in expression.args if f is not inside[0]))
-    return scaled(form(inside[0], theory), quotient(theory.numbers.known(factor)))
+    return scaled(form(inside[0], context), quotient(context.numbers.known(factor)))
 
 
-def _is_vector(expression: Expr, theory: Theory) -> bool:
-    known = theory.vectors | theory.client_vectors | theory.definitions.keys()
+def _is_vector(expression: Expr, context: Context) -> bool:
+    known = context.vectors | context.client_vectors | context.definitions.keys()
     if isinstance(expression, Inner | Value):
         return False
     return (
-        isinstance(expression, Gradient) or expression in known or any(_is_vector(a, theory) for a in expression.args)
+        isinstance(expression, Gradient) or expression in known or any(_is_vector(a, context) for a in expression.args)
     )
 
 
-def _is_random(expression: Expr, theory: Theory) -> bool:
-    return bool(parts_of(expression, Inner, Value)) or _is_vector(expression, theory)
+def _is_random(expression: Expr, context: Context) -> bool:
+    return bool(parts_of(expression, Inner, Value)) or _is_vector(expression, context)
 
 
 # Means over clients or participants, sums over local steps, expectations.
 
 
-def _over(mean: type, form: Form, theory: Theory) -> Form:
+def _over(mean: type, form: Form, context: Context) -> Form:
     """The mean of a vector over clients, or over those that are drawn; shared factors leave it."""
     found = []
     for basis, coefficient in form.items():
-        for shared, own in theory.numbers.parts(coefficient):
-            inside = indices.differs(basis, theory)
+        for shared, own in context.numbers.parts(coefficient):
+            inside = indices.differs(basis, context)
             if not inside and own == 1:
                 found.append({basis: shared})
             elif inside:
@@ -153,87 +153,87 @@ def _over(mean: type, form: Form, theory: Theory) -> Form:
                 found.append({basis: shared * quotient(Average(own))})
             else:
                 raise Rejected(f"the mean of {own} over those that are drawn is a random number")
-    return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, theory)}
+    return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, context)}
 
 
-def _over_steps(form: Form, theory: Theory) -> Form:
+def _over_steps(form: Form, context: Context) -> Form:
     """The sum of a vector over a client's local steps."""
-    steps = quotient(theory.number_of_steps)
-    _require_no_step_number(form, theory)
-    sums = [{_sum(b, theory): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
+    steps = quotient(context.number_of_steps)
+    _require_no_step_number(form, context)
+    sums = [{_sum(b, context): c} if indices.changes(b, context) else {b: steps * c} for b, c in form.items()]
     return added(sums)
 
 
-def _sum(content: Expr, theory: Theory) -> Expr:
+def _sum(content: Expr, context: Context) -> Expr:
     """A sum over local steps; of a mean over clients that all take the same number of them, the mean of the sums."""
-    if not isinstance(content, Average) or theory.numbers.differs(theory.number_of_steps):
+    if not isinstance(content, Average) or context.numbers.differs(context.number_of_steps):
         return LocalSum(content)
-    own, inside = indices.taken_apart(content, theory)
+    own, inside = indices.taken_apart(content, context)
     return Average(own * LocalSum(inside))
 
 
-def _require_no_step_number(form: Form, theory: Theory) -> None:
-    if any(theory.step_number in c.expression.free_symbols for c in form.values()):
-        raise Rejected(f"{theory.step_number} changes from local step to local step, and stands under a sum over them")
+def _require_no_step_number(form: Form, context: Context) -> None:
+    if any(context.step_number in c.expression.free_symbols for c in form.values()):
+        raise Rejected(f"{context.step_number} changes from local step to local step, and stands under a sum over them")
 
 
-def _expected(form: Form, theory: Theory) -> Form:
+def _expected(form: Form, context: Context) -> Form:
     """The mean of a random vector: noise vanishes, and whoever is drawn is everybody in the mean."""
     found = []
     for basis, coefficient in form.items():
-        if is_noise(basis, theory):
+        if is_noise(basis, context):
             continue
         if isinstance(basis, Selected):
-            everybody = _expected(_over(Average, {basis.args[0]: ONE}, theory), theory)
+            everybody = _expected(_over(Average, {basis.args[0]: ONE}, context), context)
             found.append(scaled(everybody, coefficient))
-        elif basis.free_symbols & (theory.noise | theory.random) or basis.atoms(Selected):
+        elif basis.free_symbols & (context.noise | context.random) or basis.atoms(Selected):
             raise Rejected(f"the mean of {basis} is not known")
         else:
             found.append({basis: coefficient})
     return added(found)
 
 
-def _mean_of_scalars(form: Form, theory: Theory) -> Form:
-    parts = ((m, part) for m, c in form.items() for part in theory.numbers.parts(c))
-    return added(scaled(_mean_of_scalar(own, monomial, theory), shared) for monomial, (shared, own) in parts)
+def _mean_of_scalars(form: Form, context: Context) -> Form:
+    parts = ((m, part) for m, c in form.items() for part in context.numbers.parts(c))
+    return added(scaled(_mean_of_scalar(own, monomial, context), shared) for monomial, (shared, own) in parts)
 
 
-def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
-    if not indices.differs(monomial, theory):
+def _mean_of_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
+    if not indices.differs(monomial, context):
         return {monomial: ONE if own == 1 else quotient(Average(own))}
     if isinstance(monomial, Inner):
-        apart = [side for side in monomial.args if not indices.differs(side, theory)]
+        apart = [side for side in monomial.args if not indices.differs(side, context)]
         if apart:
-            (inside,) = (side for side in monomial.args if indices.differs(side, theory))
-            mean = _over(Average, {inside: quotient(own)}, theory)
-            return added(scaled(_inner(b, apart[0], theory), c) for b, c in mean.items())
-    if isinstance(monomial, LocalSum) and not theory.numbers.differs(theory.number_of_steps):
-        return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], theory), theory)
+            (inside,) = (side for side in monomial.args if indices.differs(side, context))
+            mean = _over(Average, {inside: quotient(own)}, context)
+            return added(scaled(_inner(b, apart[0], context), c) for b, c in mean.items())
+    if isinstance(monomial, LocalSum) and not context.numbers.differs(context.number_of_steps):
+        return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], context), context)
     return {Average(own * monomial): ONE}
 
 
-def _sum_of_scalars(form: Form, theory: Theory) -> Form:
-    return added(_sum_of_multiple(monomial, c, theory) for monomial, c in form.items())
+def _sum_of_scalars(form: Form, context: Context) -> Form:
+    return added(_sum_of_multiple(monomial, c, context) for monomial, c in form.items())
 
 
-def _sum_of_multiple(monomial: Expr, coefficient: Quotient, theory: Theory) -> Form:
+def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) -> Form:
     """The sum of a monomial with a coefficient that may have the number of the step, where nothing else changes."""
-    if theory.step_number not in coefficient.expression.free_symbols:
-        return scaled(_sum_of_scalar(monomial, theory), coefficient)
-    if indices.changes(monomial, theory):
-        _require_no_step_number({monomial: coefficient}, theory)
-    return {monomial: _sum_of_number(coefficient, theory)}
+    if context.step_number not in coefficient.expression.free_symbols:
+        return scaled(_sum_of_scalar(monomial, context), coefficient)
+    if indices.changes(monomial, context):
+        _require_no_step_number({monomial: coefficient}, context)
+    return {monomial: _sum_of_number(coefficient, context)}
 
 
-def _sum_of_number(number: Quotient, theory: Theory) -> Quotient:
+def _sum_of_number(number: Quotient, context: Context) -> Quotient:
     """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
-    step, steps = theory.step_number, theory.number_of_steps
+    step, steps = context.step_number, context.number_of_steps
     hidden = number.written(number.denominator).free_symbols.union(
-        *(x.free_symbols for x in number.letters if x != step)
+        *(x.free_symbols for x in number.symbols if x != step)
     )
     if step is None or step in hidden:
         raise Rejected(f"{number.expression} is no polynomial in {step}, and stands under a sum over the steps")
-    place, total = number.letters.index(step), ZERO
+    place, total = number.symbols.index(step), ZERO
     for powers, factor in number.numerator.terms():
         without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
         total = total + quotient(without) * _sum_of_powers(powers[place], steps)
@@ -248,15 +248,15 @@ def _sum_of_powers(power: int, steps: Expr) -> Quotient:
     return quotient(sp.Rational(1, power + 1)) * sum(others, whole)
 
 
-def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
-    if not indices.changes(monomial, theory):
-        return {monomial: quotient(theory.number_of_steps)}
+def _sum_of_scalar(monomial: Expr, context: Context) -> Form:
+    if not indices.changes(monomial, context):
+        return {monomial: quotient(context.number_of_steps)}
     if isinstance(monomial, Inner):
-        fixed = [side for side in monomial.args if not indices.changes(side, theory)]
+        fixed = [side for side in monomial.args if not indices.changes(side, context)]
         if fixed:
-            (inside,) = (side for side in monomial.args if indices.changes(side, theory))
-            return _inner(_sum(inside, theory), fixed[0], theory)
-    return {_sum(monomial, theory): ONE}
+            (inside,) = (side for side in monomial.args if indices.changes(side, context))
+            return _inner(_sum(inside, context), fixed[0], context)
+    return {_sum(monomial, context): ONE}
 
 
 # Inner products, lengths, gradients, values.
@@ -267,79 +267,79 @@ def length(of: Expr) -> Expr:
     return sp.sqrt(Inner(of, of))
 
 
-def _length(form: Form, theory: Theory) -> Form:
+def _length(form: Form, context: Context) -> Form:
     """The length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
-    if (theory.noise or theory.random) and not (theory.of_a_round and _is_given(form, theory)):
+    if (context.noise or context.random) and not (context.of_a_round and _is_given(form, context)):
         raise Rejected("lengths are known where nothing is random")
     if not form:
         return {}
     first = form[min(form, key=sp.default_sort_key)].expression
-    size = next((one for one in (first, -first) if is_positive(one, theory.numbers)), sp.S.One)
+    size = next((one for one in (first, -first) if is_positive(one, context.numbers)), sp.S.One)
     factor = first if size == -first else size
     return {length(composed(scaled(form, quotient(1 / factor)))): quotient(size)}
 
 
-def _is_given(form: Form, theory: Theory) -> bool:
+def _is_given(form: Form, context: Context) -> bool:
     """Whether a vector is known at the start of a round."""
-    random = theory.noise | theory.random
+    random = context.noise | context.random
     return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 
 
-def _inner_product(expression: Expr, theory: Theory) -> Form:
-    left, right = (vector(side, theory) for side in expression.args)
-    return _inner_of_forms(left, right, theory)
+def _inner_product(expression: Expr, context: Context) -> Form:
+    left, right = (vector(side, context) for side in expression.args)
+    return _inner_of_forms(left, right, context)
 
 
-def _inner_of_forms(left: Form, right: Form, theory: Theory) -> Form:
+def _inner_of_forms(left: Form, right: Form, context: Context) -> Form:
     pairs = product(left.items(), right.items())
-    return added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
+    return added(scaled(_inner(a, b, context), c * d) for (a, c), (b, d) in pairs)
 
 
-def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
+def _inner(left: Expr, right: Expr, context: Context) -> Form:
     """The expected inner product of two basis vectors."""
     drawn = [isinstance(side, Selected) for side in (left, right)]
-    if theory.participants is not None and any(drawn):
-        return _inner_of_drawn(left, right, theory)
-    found = inner_of_random(left, right, theory)
+    if context.participants is not None and any(drawn):
+        return _inner_of_drawn(left, right, context)
+    found = inner_of_random(left, right, context)
     return {inner(left, right): ONE} if found is None else found
 
 
-def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
+def _inner_of_drawn(left: Expr, right: Expr, context: Context) -> Form:
     """Compute inner products for L of M sampled clients: a pair has probability L (L - 1)/(M (M - 1))."""
-    drawn, clients = theory.participants, theory.clients
+    drawn, clients = context.participants, context.clients
     inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
     if any(part.atoms(Selected) for part in inside):
         raise Rejected("what depends on who is drawn is not independent of it")
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
-        mean = _over(Average, vector(chosen.args[0], theory), theory)
-        return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
-    if clients is None or drawn is None or theory.numbers.at_least.get(clients, 1) < 2:
+        mean = _over(Average, vector(chosen.args[0], context), context)
+        return added(scaled(_inner(b, other, context), c) for b, c in mean.items())
+    if clients is None or drawn is None or context.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
         return {inner(left, right): ONE}
-    alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
-    mean, other_mean = (_over(Average, vector(side.args[0], theory), theory) for side in (left, right))
-    together = _inner_of_forms(mean, other_mean, theory)
+    alone = scalar(Average(Inner(left.args[0], right.args[0])), context)
+    mean, other_mean = (_over(Average, vector(side.args[0], context), context) for side in (left, right))
+    together = _inner_of_forms(mean, other_mean, context)
     own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
     shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))
     return added([scaled(alone, own_share), scaled(together, shared)])
 
 
-def _gradient(expression: Expr, theory: Theory) -> Form:
+def _gradient(expression: Expr, context: Context) -> Form:
     objective, point = expression.args
-    theory.require_objective(objective)
-    at = composed(vector(point, theory))
-    if theory.minimisers.get(objective) == at:
+    context.require_objective(objective)
+    at = composed(vector(point, context))
+    if context.minimisers.get(objective) == at:
         return {}
-    if objective in theory.means and not indices.differs(at, theory):
-        return vector(Average(Gradient(theory.means[objective], at)), theory)
+    if objective in context.means and not indices.differs(at, context):
+        return vector(Average(Gradient(context.means[objective], at)), context)
     return {Gradient(objective, at): ONE}
 
 
-def _value(expression: Expr, theory: Theory) -> Form:
+def _value(expression: Expr, context: Context) -> Form:
     objective, point = expression.args
-    theory.require_objective(objective)
-    at = composed(vector(point, theory))
-    if objective in theory.means and not indices.differs(at, theory):
-        return {Average(Value(theory.means[objective], at)): ONE}
+    context.require_objective(objective)
+    at = composed(vector(point, context))
+    if objective in context.means and not indices.differs(at, context):
+        return {Average(Value(context.means[objective], at)): ONE}
     return {Value(objective, at): ONE}

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.collected import collected
+from fedtheory.kernel.context import Context
 from fedtheory.kernel.expressions import MOST_SHOWN, ONE, Average, Expr, LocalSum, shown
 from fedtheory.kernel.forms import Form, composed, difference, scalar
+from fedtheory.kernel.inequalities import Inequality, InequalityRef
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import quotient, vanishes
-from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.signs import is_nonnegative
-from fedtheory.kernel.theory import Theory
 
 _PLAIN = Numbers()
 _IDENTITY = "the identity: right side - left side = sum of the terms"
@@ -24,11 +24,11 @@ class Term:
     """One term ``c * N`` of a certificate; `averaged` over clients, and before that `summed` over their steps."""
 
     coefficient: Expr
-    reason: Because
+    reason: InequalityRef
     averaged: bool = False
     summed: bool = False
 
-    def whole(self, reason: Reason) -> Expr:
+    def whole(self, reason: Inequality) -> Expr:
         """The term as an expression."""
         product = self.coefficient * reason.expression
         product = LocalSum(product) if self.summed else product
@@ -58,22 +58,22 @@ class Step:
         return str(self.said)
 
 
-def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, conditions: Sequence[Expr]) -> list[Step]:
+def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], context: Context, conditions: Sequence[Expr]) -> list[Step]:
     """Check that ``lhs <= rhs`` follows: every sign, then the identity."""
-    residual, steps = difference(scalar(rhs, theory), scalar(lhs, theory)), []
+    residual, steps = difference(scalar(rhs, context), scalar(lhs, context)), []
     for term in terms:
-        coefficient = theory.numbers.known(term.coefficient)
-        reason = term.reason.in_theory(theory)
+        coefficient = context.numbers.known(term.coefficient)
+        reason = term.reason.instantiate(context)
         whole = term.whole(reason)
         require_admitted(whole)
-        theory.numbers.require_integer_exponents(whole)
-        require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
-        residual = difference(residual, scalar(whole, theory))
-        is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
+        context.numbers.require_integer_exponents(whole)
+        require_finite((coefficient, whole, reason.requires), context.numbers, conditions)
+        residual = difference(residual, scalar(whole, context))
+        is_positive = is_nonnegative(coefficient, context.numbers, conditions)
         steps.append(Step(LazyText("coefficient (", coefficient, ") >= 0: ", reason.name), is_positive))
         if reason.requires != 0:
-            steps.append(check_nonnegative(theory.numbers.known(reason.requires), theory.numbers, conditions))
-    return [*steps, check_zero_form(_IDENTITY, residual, theory.numbers)]
+            steps.append(check_nonnegative(context.numbers.known(reason.requires), context.numbers, conditions))
+    return [*steps, check_zero_form(_IDENTITY, residual, context.numbers)]
 
 
 def check_nonnegative(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
@@ -81,14 +81,14 @@ def check_nonnegative(number: Expr, numbers: Numbers, conditions: Sequence[Expr]
     return Step(LazyText("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
 
 
-def same(what: str, one: Expr, other: Expr, theory: Theory) -> Step:
+def same(what: str, one: Expr, other: Expr, context: Context) -> Step:
     """Return whether two scalars have the same normal form."""
-    return check_zero_form(what, difference(scalar(one, theory), scalar(other, theory)), theory.numbers)
+    return check_zero_form(what, difference(scalar(one, context), scalar(other, context)), context.numbers)
 
 
-def is_same(one: Expr, other: Expr, theory: Theory) -> bool:
+def is_same(one: Expr, other: Expr, context: Context) -> bool:
     """Whether two scalars have one normal form."""
-    return same("", one, other, theory).holds
+    return same("", one, other, context).holds
 
 
 def check_zero_form(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
+from fedtheory.kernel.context import Context
 from fedtheory.kernel.expressions import ONE, Average, Expr, Gradient, LocalSum, Selected, factors, product_of
-from fedtheory.kernel.theory import Theory
 
 
-def differs(expression: Expr, theory: Theory) -> bool:
+def differs(expression: Expr, context: Context) -> bool:
     """Whether something differs from client to client."""
     if isinstance(expression, Average | Selected):
         return False
-    own = theory.client_vectors | theory.client_objectives | theory.numbers.of_clients
-    return expression in own or any(differs(argument, theory) for argument in expression.args)
+    own = context.client_vectors | context.client_objectives | context.numbers.of_clients
+    return expression in own or any(differs(argument, context) for argument in expression.args)
 
 
-def changes(expression: Expr, theory: Theory) -> bool:
+def changes(expression: Expr, context: Context) -> bool:
     """Whether something differs from local step to local step."""
     if isinstance(expression, LocalSum):
         return False
-    if expression in theory.step_vectors or (theory.step_number is not None and expression == theory.step_number):
+    if expression in context.step_vectors or (context.step_number is not None and expression == context.step_number):
         return True
-    return any(changes(argument, theory) for argument in expression.args)
+    return any(changes(argument, context) for argument in expression.args)
 
 
-def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
+def is_mean_gradient_at_minimiser(basis: Expr, context: Context) -> bool:
     """Whether a basis vector is the mean of the clients' gradients, or weighted ones, at a minimiser of that: zero."""
-    known = [(theory.means[f], at) for f, at in theory.minimisers.items() if f in theory.means]
-    vanishing = theory.weighted_minimisers | {Gradient(client, at) for client, at in known}
+    known = [(context.means[f], at) for f, at in context.minimisers.items() if f in context.means]
+    vanishing = context.weighted_minimisers | {Gradient(client, at) for client, at in known}
     return isinstance(basis, Average) and basis.args[0] in vanishing
 
 
-def taken_apart(basis: Expr, theory: Theory) -> tuple[Expr, Expr]:
+def taken_apart(basis: Expr, context: Context) -> tuple[Expr, Expr]:
     """The number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
     if not isinstance(basis, Average):
         return ONE, basis
-    numbers = theory.numbers.letters | theory.numbers.of_clients
+    numbers = context.numbers.symbols | context.numbers.of_clients
     own: list[Expr] = []
     inside: list[Expr] = []
     for factor in factors(basis.args[0]):

@@ -1,4 +1,4 @@
-"""The numbers of a proof: which letters are numbers, and where they lie."""
+"""The numbers of a proof: which symbols are numbers, and where they lie."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_VECTORS = (ClientSum, Expectation, Inner, LocalSum, PastSum, Selected, Value
 class Numbers:
     """The numbers of a proof; their signs are what SymPy is told of them."""
 
-    letters: frozenset[sp.Symbol] = frozenset()
+    symbols: frozenset[sp.Symbol] = frozenset()
     """Numbers that all clients share."""
     of_clients: frozenset[sp.Symbol] = frozenset()
     """Numbers that each client has one of."""
@@ -45,14 +45,14 @@ class Numbers:
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Numbers that stand for an expression in others: for a mean over clients."""
     roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
-    """Of the letters, the ones that are square roots, and what of."""
+    """Of the symbols, the ones that are square roots, and what of."""
 
     @property
     def key(self) -> Hashable:
         """Everything that is known of the numbers: the same for the same numbers only."""
-        letters = (self.letters, self.of_clients, self.maybe_zero, self.divisors, self.integer, self.nonzero)
+        symbols = (self.symbols, self.of_clients, self.maybe_zero, self.divisors, self.integer, self.nonzero)
         mappings = (known.items() for known in (self.at_least, self.definitions, self.roots))
-        return tuple(map(frozenset, (*letters, *mappings)))
+        return tuple(map(frozenset, (*symbols, *mappings)))
 
     def plain(self, number: Expr) -> Expr:
         """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
@@ -65,7 +65,7 @@ class Numbers:
     def known(self, number: Expr) -> Expr:
         """A number, shared or of a client; means of it over clients are written as sums of means of products."""
         number = self.written_out(number)
-        unknown = number.free_symbols - self.letters - self.of_clients
+        unknown = number.free_symbols - self.symbols - self.of_clients
         if unknown:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
         if parts_of(number, *_OF_VECTORS):
@@ -76,18 +76,18 @@ class Numbers:
         return self.with_plain_means(number)
 
     def require_integer_exponents(self, expression: Expr) -> None:
-        """Raise `Rejected` where a letter in an exponent may be negative, or no whole number."""
+        """Raise `Rejected` where a symbol in an exponent may be negative, or no whole number."""
         for power in parts_of(expression, sp.Pow):
-            letters = power.exp.free_symbols - self.integer
-            if letters:
-                raise Rejected(f"{_listed(letters)} stands in an exponent, and need not be a whole number from zero on")
+            symbols = power.exp.free_symbols - self.integer
+            if symbols:
+                raise Rejected(f"{_listed(symbols)} stands in an exponent, and need not be a whole number from zero on")
 
     def with_plain_means(self, number: Expr) -> Expr:
         """A number with its means over clients as sums of means of products."""
         return number.replace(lambda part: isinstance(part, Average), self._expanded) if number.has(Average) else number
 
     def _expanded(self, mean: Expr) -> Expr:
-        if mean.free_symbols - self.letters - self.of_clients:
+        if mean.free_symbols - self.symbols - self.of_clients:
             # What else there is may differ from client to client.
             return mean
         parts = self.parts(quotient(mean.args[0]))
@@ -107,7 +107,7 @@ class Numbers:
 
     def summed(self, number: Expr) -> Expr:
         """The sum over clients of what each has one of, as a sum of multiples of sums; what is not known may differ."""
-        parts = _parts(quotient(number), lambda factor: not factor.free_symbols <= self.letters)
+        parts = _parts(quotient(number), lambda factor: not factor.free_symbols <= self.symbols)
         return sp.Add(*(shared.expression * ClientSum(own) for shared, own in parts))
 
 
@@ -135,5 +135,5 @@ def _outside_means(number: Expr) -> set[sp.Symbol]:
     return set().union(*(_outside_means(argument) for argument in number.args))
 
 
-def _listed(letters: set[sp.Symbol]) -> str:
-    return ", ".join(sorted(map(str, letters)))
+def _listed(symbols: set[sp.Symbol]) -> str:
+    return ", ".join(sorted(map(str, symbols)))

@@ -21,7 +21,7 @@ Fraction = tuple[Polynomial, Polynomial]
 _MOST_PAIRS = 10**6
 """Pairs of terms that are multiplied, and terms of a power."""
 _MOST_TERMS = 2 * 10**5
-"""Terms of a quotient of polynomials, and of one in shifted letters."""
+"""Terms of a quotient of polynomials, and of one in shifted symbols."""
 _MOST_WORDS = 4 * 10**6
 """Machine words of all coefficients of a polynomial."""
 _FEW_TERMS = 2000
@@ -31,7 +31,7 @@ _HIGHEST_FACTORED = 60
 
 
 class Rejected(Exception):
-    """An expression outside the kernel's language, or a reason outside the theory."""
+    """An expression outside the kernel's language, or a reason outside the context."""
 
 
 def words(polynomial: Polynomial) -> int:

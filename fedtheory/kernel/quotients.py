@@ -1,10 +1,10 @@
-"""Numbers as a closed type: rational functions over Q in letters, held as polynomials in lowest terms.
+"""Numbers as a closed type: rational functions over Q in symbols, held as polynomials in lowest terms.
 
 SymPy is the notation.  What is asked of a number (whether it vanishes, which
 sign it has, what it is divided by) is asked of the two polynomials that it is
-compiled to; anything else than a rational, a letter, a sum, a product or a
-power is refused.  A letter is a symbol, the square root of one, the root of a
-rational, a power with a letter as its exponent, or a scalar that is known by
+compiled to; anything else than a rational, a symbol, a sum, a product or a
+power is refused.  A symbol is a symbol, the square root of one, the root of a
+rational, a power with a symbol as its exponent, or a scalar that is known by
 name only: a mean or sum over clients, an inner product, a length, a value.
 """
 
@@ -25,14 +25,14 @@ from fedtheory.kernel.polynomials import Rejected as Rejected  # noqa: PLC0414 -
 from fedtheory.kernel.work import NODE, remembered, spend
 
 _HALF = sp.Rational(1, 2)
-_LETTERS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
+_SYMBOLS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
 
 
 @dataclass(frozen=True)
 class Quotient:
     """A numerator and a denominator without a common factor, and what the generators of both stand for."""
 
-    letters: tuple[Expr, ...]
+    symbols: tuple[Expr, ...]
     numerator: Polynomial
     denominator: Polynomial
 
@@ -56,7 +56,7 @@ class Quotient:
         return self._sum(self.numerator) / self._sum(self.denominator)
 
     def written(self, polynomial: Polynomial) -> Expr:
-        """A polynomial in the letters as a sum in SymPy's notation."""
+        """A polynomial in the symbols as a sum in SymPy's notation."""
         spend(self._nodes(polynomial))
         return self._sum(polynomial)
 
@@ -68,12 +68,12 @@ class Quotient:
         return sp.Add(*(self._monomial(powers, factor) for powers, factor in polynomial.terms()))
 
     def monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
-        """A rational times powers of the letters."""
+        """A rational times powers of the symbols."""
         spend(NODE * (1 + sum(map(bool, powers))))
         return self._monomial(powers, factor)
 
     def _monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
-        product = (letter**power for letter, power in zip(self.letters, powers, strict=True) if power)
+        product = (symbol**power for symbol, power in zip(self.symbols, powers, strict=True) if power)
         return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)
 
     def factored_denominator(self) -> tuple[Expr, ...]:
@@ -88,7 +88,7 @@ def quotient(expression: Expr) -> Quotient:
     """A number as a quotient of polynomials; `Rejected` where it is none, or divides by zero."""
     number = sp.sympify(expression)
     compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
-    return Quotient(compiler.letters, *_monic(*compiler.compiled(number)))
+    return Quotient(compiler.symbols, *_monic(*compiler.compiled(number)))
 
 
 def _is_root(part: Expr) -> bool:
@@ -99,23 +99,23 @@ def _combined(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quo
     """The sum or the product of two numbers."""
     one, other = _together(*numbers)
     return Quotient(
-        one.letters, *_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
+        one.symbols, *_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
     )
 
 
 def _together(*numbers: Quotient) -> Sequence[Quotient]:
-    """Numbers as quotients of polynomials in the same letters."""
-    if all(number.letters == numbers[0].letters for number in numbers):
+    """Numbers as quotients of polynomials in the same symbols."""
+    if all(number.symbols == numbers[0].symbols for number in numbers):
         return numbers
-    compiler, images = _common(*(number.letters for number in numbers))
+    compiler, images = _common(*(number.symbols for number in numbers))
     return [compiler.moved(number, moved) for number, moved in zip(numbers, images, strict=True)]
 
 
 @remembered(2**12)
 def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
-    """A compiler to polynomials in the letters of all, and for each what its letters are there."""
-    compiler = _Compiler.of(letter for letters in alphabets for letter in letters)
-    return compiler, [[compiler.compiled(letter)[0] for letter in letters] for letters in alphabets]
+    """A compiler to polynomials in the symbols of all, and for each what its symbols are there."""
+    compiler = _Compiler.of(symbol for symbols in alphabets for symbol in symbols)
+    return compiler, [[compiler.compiled(symbol)[0] for symbol in symbols] for symbols in alphabets]
 
 
 def in_lowest_terms(expression: Expr) -> Expr:
@@ -123,17 +123,17 @@ def in_lowest_terms(expression: Expr) -> Expr:
     return quotient(expression).expression
 
 
-def linear(expression: Expr, letters: Iterable[Expr]) -> tuple[dict[Expr, Expr], Expr]:
-    """The coefficients of letters in a number, and what it has without them; `Rejected` where it is not linear."""
-    number, known = quotient(expression), set(letters)
-    places = {letter: number.letters.index(letter) for letter in known & set(number.letters)}
-    inside = any(letter.has(*known) for letter in number.letters if letter not in places)
+def linear(expression: Expr, symbols: Iterable[Expr]) -> tuple[dict[Expr, Expr], Expr]:
+    """The coefficients of symbols in a number, and what it has without them; `Rejected` where it is not linear."""
+    number, known = quotient(expression), set(symbols)
+    places = {symbol: number.symbols.index(symbol) for symbol in known & set(number.symbols)}
+    inside = any(symbol.has(*known) for symbol in number.symbols if symbol not in places)
     if inside or any(number.denominator.degrees()[place] for place in places.values()):
         raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
-    found: dict[Expr, list[Expr]] = {letter: [] for letter in known}
+    found: dict[Expr, list[Expr]] = {symbol: [] for symbol in known}
     rest: list[Expr] = []
     for powers, factor in number.numerator.terms():
-        used = [letter for letter, place in places.items() for _ in range(powers[place])]
+        used = [symbol for symbol, place in places.items() for _ in range(powers[place])]
         if len(used) > 1:
             raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
         part = number.monomial(powers, factor)
@@ -142,11 +142,11 @@ def linear(expression: Expr, letters: Iterable[Expr]) -> tuple[dict[Expr, Expr],
         else:
             rest.append(part)
     denominator = number.written(number.denominator)
-    return {letter: sp.Add(*parts) / denominator for letter, parts in found.items()}, sp.Add(*rest) / denominator
+    return {symbol: sp.Add(*parts) / denominator for symbol, parts in found.items()}, sp.Add(*rest) / denominator
 
 
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
-    """Whether a number is zero, where some of its letters are the square roots of others."""
+    """Whether a number is zero, where some of its symbols are the square roots of others."""
     return vanishes(quotient(expression), roots)
 
 
@@ -158,14 +158,14 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
     """
     if not number:
         return True
-    used = {letter: of for letter, of in (roots or {}).items() if letter in number.letters}
-    used |= {letter: letter.base for letter in number.letters if _is_root(letter) and letter.base.is_Rational}
+    used = {symbol: of for symbol, of in (roots or {}).items() if symbol in number.symbols}
+    used |= {symbol: symbol.base for symbol in number.symbols if _is_root(symbol) and symbol.base.is_Rational}
     if not used:
         return False
     number, *squares = _together(number, *map(quotient, used.values()))
     numerator, denominator = number.numerator, number.denominator
-    for letter, square in zip(used, squares, strict=True):
-        place = number.letters.index(letter)
+    for symbol, square in zip(used, squares, strict=True):
+        place = number.symbols.index(symbol)
         numerator, denominator = (_without_squares(part, place, square) for part in (numerator, denominator))
     return bool(not numerator and denominator)
 
@@ -185,9 +185,9 @@ def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Po
 
 
 def _parts(number: Expr) -> Iterator[Expr]:
-    """The letters, rationals and roots that a number is made of; `Rejected` for anything else."""
+    """The symbols, rationals and roots that a number is made of; `Rejected` for anything else."""
     spend(NODE)
-    if isinstance(number, sp.Rational) or type(number) in _LETTERS:
+    if isinstance(number, sp.Rational) or type(number) in _SYMBOLS:
         yield number
     elif type(number) in (sp.Add, sp.Mul):
         for argument in number.args:
@@ -211,12 +211,12 @@ def _parts_of_power(power: Expr) -> Iterator[Expr]:
 
 
 def _taken_apart(power: Expr) -> tuple[int, int, Expr]:
-    """The whole number, the factor and the letter in an exponent such as 2 n + 1."""
+    """The whole number, the factor and the symbol in an exponent such as 2 n + 1."""
     whole, rest = power.exp.as_coeff_Add()
-    factor, letter = rest.as_coeff_Mul()
-    if not (whole.is_Integer and factor.is_Integer and letter.is_Symbol):
+    factor, symbol = rest.as_coeff_Mul()
+    if not (whole.is_Integer and factor.is_Integer and symbol.is_Symbol):
         raise Rejected(f"{power} has an exponent that is no whole number, half of one, or a letter plus a whole one")
-    return int(whole), int(factor), letter
+    return int(whole), int(factor), symbol
 
 
 def _has_root(base: Expr) -> bool:
@@ -232,23 +232,23 @@ class _Compiler:
 
     @classmethod
     def of(cls, parts: Iterable[Expr]) -> _Compiler:
-        """To polynomials in letters; a symbol whose root is among them is the square of that."""
+        """To polynomials in symbols; a symbol whose root is among them is the square of that."""
         found = set(parts)
-        letters = sorted(found - {part.base for part in found if _is_root(part)}, key=sp.default_sort_key)
-        ring = fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(letters))], Ordering.lex)
-        return cls(ring, dict(zip(letters, ring.gens(), strict=True)))
+        symbols = sorted(found - {part.base for part in found if _is_root(part)}, key=sp.default_sort_key)
+        ring = fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(symbols))], Ordering.lex)
+        return cls(ring, dict(zip(symbols, ring.gens(), strict=True)))
 
     @property
-    def letters(self) -> tuple[Expr, ...]:
+    def symbols(self) -> tuple[Expr, ...]:
         """Return the symbols of the generators, in order."""
         return tuple(self.generators)
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
-        """A number in other letters, which are `images` in these, as one in these."""
+        """A number in other symbols, which are `images` in these, as one in these."""
         numerator, denominator = (
             polynomials.composed(part, images, self.ring) for part in (number.numerator, number.denominator)
         )
-        return Quotient(self.letters, *_monic(numerator, denominator))
+        return Quotient(self.symbols, *_monic(numerator, denominator))
 
     def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
         """Numerator and denominator in lowest terms."""
@@ -268,14 +268,14 @@ class _Compiler:
         return numerator, denominator
 
     def _power(self, power: Expr) -> tuple[Polynomial, Polynomial]:
-        """The base to a whole power, the root to an odd one, or a letter for the symbolic part and a whole power."""
+        """The base to a whole power, the root to an odd one, or a symbol for the symbolic part and a whole power."""
         base, exponent = power.base, power.exp
         if exponent.is_Integer:
             return polynomials.raised(self.compiled(base), int(exponent))
         if exponent.is_Rational:
             return polynomials.raised((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
-        whole, factor, letter = _taken_apart(power)
-        symbolic = (self.generators[base**letter], self.ring.constant(1))
+        whole, factor, symbol = _taken_apart(power)
+        symbolic = (self.generators[base**symbol], self.ring.constant(1))
         return _product(polynomials.raised(symbolic, factor), polynomials.raised(self.compiled(base), whole))
 
 

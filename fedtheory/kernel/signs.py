@@ -21,7 +21,7 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     """Whether a rational function of numbers is shown to be finite and non-negative under conditions.
 
     Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under
-    ``x >= a`` as a + s, which are the same, and a letter under a square root as
+    ``x >= a`` as a + s, which are the same, and a symbol under a square root as
     a square; then all coefficients of numerator and denominator must be
     non-negative, and the denominator must not vanish.  Factors that are squares have no say in it;
     of others it is enough that none is negative.  A factor of both, such as the square root of u in
@@ -65,7 +65,7 @@ def _raised_to_a_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
     """The base of a whole power, which is not negative where the base is not; its inverse for a negative power."""
     base, exponent = coefficient.as_base_exp()
     if exponent in numbers.integer:
-        # Such letters are not negative, and 0^0 is one.
+        # Such symbols are not negative, and 0^0 is one.
         return base
     if exponent.is_Integer and abs(exponent) > 1:
         return base ** (1 if exponent > 0 else -1)
@@ -79,7 +79,7 @@ def _without_squares(coefficient: Expr) -> Expr:
 
 def _is_square(factor: Expr) -> bool:
     is_even_power = factor.is_Pow and factor.exp.is_Integer and factor.exp.is_positive and factor.exp.is_even
-    if not is_even_power or not all(letter.is_real for letter in factor.base.free_symbols):
+    if not is_even_power or not all(symbol.is_real for symbol in factor.base.free_symbols):
         return False
     base = _quotient(factor.base)
     return base is not None and bool(base.denominator.is_constant()) and not factor.base.atoms(Average)
@@ -100,7 +100,7 @@ def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
 
 
 def _is_of_numbers(expression: Expr, numbers: Numbers) -> bool:
-    return bool(expression.free_symbols <= numbers.letters | numbers.of_clients | numbers.definitions.keys())
+    return bool(expression.free_symbols <= numbers.symbols | numbers.of_clients | numbers.definitions.keys())
 
 
 def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
@@ -154,13 +154,13 @@ def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr
 
 def _is_plainly_nonnegative(number: Expr, numbers: Numbers) -> bool:
     """Whether no coefficient is negative, and the denominator does not vanish."""
-    signed = _in_signed_letters(number, numbers)
+    signed = _shift_to_bounds(number, numbers)
     return signed is not None and signed.is_nonnegative
 
 
 def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
     """Whether, besides, the numerator does not vanish."""
-    signed = _in_signed_letters(number, numbers)
+    signed = _shift_to_bounds(number, numbers)
     return signed is not None and signed.is_nonnegative and signed.has_positive_part(signed.numerator)
 
 
@@ -186,16 +186,16 @@ class _Signed:
         )
 
 
-def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
-    """A number with letters from their lower bounds on, letters of either sign as squares; None where it is none."""
+def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
+    """A number with symbols from their lower bounds on, symbols of either sign as squares; None where it is none."""
     found = _quotient(_with_powers_from_one(number, numbers))
     if found is None:
         return None
-    parts, signs = (found.numerator, found.denominator), [_sign(letter, numbers) for letter in found.letters]
+    parts, signs = (found.numerator, found.denominator), [_sign(symbol, numbers) for symbol in found.symbols]
     unknown = [place for place, sign in enumerate(signs) if sign is _Sign.UNKNOWN]
     if unknown and any(powers[place] % 2 for part in parts for powers in part.monoms() for place in unknown):
         return None
-    bounds = [_least(letter, numbers) for letter in found.letters]
+    bounds = [_least(symbol, numbers) for symbol in found.symbols]
     if any(bounds):
         generators = found.numerator.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
@@ -205,11 +205,11 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
     return _Signed(*parts, positive)
 
 
-def _least(letter: Expr, numbers: Numbers) -> int:
+def _least(symbol: Expr, numbers: Numbers) -> int:
     """A whole number that a generator is not below: that of a symbol, or one whose square its symbol is not below."""
-    if letter.is_Pow and letter.exp == sp.Rational(1, 2):
-        return isqrt(numbers.at_least.get(letter.base, 0))
-    return numbers.at_least.get(letter, 0)
+    if symbol.is_Pow and symbol.exp == sp.Rational(1, 2):
+        return isqrt(numbers.at_least.get(symbol.base, 0))
+    return numbers.at_least.get(symbol, 0)
 
 
 class _Sign(Enum):
@@ -218,13 +218,13 @@ class _Sign(Enum):
     POSITIVE = 2
 
 
-def _sign(letter: Expr, numbers: Numbers) -> _Sign:
+def _sign(symbol: Expr, numbers: Numbers) -> _Sign:
     """The sign of a generator: of a symbol, of a root, which is zero only where its square is, or of a mean."""
-    if isinstance(letter, Average):
-        return _Sign.NONNEGATIVE if _is_plainly_nonnegative(letter.args[0], numbers) else _Sign.UNKNOWN
-    if letter.is_Pow and not letter.exp.is_Rational:
+    if isinstance(symbol, Average):
+        return _Sign.NONNEGATIVE if _is_plainly_nonnegative(symbol.args[0], numbers) else _Sign.UNKNOWN
+    if symbol.is_Pow and not symbol.exp.is_Rational:
         return _Sign.UNKNOWN
-    of = letter.base if letter.is_Pow else letter
+    of = symbol.base if symbol.is_Pow else symbol
     if of.is_Rational or numbers.at_least.get(of, 0) > 0 or _is_positive(of, numbers):
         return _Sign.POSITIVE
     return _Sign.NONNEGATIVE if of.is_nonnegative else _Sign.UNKNOWN
@@ -233,12 +233,12 @@ def _sign(letter: Expr, numbers: Numbers) -> _Sign:
 def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
     """Powers of 1 + a with a >= 0: at least one, and at least 1 + a n for n from one on or whole (Bernoulli)."""
     for power in sorted(parts_of(coefficient, sp.Pow), key=sp.default_sort_key):
-        known, letter = power.exp.as_coeff_Add()
-        is_letter = letter.is_Symbol and letter.is_nonnegative and known.is_Integer
-        if is_letter and _is_plainly_nonnegative(power.base - 1, numbers):
-            has_steps = letter.is_integer or numbers.at_least.get(letter, 0) >= 1
-            least = 1 + letter * (power.base - 1) if has_steps else sp.S.One
-            coefficient = coefficient.xreplace({power: power.base**known * (least + _excess(power.base, letter))})
+        known, symbol = power.exp.as_coeff_Add()
+        is_symbol = symbol.is_Symbol and symbol.is_nonnegative and known.is_Integer
+        if is_symbol and _is_plainly_nonnegative(power.base - 1, numbers):
+            has_steps = symbol.is_integer or numbers.at_least.get(symbol, 0) >= 1
+            least = 1 + symbol * (power.base - 1) if has_steps else sp.S.One
+            coefficient = coefficient.xreplace({power: power.base**known * (least + _excess(power.base, symbol))})
     return coefficient
 
 

@@ -19,8 +19,8 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr, parts_of
 from fedtheory.language.assumptions import Assumption, uniform_shares
-from fedtheory.language.quantities.notion import Notion, Quantity
 from fedtheory.language.quantities.problem import importance
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.quantities.representation import OF_A_TYPE
 from fedtheory.language.typesetting import clients_counted, latex, plain
 from fedtheory.shown import Card, Shown, inline
@@ -72,7 +72,7 @@ class Relation:
 
     @property
     def free_symbols(self) -> set[sp.Symbol]:
-        """The letters on either side."""
+        """The symbols on either side."""
         found: set[sp.Symbol] = self.left.free_symbols | self.right.free_symbols
         return found
 
@@ -117,18 +117,18 @@ class Rate:
     """How many local steps, rounded down, at the same number of iterations; None keeps them constant."""
     constant: Expr | None = None
     """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
-    direct: tuple[Quantity, ...] = field(init=False)
+    direct: tuple[RunQuantity, ...] = field(init=False)
     """The quantities that are given as they are, instead of a symbol that `where` binds."""
 
     def __post_init__(self) -> None:
-        given = {name: value for name, value in vars(self).items() if isinstance(value, Quantity)}
+        given = {name: value for name, value in vars(self).items() if isinstance(value, RunQuantity)}
         for name, quantity in given.items():
             object.__setattr__(self, name, quantity.symbol)
         several = self.variable if isinstance(self.variable, tuple) else ()
         if several:
-            symbols = tuple(each.symbol if isinstance(each, Quantity) else each for each in several)
+            symbols = tuple(each.symbol if isinstance(each, RunQuantity) else each for each in several)
             object.__setattr__(self, "variable", symbols)
-        among = (each for each in several if isinstance(each, Quantity))
+        among = (each for each in several if isinstance(each, RunQuantity))
         object.__setattr__(self, "direct", (*given.values(), *among))
 
     @property
@@ -168,15 +168,15 @@ class Claim(Shown):
     kind: Kind = "bound"
     title: str = ""
     locator: str = ""
-    lhs: Expr | Quantity | None = None
+    lhs: Expr | RunQuantity | None = None
     relation: Operator = "<="
-    rhs: Expr | Quantity | None = None
-    chain: Sequence[Expr | Quantity | str] = ()
+    rhs: Expr | RunQuantity | None = None
+    chain: Sequence[Expr | RunQuantity | str] = ()
     """Expressions and operators in turn; one link is the same as `lhs`, `relation` and `rhs`."""
     also: Sequence[Relation] = ()
     """Further relations that the statement makes."""
     rate: Rate | None = None
-    where: Mapping[sp.Symbol, Notion] = field(default_factory=dict)
+    where: Mapping[sp.Symbol, Quantity] = field(default_factory=dict)
     conditions: Sequence[Expr] = ()
     assumptions: Sequence[Assumption] = ()
     place: Place = "run"
@@ -216,7 +216,9 @@ class Claim(Shown):
         facts["assumptions"] = ", ".join(assumption.name for assumption in self.assumptions)
         facts["supposed setting"] = ", ".join(assumption.name for assumption in self.supposed)
         facts["recorded verdict"] = self.verdict or ""
-        symbols = [[inline(latex(symbol)), notion.name, notion.meaning] for symbol, notion in self.notation.items()]
+        symbols = [
+            [inline(latex(symbol)), quantity.name, quantity.meaning] for symbol, quantity in self.notation.items()
+        ]
         title = f"{self.id} \u00b7 {self.title}" if self.title else self.id
         stated = {name: text for name, text in facts.items() if text}
         return Card(title, self.statement or None, stated, ("symbol", "stands for", "formula"), symbols)
@@ -252,12 +254,12 @@ class Claim(Shown):
         return (Relation(_expression(self.lhs), self.relation, _expression(self.rhs)),)
 
     @cached_property
-    def notation(self) -> dict[sp.Symbol, Notion]:
+    def notation(self) -> dict[sp.Symbol, Quantity]:
         """Map each symbol to its quantity, sides included; raises `InputError` where one stands for two."""
         sides = (self.lhs, self.rhs, *self.chain, *(self.rate.direct if self.rate else ()))
         known = dict(self.where)
         for side in sides:
-            if isinstance(side, Quantity) and known.setdefault(side.symbol, side) is not side:
+            if isinstance(side, RunQuantity) and known.setdefault(side.symbol, side) is not side:
                 both = f"both {known[side.symbol].name} and {side.name}"
                 raise InputError(self.id, f"{side.symbol} stands for {both}: give one of them a letter in `where`")
         used = set().union(*(expression.free_symbols for expression in self._expressions()))
@@ -273,9 +275,9 @@ class Claim(Shown):
 
         Sums of what types of clients have run over types.
         """
-        letters = (latex(symbol) for symbol, notion in self.where.items() if notion is importance)
-        of_types = frozenset(symbol for symbol, notion in self.where.items() if notion in OF_A_TYPE)
-        return clients_counted(None if uniform_shares in self.assumptions else next(letters, "p_{i}"), of_types)
+        symbols = (latex(symbol) for symbol, quantity in self.where.items() if quantity is importance)
+        of_types = frozenset(symbol for symbol, quantity in self.where.items() if quantity in OF_A_TYPE)
+        return clients_counted(None if uniform_shares in self.assumptions else next(symbols, "p_{i}"), of_types)
 
     @property
     def links(self) -> list[str]:
@@ -291,7 +293,7 @@ class Claim(Shown):
     def in_words(self, expression: Expr) -> str:
         """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
         if expression not in self._words:
-            names = {symbol: notion.name for symbol, notion in self.notation.items()}
+            names = {symbol: quantity.name for symbol, quantity in self.notation.items()}
             self._words[expression] = plain(sp.sympify(expression), names)
         return self._words[expression]
 
@@ -336,7 +338,7 @@ class Claim(Shown):
         return frozenset().union(*(expression.free_symbols for expression in self._expressions()))
 
 
-def _expression(side: Expr | Quantity) -> Expr:
+def _expression(side: Expr | RunQuantity) -> Expr:
     if isinstance(side, str):
         raise InputError("claim", f"expected a SymPy expression or a quantity as a side, got the string {side!r}")
-    return side.symbol if isinstance(side, Quantity) else sp.sympify(side)
+    return side.symbol if isinstance(side, RunQuantity) else sp.sympify(side)

@@ -17,7 +17,7 @@ def local_step(
 ) -> dict[Expr, Expr]:
     """The local vectors after a step with full gradients of an objective.
 
-    `vectors` are points for the vectors of the definition, `numbers` letters for its numbers; `InputError` names what
+    `vectors` are points for the vectors of the definition, `numbers` symbols for its numbers; `InputError` names what
     is missing.
     """
 

@@ -14,8 +14,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption, Boundedness, Setting
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
-from fedtheory.language.quantities.notion import PointNotion, Quantity
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities.quantity import PointQuantity, RunQuantity
 
 PLAIN: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
 """Plain FedAvg: synchronous rounds of all clients, equal weights, the same local work, and a server step of one."""
@@ -63,15 +63,15 @@ _OF_UPDATES = (
 """What depends on the weights q_i(n) of each update: the problem that the run solves instead of the federated one."""
 
 
-def _any(notions: tuple[Notion, ...]) -> dict[Notion, Assumption | None]:
-    return dict.fromkeys(notions)
+def _any(quantities: tuple[Quantity, ...]) -> dict[Quantity, Assumption | None]:
+    return dict.fromkeys(quantities)
 
 
-def _each(notions: tuple[Notion, ...], instead: Assumption) -> dict[Notion, Assumption | None]:
-    return dict.fromkeys(notions, instead)
+def _each(quantities: tuple[Quantity, ...], instead: Assumption) -> dict[Quantity, Assumption | None]:
+    return dict.fromkeys(quantities, instead)
 
 
-_DEFAULTS: Mapping[Assumption, Mapping[Notion, Assumption | None]] = {
+_DEFAULTS: Mapping[Assumption, Mapping[Quantity, Assumption | None]] = {
     a.every_client: {q.participants: a.uniform_sampling, q.participates: a.uniform_sampling, **_any(_OF_SAMPLING)},
     a.importance_weights: _any(_OF_AGGREGATION) | _any(_OF_UPDATES) | _any(_OF_TURNS),
     a.synchronous: {
@@ -116,7 +116,7 @@ def _with_constants(claim: Claim) -> Claim:
     if claim.is_published:
         return claim
     used = (claim.notation[symbol] for symbol in sorted(claim.used_symbols, key=str) if symbol in claim.notation)
-    brought = (notion.assumption for notion in used if isinstance(notion, Quantity))
+    brought = (quantity.assumption for quantity in used if isinstance(quantity, RunQuantity))
     added = [one for one in brought if isinstance(one, Boundedness) and one not in claim.assumptions]
     own = tuple(dict.fromkeys(added))
     return replace(claim, assumptions=(*claim.assumptions, *own), of_constants=own) if own else claim
@@ -131,7 +131,7 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
         return ()
     if claim.place != "points":
         return _condensed([one for one in _parts(claim).values() if one is not None])
-    speaks_of_runs = any(not isinstance(notion, PointNotion) for notion in claim.notation.values())
+    speaks_of_runs = any(not isinstance(quantity, PointQuantity) for quantity in claim.notation.values())
     is_lifted = a.uniform_shares in lifted_by(claim)
     return (a.uniform_shares,) if speaks_of_runs and not is_lifted else ()
 
@@ -143,9 +143,9 @@ def lifted_by(claim: Claim) -> tuple[Assumption, ...]:
 
 def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
     """For each part of plain FedAvg what a claim leaves of it, or has instead."""
-    notions = set(claim.notation.values())
+    quantities = set(claim.notation.values())
     return {
-        default: next((instead for notion, instead in beyond.items() if notion in notions), default)
+        default: next((instead for quantity, instead in beyond.items() if quantity in quantities), default)
         for default, beyond in _DEFAULTS.items()
     }
 

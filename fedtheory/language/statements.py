@@ -9,7 +9,7 @@ from typing import Any, get_args
 import sympy as sp
 
 from fedtheory.language.claim import Claim, Kind, Verdict
-from fedtheory.language.quantities.notion import Notion
+from fedtheory.language.quantities.quantity import Quantity
 
 _DEFINING = ("algorithm", "assumption", "definition")
 """Claims of these kinds define: unless another verdict is recorded, theirs is "definition"."""
@@ -42,7 +42,7 @@ class Statements(_Kinds):
     such as ``for_all``, is given once as well.
     """
 
-    def __init__(self, source: str, where: Mapping[sp.Symbol, Notion], **shared: Any) -> None:
+    def __init__(self, source: str, where: Mapping[sp.Symbol, Quantity], **shared: Any) -> None:
         super().__init__(source, where=where, **shared)
 
         def recorded(verdict: Verdict) -> _Kinds:

@@ -21,9 +21,9 @@ _of_types: ContextVar[frozenset[sp.Symbol]] = ContextVar("letters of types", def
 
 @contextmanager
 def clients_counted(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE) -> Iterator[None]:
-    """Within it, means over clients are sums with this letter for a client's importance; None: all count alike.
+    """Within it, means over clients are sums with this symbol for a client's importance; None: all count alike.
 
-    `of_types` are letters with a value for each type of clients: sums of them run over types.
+    `of_types` are symbols with a value for each type of clients: sums of them run over types.
     """
     mean = _mean.set(_EQUAL if importance is None else rf"\sum_{{i=1}}^M {importance}")
     types = _of_types.set(of_types)
@@ -40,7 +40,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     mean = _EQUAL
     """What means over clients begin with."""
     of_types = _NONE
-    """Letters with a value for each type of clients."""
+    """Symbols with a value for each type of clients."""
 
     def _print_Pow(self, expr: Expr) -> str:
         if is_length(expr):
@@ -108,7 +108,7 @@ def latex(expression: Expr) -> str:
 
 @lru_cache(maxsize=2**12, typed=True)
 def _latex(expression: Expr, mean: str, of_types: frozenset[sp.Symbol]) -> str:
-    """The same, with what means over clients begin with, and letters with a value for each type."""
+    """The same, with what means over clients begin with, and symbols with a value for each type."""
     printer = _Printer({})
     printer.mean, printer.of_types = mean, of_types
     return str(printer.doprint(sp.sympify(expression)))

@@ -10,14 +10,14 @@ from types import ModuleType
 
 from fedtheory.language import assumptions, quantities
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion, QuantityFamily
+from fedtheory.language.quantities import Quantity, QuantityFamily
 
 
 @dataclass(frozen=True)
 class VocabularyEntry:
-    """A notion, and the module that defines it."""
+    """A quantity, and the module that defines it."""
 
-    notion: Notion | QuantityFamily
+    quantity: Quantity | QuantityFamily
     module: ModuleType
 
     @property
@@ -28,7 +28,7 @@ class VocabularyEntry:
     @property
     def assumption(self) -> str | None:
         """The name of the assumption of which it is the constant."""
-        known = getattr(self.notion, "assumption", None)
+        known = getattr(self.quantity, "assumption", None)
         return None if known is None else str(known.name)
 
 
@@ -43,12 +43,12 @@ class Assumed:
 
 @cache
 def vocabulary() -> tuple[VocabularyEntry, ...]:
-    """Every notion, chapter by chapter, in the order of the definitions."""
+    """Every quantity, chapter by chapter, in the order of the definitions."""
     return tuple(
         VocabularyEntry(entry, module)
         for module in _chapters(quantities)
         for entry in vars(module).values()
-        if isinstance(entry, Notion | QuantityFamily)
+        if isinstance(entry, Quantity | QuantityFamily)
     )
 
 

@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
-from fedtheory.language.quantities.notion import Notion, Quantity
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.vocabulary import assumed, vocabulary
 from fedtheory.plain_names import require_plain, require_readable
 
@@ -47,8 +47,8 @@ def require_wellformed(claim: Claim) -> None:
         _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
     _require_bound(claim)
     _require_one_meaning(claim)
-    for symbol, notion in {**claim.where, **claim.notation}.items():
-        _require_own_name(f"where[{symbol}]", notion)
+    for symbol, quantity in {**claim.where, **claim.notation}.items():
+        _require_own_name(f"where[{symbol}]", quantity)
 
 
 def _require_bound(claim: Claim) -> None:
@@ -64,10 +64,10 @@ def _require_bound(claim: Claim) -> None:
 
 def _require_one_meaning(claim: Claim) -> None:
     """Raise `InputError` where an expression has a symbol of several quantities, and `where` says not which."""
-    sides = {side.symbol for _, side in _sides(claim) if isinstance(side, Quantity)}
+    sides = {side.symbol for _, side in _sides(claim) if isinstance(side, RunQuantity)}
     for symbol in sorted(sides & claim.for_all.keys(), key=str):
         raise InputError(claim.id, f"{symbol} is the symbol of a side: expected another one in `for_all`")
-    written = [side for field, side in _sides(claim) if field != "rate" and not isinstance(side, Quantity)]
+    written = [side for field, side in _sides(claim) if field != "rate" and not isinstance(side, RunQuantity)]
     used = set().union(*(sp.sympify(side).free_symbols for side in written)) - claim.where.keys()
     for symbol in sorted(used & claim.notation.keys(), key=str):
         names = _names(symbol)
@@ -83,16 +83,16 @@ def _called(symbol: sp.Symbol) -> str:
 
 def _names(symbol: sp.Symbol) -> list[str]:
     """The quantities that have a symbol as their own."""
-    notions = (entry.notion for entry in vocabulary())
-    return [one.name for one in notions if isinstance(one, Quantity) and one.symbol == symbol]
+    quantities = (entry.quantity for entry in vocabulary())
+    return [one.name for one in quantities if isinstance(one, RunQuantity) and one.symbol == symbol]
 
 
 def _require_meanings(claim: Claim) -> None:
     for name in ("where", "for_all"):
         _expect(name, isinstance(getattr(claim, name), Mapping), "a dictionary", getattr(claim, name))
-    for symbol, notion in claim.where.items():
+    for symbol, quantity in claim.where.items():
         _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
-        _expect("where", isinstance(notion, Notion), f"a notion of the vocabulary for {symbol}", notion)
+        _expect("where", isinstance(quantity, Quantity), f"a notion of the vocabulary for {symbol}", quantity)
     for symbol, values in claim.for_all.items():
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
@@ -122,14 +122,14 @@ def _require_own_symbols(claim: Claim) -> None:
         _expect("symbols", names.count(name) == 1, "a name of its own for each symbol", name)
 
 
-def _require_own_name(field: str, notion: Notion) -> None:
+def _require_own_name(field: str, quantity: Quantity) -> None:
     """Raise `InputError` where a quantity of the user's looks like another one, or has its name."""
-    require_plain(f"{field}.name", notion.name)
-    require_readable(f"{field}.latex", notion.latex)
-    require_readable(f"{field}.meaning", notion.meaning)
-    named = [entry.notion for entry in vocabulary() if entry.notion.name == notion.name]
-    is_own = not named or any(one == notion for one in named)
-    _expect(f"{field}.name", is_own, "a name that no quantity of fedtheory has", notion.name)
+    require_plain(f"{field}.name", quantity.name)
+    require_readable(f"{field}.latex", quantity.latex)
+    require_readable(f"{field}.meaning", quantity.meaning)
+    named = [entry.quantity for entry in vocabulary() if entry.quantity.name == quantity.name]
+    is_own = not named or any(one == quantity for one in named)
+    _expect(f"{field}.name", is_own, "a name that no quantity of fedtheory has", quantity.name)
 
 
 def _require_own_assumption(assumption: Assumption) -> None:
@@ -192,7 +192,7 @@ def _is_constant(value: object) -> bool:
 
 def _is_number(side: object) -> bool:
     """Whether something is a scalar expression; strings are not, as SymPy would run them as Python."""
-    if isinstance(side, Quantity):
+    if isinstance(side, RunQuantity):
         return True
     if isinstance(side, bool) or not isinstance(side, int | float | sp.Expr):
         return False
@@ -204,7 +204,7 @@ def _is_number(side: object) -> bool:
 
 def _has_small_powers(side: Any) -> bool:
     """Whether no exponent is so large that SymPy or rationals would never come back."""
-    exponents = [] if isinstance(side, Quantity) else [power.exp for power in sp.sympify(side).atoms(sp.Pow)]
+    exponents = [] if isinstance(side, RunQuantity) else [power.exp for power in sp.sympify(side).atoms(sp.Pow)]
     numbers = [number for exponent in exponents for number in exponent.atoms(sp.Number)]
     return not any(e.atoms(sp.Pow) for e in exponents) and all(abs(n) <= _LARGEST_EXPONENT for n in numbers)
 

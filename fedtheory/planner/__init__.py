@@ -17,7 +17,7 @@ from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import Bound, Slack, bound_of_numbers, bound_of_run
 from fedtheory.planner.coverage import covering_claims, refuted_bounds, repair_of
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
-from fedtheory.planner.measured import compare
+from fedtheory.planner.measurements import compare
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.planning import plan, plan_numbers
 from fedtheory.planner.regimes import RegimeMap, regime_map

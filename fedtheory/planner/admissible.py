@@ -12,7 +12,7 @@ from sympy.polys.polyroots import roots_linear, roots_quadratic
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
-from fedtheory.planner.bound import Bound, Slack, letters_of, slack_between
+from fedtheory.planner.bound import Bound, Slack, free_symbols_of, slack_between
 
 _DOUBLINGS = 60
 _START = 2.0**-30
@@ -66,8 +66,8 @@ def largest_count(bound: Bound, name: str) -> Edge:
 
 def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
     sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
-    symbols = [symbol for symbol in bound.symbols(name) if symbol in letters_of(condition)]
-    alone = [other for side, other in sides if [side] == symbols and side not in letters_of(other)]
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
+    alone = [other for side, other in sides if [side] == symbols and side not in free_symbols_of(other)]
     if alone and bound.names[symbols[0]] == name and (formula := _solved(bound, condition, name)) is not None:
         return Edge(bound.number(formula), condition, (bound, name))
     return Edge(_searched(bound, condition, name), condition, (bound, name))
@@ -75,7 +75,7 @@ def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
 
 def _solved(bound: Bound, condition: Expr, name: str) -> Expr | None:
     """The edge in closed form; only where the number has one symbol, and the condition holds up to the edge."""
-    symbols = [symbol for symbol in bound.symbols(name) if symbol in letters_of(condition)]
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
         return None
     known = [(bound.number(formula), formula) for formula in _candidates(condition, symbols[0])]

@@ -9,7 +9,7 @@ from typing import Any
 
 from fedtheory.language.assumptions import server_step_of_one, unit_server_step
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge, largest, largest_count
 from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, Bound, Slack
 from fedtheory.planner.comparators import NAMES, ComparedWith
@@ -41,7 +41,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Remeasured:
+class Measurements:
     """The bound with the constants of the run at each step size, instead of those of the planned run.
 
     Regions that contain a run, and what a run visits, change with its step size.
@@ -62,7 +62,7 @@ class ClaimPlan:
     """What one claim recommends."""
 
     claim: Claim
-    error: Quantity
+    error: RunQuantity
     """What the claim bounds."""
     applicable: bool
     """Whether the claim covers the run as planned."""
@@ -74,7 +74,7 @@ class ClaimPlan:
     step: Edge | None = None
     """Largest admissible local step size, all else as planned."""
     optimum: Optimum | None = None
-    remeasured: Remeasured | None = None
+    measurements: Measurements | None = None
     exact: Comparison | None = None
     accuracy: float | None = None
     """The target for which rounds are asked."""
@@ -135,7 +135,7 @@ class ClaimPlan:
     @property
     def _is_of_one_run(self) -> bool:
         """Whether numbers of the bound are measured on a run, so that other settings are not known from it."""
-        return self.remeasured is not None and bool(self.measures_the_run)
+        return self.measurements is not None and bool(self.measures_the_run)
 
     def entry(self) -> dict[str, Any]:
         """The bound and its best step size."""
@@ -175,9 +175,11 @@ class ClaimPlan:
     @property
     def measured(self) -> list[str]:
         """Numbers in the bound that are measured on the run itself and change with its step size."""
-        changed = () if self.remeasured is None else self.remeasured.changed
-        notions = [notion for notion in self.claim.notation.values() if notion.name in changed]
-        return [notion.name for notion in notions if not (isinstance(notion, Quantity) and notion.is_constant)]
+        changed = () if self.measurements is None else self.measurements.changed
+        quantities = [quantity for quantity in self.claim.notation.values() if quantity.name in changed]
+        return [
+            quantity.name for quantity in quantities if not (isinstance(quantity, RunQuantity) and quantity.is_constant)
+        ]
 
     @property
     def self_contained(self) -> bool:
@@ -192,14 +194,14 @@ class ClaimPlan:
     def measures_the_run(self) -> list[str]:
         """Quantities of the bound that are measured on the run: how they change with its settings is not known."""
         known = [] if self.bound is None else list(self.bound.names.values())
-        notions = [n for n in self.claim.notation.values() if isinstance(n, Quantity) and n.name in known]
-        return sorted({n.name for n in notions if not n.is_constant and n.name not in _FOLLOWED})
+        quantities = [n for n in self.claim.notation.values() if isinstance(n, RunQuantity) and n.name in known]
+        return sorted({n.name for n in quantities if not n.is_constant and n.name not in _FOLLOWED})
 
     @property
     def attainable(self) -> bool:
         """Whether the claim covers the run at its best step size."""
         if self.bound is None or self.optimum is None:
             return False
-        if self.remeasured is not None and self.remeasured.value is None:
+        if self.measurements is not None and self.measurements.value is None:
             return False
         return all(slack.holds for slack in self.bound.slacks({STEP: self.optimum.step_size}))

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, TypeVar
 
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.rounds_needed import operations
 from fedtheory.planner.travel import packed, unpacked
@@ -51,12 +51,12 @@ class Ahead:
         self._is_busy, self._lock = False, Lock()
 
     @cache  # noqa: B019 - as long as the plan takes
-    def best(self, error: Quantity) -> Callable[[], ExactOptimum | None]:
+    def best(self, error: RunQuantity) -> Callable[[], ExactOptimum | None]:
         """Begin the search for the best step size of an error; the returned function ends it."""
         return self.begun(ExactErrors.best, error)
 
     @cache  # noqa: B019 - as long as the plan takes
-    def error(self, error: Quantity, step_size: float) -> Callable[[], float]:
+    def error(self, error: RunQuantity, step_size: float) -> Callable[[], float]:
         """Begin to compute an error at a step size; the returned function ends it."""
         return self.begun(ExactErrors.error, error, step_size)
 

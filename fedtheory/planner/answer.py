@@ -15,14 +15,14 @@ from fedtheory.errors import Diverging, FedtheoryError, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternative, Beside
 from fedtheory.planner.bound import Bound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, cause_of_divergence
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measured import DRIFTS, covering_bound
+from fedtheory.planner.measurements import DRIFTS, covering_bound
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.rounds_needed import Outcome, Reached
 from fedtheory.planner.target import RoundCost
@@ -70,7 +70,7 @@ class Answer:
     """The target; None where as little as possible is wanted after the planned rounds."""
     local_steps: tuple[int, ...]
     """Of each client, as planned."""
-    beside: tuple[Quantity, float] | None
+    beside: tuple[RunQuantity, float] | None
     """The error of the path where that of the last model is asked for, and the other way round; after the same run."""
     promise: Promise | None
     """Of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
@@ -86,7 +86,7 @@ class Answer:
     """Other local steps and SCAFFOLD; None where the run has no such settings."""
 
     @property
-    def error(self) -> Quantity:
+    def error(self) -> RunQuantity:
         """The error measure."""
         return self.reached.error
 
@@ -198,7 +198,7 @@ def _time(run: Run) -> float | None:
         return None
 
 
-def _beside(run: Run, error: Quantity) -> tuple[Quantity, float] | None:
+def _beside(run: Run, error: RunQuantity) -> tuple[RunQuantity, float] | None:
     """The other one of the errors of the last model and of the path; None where it is not known."""
     other = next(one for one in EXACT_ERRORS.values() if one is not error)
     try:
@@ -209,7 +209,7 @@ def _beside(run: Run, error: Quantity) -> tuple[Quantity, float] | None:
     return (other, value) if math.isfinite(value) else None
 
 
-def _is_of_runs(error: Quantity) -> bool:
+def _is_of_runs(error: RunQuantity) -> bool:
     """Whether it is how far a run of these rounds is from the optimum: no drift inside rounds, no limit."""
     return error.name not in DRIFTS and error not in LIMITS
 
@@ -220,17 +220,17 @@ def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Bou
     return [(plan, bound) for plan, bound in found if bound is not None and all(s.holds for s in bound.slacks())]
 
 
-def _best(promises: Iterable[Promise], error: Quantity) -> Promise | None:
+def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
     """The smallest bound; before it proved ones, those that are no empty promise, and those on a nearer error."""
     return min(promises, key=lambda promise: _rank(promise, error), default=None)
 
 
-def _rank(promise: Promise, error: Quantity) -> tuple[bool, bool, int, int, float]:
+def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
     bounded, is_unproved = promise.plan.error, promise.plan.claim.verdict != "proved"
     return is_unproved, promise.is_vacuous, _remoteness(bounded, error), ERRORS.index(bounded), promise.value
 
 
-def _remoteness(bounded: Quantity, error: Quantity) -> int:
+def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
     """How far an error is from the wanted one: of the last model, its distance says more than any average."""
     if bounded is error:
         return 0
@@ -244,7 +244,7 @@ def _promise(plan: ClaimPlan, step_size: float, bound: Bound, run: Run) -> Promi
     return Promise(plan, step_size, bound, error_at_start(plan.error, run))
 
 
-def error_at_start(error: Quantity, run: Run) -> float | None:
+def error_at_start(error: RunQuantity, run: Run) -> float | None:
     """The error of a run that never leaves its start; None where it is not known."""
     try:
         with np.errstate(all="ignore"):
@@ -264,7 +264,7 @@ def _at_rest(run: Run) -> Run:
 
 _AT_REST = 1e-9
 """Factor of step sizes at which a run does not move."""
-_BEFORE_THE_RUN: Mapping[Quantity, Callable[[Run], Number]] = {
+_BEFORE_THE_RUN: Mapping[RunQuantity, Callable[[Run], Number]] = {
     q.average_suboptimality: lambda run: run.initial_gap,
     q.final_suboptimality: lambda run: run.initial_gap,
     q.best_aggregated_suboptimality: lambda run: run.initial_gap,

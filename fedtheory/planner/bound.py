@@ -21,7 +21,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
 from fedtheory.planner.comparators import Comparators, ComparedWith
@@ -115,7 +115,7 @@ class Bound:
 
     def depends_on(self, expression: Expr, name: str) -> bool:
         """Whether an expression changes with the number of a name."""
-        return not letters_of(expression).isdisjoint(self.symbols(name))
+        return not free_symbols_of(expression).isdisjoint(self.symbols(name))
 
     def at(self, changes: Mapping[str, float]) -> Bound:
         """The bound with other numbers, and what follows from them."""
@@ -191,7 +191,7 @@ class Bound:
 
 
 @cache
-def letters_of(expression: Expr) -> frozenset[sp.Symbol]:
+def free_symbols_of(expression: Expr) -> frozenset[sp.Symbol]:
     """The symbols of an expression: a search asks for them at every step."""
     return frozenset(expression.free_symbols)
 
@@ -208,9 +208,9 @@ def functions_of(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
 def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
     """An expression as a function of the numbers of its symbols; NaN where it has no real value."""
     # `lambdify` takes ten times as long for the same code.
-    letters = {symbol: sp.Symbol(f"x{n}") for n, symbol in enumerate(symbols)}
-    code = PythonCodePrinter().doprint(expression.xreplace(letters))
-    function = eval(f"lambda {', '.join(map(str, letters.values()))}: {code}", {"math": math})
+    aliases = {symbol: sp.Symbol(f"x{n}") for n, symbol in enumerate(symbols)}
+    code = PythonCodePrinter().doprint(expression.xreplace(aliases))
+    function = eval(f"lambda {', '.join(map(str, aliases.values()))}: {code}", {"math": math})
 
     def evaluate(numbers: list[float]) -> float:
         try:
@@ -239,7 +239,7 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
 
 def bound_of_run(claim: Claim, run: Run) -> Bound:
     """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
-    (terms, conditions), named = _sides(claim), _letters_for_means(claim)
+    (terms, conditions), named = _sides(claim), _symbols_for_means(claim)
     values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
     numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}
@@ -270,14 +270,14 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
     claim counts iterations and no local steps, a round is one iteration.
     """
     terms, conditions = _sides(claim)
-    if _letters_for_means(claim):
+    if _symbols_for_means(claim):
         raise NotApplicable("a mean over clients needs the numbers of each client")
     symbols = _symbols(terms, conditions)
     names = {symbol: claim.notation[symbol].name for symbol in symbols}
-    letters = {str(symbol): name for symbol, name in names.items()}
-    # A name says more than a letter, which sources use for different things.
-    values = {letters[key]: value for key, value in given.items() if key in letters}
-    values |= {key: value for key, value in given.items() if key not in letters}
+    aliases = {str(symbol): name for symbol, name in names.items()}
+    # A name says more than a symbol, which sources use for different things.
+    values = {aliases[key]: value for key, value in given.items() if key in aliases}
+    values |= {key: value for key, value in given.items() if key not in aliases}
     if STEPS not in names.values():
         values = {STEPS: 1.0, **values}
     small = [name for name in COUNTS if values.get(name, 1) < 1]
@@ -298,7 +298,7 @@ _CHOSEN = (STEP, ROUNDS, *_PRODUCTS)
 
 
 def _called(symbol: sp.Symbol, name: str) -> str:
-    """A quantity's name, with the letter of the claim where it is one."""
+    """A quantity's name, with the symbol of the claim where it is one."""
     return f"{symbol} ({name})" if symbol.name.isidentifier() else name
 
 
@@ -322,12 +322,12 @@ def terms_of(right: Expr) -> tuple[Expr, ...]:
 
 def with_means(claim: Claim, expression: Expr) -> Expr:
     """An expression of a claim's bound, with means over clients in place of the symbols that stand for them there."""
-    found: Expr = expression.xreplace({symbol: mean for mean, symbol in _letters_for_means(claim).items()})
+    found: Expr = expression.xreplace({symbol: mean for mean, symbol in _symbols_for_means(claim).items()})
     return found
 
 
 @cache
-def _letters_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
+def _symbols_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
     """For each mean or sum over clients in a claim the symbol of its bound, which is typeset like the mean."""
     terms, conditions = _sides(claim)
     means: set[Expr] = set().union(*(part.atoms(Average, ClientSum) for part in (*terms, *conditions)))
@@ -348,7 +348,7 @@ def _mean_on(claim: Claim, node: Expr, run: Run) -> float:
 def _on(claim: Claim, symbol: sp.Symbol, run: Run) -> list[float]:
     """The numbers of a symbol on a run; several for a quantity of each client; none for a mean over clients."""
     quantity = claim.notation.get(symbol)
-    if not isinstance(quantity, Quantity):
+    if not isinstance(quantity, RunQuantity):
         return []
     values: Any = quantity.on(run)
     flat = plain_floats(values).ravel() if isinstance(values, np.ndarray) else np.array([plain_float(values)])

@@ -14,8 +14,8 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import quantities as q
 
 GAP, DISTANCE, NOISE, DISSIMILARITY = (
-    notion.name
-    for notion in (q.comparator_suboptimality, q.comparator_distance, q.comparator_noise, q.comparator_dissimilarity)
+    quantity.name
+    for quantity in (q.comparator_suboptimality, q.comparator_distance, q.comparator_noise, q.comparator_dissimilarity)
 )
 CURVED_NOISE, CURVED_DISSIMILARITY = q.comparator_curved_noise.name, q.comparator_curved_dissimilarity.name
 CURVED = frozenset({CURVED_NOISE, CURVED_DISSIMILARITY})

@@ -7,10 +7,10 @@ from functools import cache
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import all_claims, repairs_of
 
-LIMITS: tuple[Quantity, ...] = (
+LIMITS: tuple[RunQuantity, ...] = (
     q.limiting_suboptimality,
     q.limiting_model_suboptimality,
     q.limiting_distance_sq,
@@ -18,7 +18,7 @@ LIMITS: tuple[Quantity, ...] = (
 )
 """Errors at which runs settle: a bound on one of them says nothing of a run with so many rounds."""
 
-ERRORS: tuple[Quantity, ...] = (
+ERRORS: tuple[RunQuantity, ...] = (
     q.average_suboptimality,
     q.final_suboptimality,
     q.best_aggregated_suboptimality,
@@ -40,7 +40,7 @@ TRUE = ("proved", "supported")
 """Recorded verdicts of claims that a plan relies on."""
 
 
-def error_of(claim: Claim) -> Quantity | None:
+def error_of(claim: Claim) -> RunQuantity | None:
     """The error that a claim bounds, or None where it is no bound on an error of a run.
 
     The left side is the error, or the error times a factor.
@@ -51,7 +51,7 @@ def error_of(claim: Claim) -> Quantity | None:
     if main.operator != "<=":
         return None
     meant = [claim.notation.get(symbol) for symbol in main.left.free_symbols]
-    found = [notion for notion in meant if isinstance(notion, Quantity) and notion in ERRORS]
+    found = [quantity for quantity in meant if isinstance(quantity, RunQuantity) and quantity in ERRORS]
     return found[0] if len(found) == 1 else None
 
 
@@ -62,12 +62,12 @@ def covering_claims() -> tuple[Claim, ...]:
 
 
 def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
-    """For each letter of the claims, and each name of a quantity, the quantities that it stands for."""
+    """For each symbol of the claims, and each name of a quantity, the quantities that it stands for."""
     found: dict[str, set[str]] = {}
     for claim in claims:
-        for symbol, notion in claim.where.items():
-            found.setdefault(str(symbol), set()).add(notion.name)
-            found.setdefault(notion.name, set()).add(notion.name)
+        for symbol, quantity in claim.where.items():
+            found.setdefault(str(symbol), set()).add(quantity.name)
+            found.setdefault(quantity.name, set()).add(quantity.name)
     return found
 
 

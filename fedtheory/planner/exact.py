@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.engine.together import find_together
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem import Problem
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 
 BASE = 4.0
 """Step sizes of the search are whole or broken powers of this, over L."""
@@ -67,7 +67,7 @@ class ExactErrors:
             self._runs[key] = _prepared(self.run.with_step_factor(step_size / self.planned))
         return self._runs[key]
 
-    def error(self, quantity: Quantity, step_size: float) -> float:
+    def error(self, quantity: RunQuantity, step_size: float) -> float:
         """The exact error at a step size; infinite where the run diverges, NaN where the error is not defined."""
         try:
             with np.errstate(all="ignore"):
@@ -78,7 +78,7 @@ class ExactErrors:
             return math.nan
         return error if math.isfinite(error) else math.inf
 
-    def best(self, quantity: Quantity) -> ExactOptimum | None:
+    def best(self, quantity: RunQuantity) -> ExactOptimum | None:
         """The step size with the smallest exact error; None where none is better than the smallest one tried.
 
         A search in logs, see `lowest`; all errors of a run share its coarse grid.
@@ -87,7 +87,7 @@ class ExactErrors:
             self._best[quantity.name] = self._search(quantity)
         return self._best[quantity.name]
 
-    def _search(self, quantity: Quantity) -> ExactOptimum | None:
+    def _search(self, quantity: RunQuantity) -> ExactOptimum | None:
         if math.isnan(self.error(quantity, self.planned)):
             return None
         find_together(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))

@@ -11,10 +11,10 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Plan
 from fedtheory.planner.bound import NOT_GIVEN
 from fedtheory.planner.coverage import LIMITS
-from fedtheory.planner.measured import DRIFTS
+from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.target import RoundCost, Target
-from fedtheory.planner.words import Write, in_letters
+from fedtheory.planner.words import Write, write_formula
 from fedtheory.shown import short, short_below
 
 
@@ -80,7 +80,7 @@ def others(found: Plan) -> list[tuple[str, str]]:
     return lines
 
 
-def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = in_letters) -> list[str]:
+def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = write_formula) -> list[str]:
     """All that is known of a bound that has numbers: conditions with their slack, terms, limits, rounds."""
     assert plan.bound is not None
     lines = [f"bounds {plan.error.name}: {plan.error.meaning}"]
@@ -103,10 +103,10 @@ def _advice(plan: ClaimPlan, write: Write) -> list[str]:
             f"best step size: {short_below(plan.optimum.step_size)}{formula}; bound {short(plan.optimum.value)}"
         )
     lines += _compared(plan)
-    if plan.remeasured is not None and plan.remeasured.changed:
-        changed = ", ".join(plan.remeasured.changed)
+    if plan.measurements is not None and plan.measurements.changed:
+        changed = ", ".join(plan.measurements.changed)
         lines.append(
-            f"at that step size {changed} differ; with them the bound is {short(plan.remeasured.value)}"
+            f"at that step size {changed} differ; with them the bound is {short(plan.measurements.value)}"
             if plan.self_contained
             else f"{changed}: measured at each step size, so the bound is none of a formula in it"
         )

@@ -185,8 +185,8 @@ class StepSizes:
         self.bound = bound
         self.powers = powers(bound)
         self._edges: dict[tuple[float | None, ...], Edge] = {}
-        letters = {letter for condition in bound.conditions for letter in condition.free_symbols}
-        self._in_conditions = [name for symbol, name in bound.names.items() if symbol in letters and name != STEP]
+        symbols = {symbol for condition in bound.conditions for symbol in condition.free_symbols}
+        self._in_conditions = [name for symbol, name in bound.names.items() if symbol in symbols and name != STEP]
         self._coefficients = (
             {}
             if self.powers is None

@@ -37,7 +37,7 @@ from fedtheory.planner.bound import (
 )
 from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, meanings, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
+from fedtheory.planner.measurements import DRIFTS, bounded_error, compared, covered_up_to, failures_on, measurements
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.rounds_needed import FINAL, MARGIN, planned_and_best
@@ -158,7 +158,7 @@ def plan_numbers(
 ) -> Plan:
     """Plan from constants alone, named by the symbols of the claims or by the names of their quantities.
 
-    A letter is read by each claim as its source writes it.  Bounds that need a
+    A symbol is read by each claim as its source writes it.  Bounds that need a
     number that is neither given nor follows are left out; assumptions are taken
     for granted.  Raises `InputError` for names that no bound knows.
     """
@@ -249,22 +249,22 @@ def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str
     found = _optimised(found, planned, accuracy, edge)
     if found.optimum is None:
         return found
-    found = replace(found, remeasured=remeasured(found.claim, found.optimum, planned, errors, edge))
-    return found if found.self_contained else _as_measured(found, edge)
+    found = replace(found, measurements=measurements(found.claim, found.optimum, planned, errors, edge))
+    return found if found.self_contained else _use_measurements(found, edge)
 
 
-def _as_measured(found: ClaimPlan, edge: Edge) -> ClaimPlan:
+def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
     """A bound with measurements of the run in it, at its best step size with those of the run there.
 
     Of other numbers of rounds it promises nothing before they are run.
     """
-    measured = found.remeasured
+    measured = found.measurements
     assert measured is not None
     if measured.value_at_step is None:
         return replace(found, optimum=None)
     step = measured.step_size
     optimum = Optimum(step, measured.value_at_step, math.isclose(step, edge.value))
-    return replace(found, optimum=optimum, remeasured=replace(measured, value=measured.value_at_step))
+    return replace(found, optimum=optimum, measurements=replace(measured, value=measured.value_at_step))
 
 
 def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:

@@ -15,7 +15,7 @@ from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.closed_rounds import ClosedRounds, Rounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path, numbers_of_path
@@ -23,7 +23,7 @@ from fedtheory.planner.settling import limit_of
 from fedtheory.planner.stability import diverges_from, has_one_map
 
 FINAL, AVERAGE = "final", "average"
-ERRORS: dict[str, Quantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
+ERRORS: dict[str, RunQuantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
 """Error measures: that of the last model, which is deployed, or the mean over all local steps of the run."""
 MARGIN = 0.1
 """Part of the edge of divergence that step sizes keep away from it, unless another one is asked for."""
@@ -80,7 +80,7 @@ class Outcome:
 class Reached:
     """How far a run gets as planned and at its best step size."""
 
-    error: Quantity
+    error: RunQuantity
     planned: Outcome
     best: Outcome
     diverges_from: float
@@ -91,7 +91,7 @@ class Reached:
     """Why no step size stays below the target; None where one does, or without a target."""
 
 
-def errors_over_rounds(run: Run, error: Quantity) -> Array:
+def errors_over_rounds(run: Run, error: RunQuantity) -> Array:
     """The exact error after 1 .. T rounds, (T,); infinite where the run diverges.
 
     `error` is one of `ERRORS`; `NotApplicable` where the run has no such error.
@@ -112,7 +112,7 @@ def errors_over_rounds(run: Run, error: Quantity) -> Array:
 class RoundsNeeded:
     """Outcomes of a run at any step size, for one error and one target."""
 
-    def __init__(self, errors: ExactErrors, error: Quantity, accuracy: float | None, margin: float = MARGIN) -> None:
+    def __init__(self, errors: ExactErrors, error: RunQuantity, accuracy: float | None, margin: float = MARGIN) -> None:
         self.errors, self.error, self.accuracy, self.margin = errors, error, accuracy, margin
         self._known: dict[tuple[float, int], Array] = {}
 

@@ -9,13 +9,13 @@ from fedtheory.engine.moments.stationary import stationary_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, FedtheoryError
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 
 _MOST_DIMENSIONS = 16
 """Dimensions up to which the second moments of a limit are solved for: the solution costs their sixth power."""
 
 
-def limit_of(run: Run, error: Quantity) -> float | None:
+def limit_of(run: Run, error: RunQuantity) -> float | None:
     """The limit of the last model's error; None for others, in many dimensions, and where there is none."""
     if error is not q.final_suboptimality or not run.problem.is_quadratic:
         return None

@@ -7,7 +7,7 @@ import pickle
 from typing import Any
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find, is_of_the_package, is_registered
 from fedtheory.planner.coverage import ERRORS
 
@@ -20,11 +20,11 @@ class _Packer(pickle.Pickler):
             if not _is_known_everywhere(found):
                 raise pickle.PicklingError(f"{found.id} is of none of the package's papers: others may not know it")
             return "claim", found.id
-        return ("error", found.name) if isinstance(found, Quantity) else None
+        return ("error", found.name) if isinstance(found, RunQuantity) else None
 
 
 class _Unpacker(pickle.Unpickler):
-    def persistent_load(self, named: tuple[str, str]) -> Claim | Quantity:
+    def persistent_load(self, named: tuple[str, str]) -> Claim | RunQuantity:
         kind, name = named
         return find(name) if kind == "claim" else _BY_NAME[name]
 

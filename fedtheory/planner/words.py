@@ -19,17 +19,17 @@ from fedtheory.planner.setting_in_words import counted
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
-"""How a formula of a claim stands in a sentence: in letters for a terminal, typeset on a page."""
+"""How a formula of a claim stands in a sentence: in symbols for a terminal, typeset on a page."""
 
 
-def in_letters(claim: Claim, expression: Expr) -> str:
+def write_formula(claim: Claim, expression: Expr) -> str:
     """As people type it."""
     return claim.in_words(with_means(claim, expression))
 
 
 def briefly(claim: Claim, expression: Expr) -> str:
     """The beginning of a long formula, as people type it; the details of a bound have it in full."""
-    words = in_letters(claim, expression)
+    words = write_formula(claim, expression)
     return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 3]}..."
 
 

@@ -13,7 +13,7 @@ last_rounds    from such a step to the last round of a long run
 recursion      bounds on the drift, step by step
 restarts       the printed loop over iterations with restarts: its drift, and means over its iterations
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
-roots          letters for square roots of numbers, in certificates and combinations
+roots          symbols for square roots of numbers, in certificates and combinations
 lyapunov       from a function of an algorithm's vectors that shrinks in every round to the last one; cases of a maximum
 rest           that an algorithm stays at the optimum, from its definition (definitions)
 
@@ -22,7 +22,7 @@ document       certificates as JSON: whatever is judged has been one
 closed         what certificates are made of: whatever is judged is made anew of that
 examination    the way from a claim and its certificate to the kernel's word
 
-What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
+What the kernel may use, from a claim's assumptions: context, rounds for statements about one round, and small_steps
 for the point to which runs tend.  What people are shown: outline with its entries and outline_steps, rule_labels,
 proof_report, and printed for the proofs of the sources.
 
@@ -30,15 +30,15 @@ Uses `language`, `runfile`, `federation`, `kernel`.
 """
 
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.closed import AnyCertificate
+from fedtheory.proofs.checker import check_certificate, prove
+from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.examination import examine, prove
+from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.recorded import certificate_of, certificates
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.theory import theory_of
 
 __all__ = [
     "AnyCertificate",
@@ -48,9 +48,9 @@ __all__ = [
     "Part",
     "Proof",
     "Recursion",
+    "build_context",
     "certificate_of",
     "certificates",
-    "examine",
+    "check_certificate",
     "prove",
-    "theory_of",
 ]

@@ -18,7 +18,7 @@ from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Inner, Loc
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.numbers import SymbolTable
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,21 @@ class AtOptimum(Derived):
     place = "round"
     keeps_equations = False
 
-    def slack(self, letter: Letters, slack: Expr) -> Expr:
+    def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        variance = _variance(letter)
-        error = letter(q.leading_limiting_distance_sq)
+        variance = _variance(symbol)
+        error = symbol(q.leading_limiting_distance_sq)
         level = sp.expand(slack + variance)
         if level.atoms(Expectation):
             raise Rejected("the relation is no upper bound on the variance of the federated gradient")
-        at_optimum = level.xreplace({letter(q.server_model): letter(q.optimum)}).replace(
+        at_optimum = level.xreplace({symbol(q.server_model): symbol(q.optimum)}).replace(
             lambda part: isinstance(part, Inner) and part.args[0] == part.args[1] == 0, lambda _part: sp.S.Zero
         )
-        return at_optimum - 2 * letter(q.smallest_curvature) * error / letter(q.effective_step_size)
+        return at_optimum - 2 * symbol(q.smallest_curvature) * error / symbol(q.effective_step_size)
 
 
-def _variance(letter: Letters) -> Expr:
+def _variance(symbol: SymbolTable) -> Expr:
     """E|s|^2 of the federated gradient, the mean over participants of their mini-batch gradients at the model."""
-    batch = LocalSum(letter(q.gradient_at_server_model)) / letter(q.client_local_steps)
-    share = letter(q.client_step_size) * letter(q.client_local_steps) / letter(q.effective_step_size)
-    return Expectation(norm_sq(Selected(share * batch) - Gradient(letter(q.objective), letter(q.server_model))))
+    batch = LocalSum(symbol(q.gradient_at_server_model)) / symbol(q.client_local_steps)
+    share = symbol(q.client_step_size) * symbol(q.client_local_steps) / symbol(q.effective_step_size)
+    return Expectation(norm_sq(Selected(share * batch) - Gradient(symbol(q.objective), symbol(q.server_model))))

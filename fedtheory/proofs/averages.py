@@ -16,9 +16,9 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inn
 from fedtheory.kernel.quotients import linear
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum, mean_misrepresentation
+from fedtheory.language.quantities import Quantity, client_gap_at_surrogate_optimum, mean_misrepresentation
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, Letters
+from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable
 
 NEEDS = (a.aggregation_scheme,)
 
@@ -38,33 +38,33 @@ class Averaged(Derived):
 
     needs = NEEDS
 
-    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it."""
         raise NotImplementedError
 
-    def own_factors(self, _letter: Letters) -> Mapping[Expr, Expr]:
-        """Letters of which the product with a factor has a known mean, with the factor."""
+    def own_factors(self, _symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """Symbols of which the product with a factor has a known mean, with the factor."""
         return {}
 
     @property
-    def same(self) -> Sequence[Notion]:
+    def same(self) -> Sequence[Quantity]:
         """Return the expressions that do not depend on the averaged index."""
         return _OF_AN_UPDATE
 
-    def parts(self, letter: Letters, slack: Expr) -> tuple[list[Mean], Expr]:
+    def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[Mean], Expr]:
         """The multiples of what has a known mean, and the rest."""
-        own, known = self.own_factors(letter), self.means(letter)
+        own, known = self.own_factors(symbol), self.means(symbol)
         stands = {one * factor: sp.Dummy() for one, factor in own.items()}
         counted = sp.expand(slack).xreplace({one: stands[one * factor] / factor for one, factor in own.items()})
         factors, rest = linear(sp.expand(counted), [stands.get(one, one) for one in known])
         for constant in (*factors.values(), rest):
-            require_same(letter, constant, self.same)
+            require_same(symbol, constant, self.same)
         parts = [Mean(factors[stands.get(one, one)], one, mean) for one, mean in known.items()]
         return [part for part in parts if part.factor != 0], rest
 
-    def slack(self, letter: Letters, slack: Expr) -> Expr:
+    def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        parts, rest = self.parts(letter, slack)
+        parts, rest = self.parts(symbol, slack)
         found: Expr = rest + sp.Add(*(part.factor * part.mean for part in parts))
         return found
 
@@ -73,35 +73,35 @@ class Averaged(Derived):
 class OverClients(Averaged):
     """A bound on how far the model is that each client has received, averaged with the clients' shares."""
 
-    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it."""
-        own = letter(q.received_distance_sq)
-        return {own: ClientSum(letter(q.weight_share) * own)}
+        own = symbol(q.received_distance_sq)
+        return {own: ClientSum(symbol(q.weight_share) * own)}
 
 
 @dataclass(frozen=True)
 class OverSteps(Averaged):
     """A relation at every local step of an update, averaged over them."""
 
-    def own_factors(self, letter: Letters) -> Mapping[Expr, Expr]:
+    def own_factors(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """The number of a step, with which the sum over the steps before it counts."""
-        return {letter(q.past_mean_square_gradient): letter(q.local_step_index)}
+        return {symbol(q.past_mean_square_gradient): symbol(q.local_step_index)}
 
-    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it."""
-        own, step = letter(q.weight_share), letter(q.local_step_index)
-        received = ClientSum(own * letter(q.received_distance_sq))
-        past = step * letter(q.past_mean_square_gradient)
+        own, step = symbol(q.weight_share), symbol(q.local_step_index)
+        received = ClientSum(own * symbol(q.received_distance_sq))
+        past = step * symbol(q.past_mean_square_gradient)
         return {
-            **_of_the_run(letter),
+            **_of_the_run(symbol),
             received: received,
-            ClientSum(own * letter(q.client_distance_sq)): letter(q.client_spread),
-            ClientSum(own * letter(q.stochastic_gradient_sq)): letter(q.mean_square_gradient),
-            letter(q.round_gap_at_step): letter(q.round_gap),
-            letter(q.objective_gradient_sq): letter(q.virtual_gradient_sq),
-            letter(q.surrogate_suboptimality_at_step): letter(q.surrogate_suboptimality),
-            ClientSum(letter(q.unrepresented_importance) * letter(q.virtual_client_gap)): letter(q.unrepresented_gap),
-            past: letter(q.weighted_past_sum) / letter(q.local_steps),
+            ClientSum(own * symbol(q.client_distance_sq)): symbol(q.client_spread),
+            ClientSum(own * symbol(q.stochastic_gradient_sq)): symbol(q.mean_square_gradient),
+            symbol(q.round_gap_at_step): symbol(q.round_gap),
+            symbol(q.objective_gradient_sq): symbol(q.virtual_gradient_sq),
+            symbol(q.surrogate_suboptimality_at_step): symbol(q.surrogate_suboptimality),
+            ClientSum(symbol(q.unrepresented_importance) * symbol(q.virtual_client_gap)): symbol(q.unrepresented_gap),
+            past: symbol(q.weighted_past_sum) / symbol(q.local_steps),
         }
 
 
@@ -114,25 +114,25 @@ class OverUpdates(Averaged):
 
     keeps_equations = False
 
-    def own_factors(self, letter: Letters) -> Mapping[Expr, Expr]:
+    def own_factors(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the chi-squared distance of update weights from client weights; it multiplies the types' loss."""
-        return {letter(q.misrepresentation): letter(q.chi_sq)}
+        return {symbol(q.misrepresentation): symbol(q.chi_sq)}
 
     @property
-    def same(self) -> Sequence[Notion]:
+    def same(self) -> Sequence[Quantity]:
         """Return the expressions that are equal in all updates."""
         return [*NUMBERS]
 
-    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it; for the last moves an upper bound."""
-        means: dict[Expr, Expr] = {letter(of_an_update): letter(mean) for of_an_update, mean in _MEANS.items()}
-        past = {letter(q.past_step_lengths_sq): letter(q.largest_staleness) * letter(q.mean_step_length_sq)}
-        misfit = letter(q.chi_sq) * letter(q.misrepresentation)
-        return {**_of_the_run(letter), **means, **past, misfit: letter(mean_misrepresentation)}
+        means: dict[Expr, Expr] = {symbol(of_an_update): symbol(mean) for of_an_update, mean in _MEANS.items()}
+        past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
+        misfit = symbol(q.chi_sq) * symbol(q.misrepresentation)
+        return {**_of_the_run(symbol), **means, **past, misfit: symbol(mean_misrepresentation)}
 
-    def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
+    def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
         """Require that expressions replaced by upper bounds have non-negative coefficients."""
-        past = letter(q.past_step_lengths_sq)
+        past = symbol(q.past_step_lengths_sq)
         return (linear(slack, [past])[0][past],)
 
 
@@ -145,7 +145,7 @@ _OF_AN_UPDATE = (
     q.misrepresentation,
 )
 """What is the same for all clients and local steps of an update."""
-_MEANS: Mapping[Notion, Notion] = {
+_MEANS: Mapping[Quantity, Quantity] = {
     q.step_length_sq: q.mean_step_length_sq,
     q.round_gap: q.mean_round_gap,
     q.surrogate_gap: q.mean_surrogate_gap,
@@ -161,23 +161,23 @@ _MEANS: Mapping[Notion, Notion] = {
 }
 
 
-def _of_the_run(letter: Letters) -> Mapping[Expr, Expr]:
+def _of_the_run(symbol: SymbolTable) -> Mapping[Expr, Expr]:
     """Sums over clients of what is the same in all updates, which are their own means."""
-    misfit = ClientSum(letter(q.mean_weight_share) * letter(client_gap_at_surrogate_optimum))
+    misfit = ClientSum(symbol(q.mean_weight_share) * symbol(client_gap_at_surrogate_optimum))
     return {misfit: misfit}
 
 
-def averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Notion]) -> Expr:
+def averaged(symbol: SymbolTable, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Quantity]) -> Expr:
     """A sum of multiples of what has a known mean, with these; `Rejected` where something else is not the same."""
     factors, rest = linear(sp.expand(slack), means)
     for constant in (*factors.values(), rest):
-        require_same(letter, constant, same)
+        require_same(symbol, constant, same)
     found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))
     return found
 
 
-def require_same(letter: Letters, constant: Expr, same: Sequence[Notion]) -> None:
+def require_same(symbol: SymbolTable, constant: Expr, same: Sequence[Quantity]) -> None:
     """Raise `Rejected` for what may differ between those that a mean is over."""
-    others = [symbol for symbol in constant.free_symbols if letter.notion(symbol) not in same]
+    others = [each for each in constant.free_symbols if symbol.quantity(each) not in same]
     if others or constant.atoms(ClientSum, Average, Inner, Value, Gradient):
         raise Rejected(f"{constant} is not the same for all that the mean is over")

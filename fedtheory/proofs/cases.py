@@ -55,6 +55,6 @@ def _where(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
     relations = [relation.mapped(lambda side: side.xreplace(chosen)) for relation in claim.relations]
     smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]
     conditions = (*claim.conditions, *smaller)
-    # The letter of a quantity that is a side by itself.
+    # The symbol of a quantity that is a side by itself.
     where = {**claim.where, **claim.notation}
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), conditions=conditions, where=where)

@@ -8,23 +8,23 @@ from typing import Any
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.kernel import Context, Rejected, Step, Term, check
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
-from fedtheory.proofs.combination import examine_roots
+from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.combination import check_roots
 from fedtheory.proofs.induction import Induction, induct
-from fedtheory.proofs.measured import in_vectors, theory_of_update
-from fedtheory.proofs.numbers import known_conditions, letters_of
-from fedtheory.proofs.prefix_sum import PrefixSum, is_about_past, over_shorter_round, theory_of_past, total_of_past
-from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
+from fedtheory.proofs.meanings import build_update_context, in_vectors
+from fedtheory.proofs.numbers import known_conditions, symbols_of
+from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, is_about_past, over_shorter_round, total_of_past
+from fedtheory.proofs.products import Positive, Products, check_positive, check_products
 from fedtheory.proofs.proof import Prover, prefixed, use_lemma
-from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_letters
-from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
+from fedtheory.proofs.roots import Root, conditions_with, name_roots, numbers_with
+from fedtheory.proofs.rounds import build_round_context, is_in_expectation, step_size, without_indicators
 from fedtheory.proofs.small_steps import with_small_step_limit
-from fedtheory.proofs.squares import Squared, examine_square
-from fedtheory.proofs.theory import theory_of
+from fedtheory.proofs.squares import Squared, check_square
 from fedtheory.proofs.updates import weight_conditions
 
 
@@ -38,9 +38,9 @@ class BothWays:
     """And those of the left side minus the right one."""
 
 
-InTheory = Sequence[Term] | BothWays | Induction | Squared | Products | Positive
-"""Why a relation holds in a theory."""
-Link = InTheory | PrefixSum
+InContext = Sequence[Term] | BothWays | Induction | Squared | Products | Positive
+"""Why a relation holds in a context."""
+Link = InContext | PrefixSum
 """Why a relation holds."""
 
 
@@ -57,10 +57,10 @@ class Certificate:
     lemmas: Sequence[str] = ()
     """Ids of proved claims whose slacks a term may name as its reason: of the same place, or on the largest drift."""
     roots: Sequence[Root] = ()
-    """Letters for the square roots in the claim, for coefficients and vectors of terms."""
+    """Symbols for the square roots in the claim, for coefficients and vectors of terms."""
 
 
-def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
+def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
     """Check a certificate of a claim, link by link; `Rejected` where the claim is outside the kernel's language."""
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
@@ -68,7 +68,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
     for lemma in lemmas:
         yield from use_lemma(claim, lemma)
     known = (*claim.conditions, *known_conditions(claim), *weight_conditions(claim))
-    yield from examine_roots(claim, certificate.roots, known, prove)
+    yield from check_roots(claim, certificate.roots, known, prove)
     known = conditions_with(certificate.roots, known)
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
@@ -76,9 +76,9 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         if isinstance(why, PrefixSum):
             found = total_of_past(claim, relation)
         else:
-            theory = theory_of_link(claim, relation, certificate.roots, [lemma.statement for lemma in lemmas])
-            sides = with_letters(certificate.roots, _written_out(claim, relation)).ordered
-            found = _link(claim, relation, sides, why, theory=theory, conditions=known)
+            context = build_link_context(claim, relation, certificate.roots, [lemma.statement for lemma in lemmas])
+            sides = name_roots(certificate.roots, _written_out(claim, relation)).ordered
+            found = _link(claim, relation, sides, why, context=context, conditions=known)
         yield from prefixed(link, found)
 
 
@@ -86,27 +86,27 @@ def _link(
     claim: Claim,
     relation: Relation,
     sides: tuple[Expr, Expr],
-    why: InTheory,
+    why: InContext,
     *,
-    theory: Theory,
+    context: Context,
     conditions: Sequence[Expr],
 ) -> Iterator[Step]:
     smaller, larger = sides
     if isinstance(why, Induction):
-        yield from induct(claim, relation, why, theory, conditions)
+        yield from induct(claim, relation, why, context, conditions)
     elif isinstance(why, Positive | Squared | Products):
-        yield from _EXAMINERS[type(why)](relation, why, theory, conditions)
+        yield from _CHECKERS[type(why)](relation, why, context, conditions)
     elif isinstance(why, BothWays):
         if relation.operator != "==":
             raise Rejected("that neither side is larger shows an equation, and nothing else")
-        yield from prefixed("at most: ", check(smaller, larger, why.at_most, theory, conditions))
-        yield from prefixed("at least: ", check(larger, smaller, why.at_least, theory, conditions))
+        yield from prefixed("at most: ", check(smaller, larger, why.at_most, context, conditions))
+        yield from prefixed("at least: ", check(larger, smaller, why.at_least, context, conditions))
     elif relation.operator == "==" and why:
         yield Step("an equation has no terms", False)
     elif relation.operator not in ("<=", "==", ">="):
         yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
     else:
-        yield from check(smaller, larger, why, theory, conditions)
+        yield from check(smaller, larger, why, context, conditions)
 
 
 def _require_meaning(claim: Claim, relation: Relation) -> None:
@@ -118,10 +118,10 @@ def _require_meaning(claim: Claim, relation: Relation) -> None:
         raise Rejected(str(reason)) from None
 
 
-_EXAMINERS: dict[type, Callable[[Relation, Any, Theory, Sequence[Expr]], Iterator[Step]]] = {
-    Positive: examine_positive,
-    Squared: examine_square,
-    Products: examine_products,
+_CHECKERS: dict[type, Callable[[Relation, Any, Context, Sequence[Expr]], Iterator[Step]]] = {
+    Positive: check_positive,
+    Squared: check_square,
+    Products: check_products,
 }
 
 
@@ -136,23 +136,23 @@ def _written_out(claim: Claim, relation: Relation) -> Relation:
         return relation
     if is_about_past(relation):
         return over_shorter_round(relation)
-    size = {letters_of(claim)(q.client_step_size): step_size(claim)}
+    size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
     return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
 
 
-def theory_of_link(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Theory:
-    """The theory in which one link is checked, with letters for roots, and with other claims that are known."""
+def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
+    """The context in which one link is checked, with symbols for roots, and with other claims that are known."""
     if is_about_past(relation):
-        return theory_of_past(claim, relation)
+        return build_past_context(claim, relation)
     if claim.place == "run":
-        return theory_of_update(claim, relation)
-    theory = theory_of_round(claim, relation) if claim.place == "round" else theory_of(claim)
-    theory = with_small_step_limit(theory, claim)
-    slacks = dict(theory.assumed)
+        return build_update_context(claim, relation)
+    context = build_round_context(claim, relation) if claim.place == "round" else build_context(claim)
+    context = with_small_step_limit(context, claim)
+    slacks = dict(context.assumed)
     for lemma in lemmas:
         same_place = lemma.place == claim.place
         slacks |= _slacks(lemma, claim, relation) if same_place else {lemma.id: _drift_slack(lemma, claim)}
-    return replace(theory, numbers=numbers_with(roots, theory.numbers), assumed=slacks)
+    return replace(context, numbers=numbers_with(roots, context.numbers), assumed=slacks)
 
 
 def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
@@ -171,9 +171,9 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
 
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:
     """A bound on the largest drift of a run holds for every client at every step."""
-    letter, relation = letters_of(lemma), lemma.relations[0]
+    symbol, relation = symbols_of(lemma), lemma.relations[0]
     is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
-    if claim.place != "step" or not is_bound or relation.left != letter(q.max_drift):
+    if claim.place != "step" or not is_bound or relation.left != symbol(q.max_drift):
         raise Rejected(f"{lemma.id} does not bound the drift at a local step")
-    apart = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
+    apart = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
     return relation.right - apart

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
+from fedtheory.proofs.numbers import known_conditions, numbers_of, symbols_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import (
     Prover,
@@ -27,7 +27,7 @@ from fedtheory.proofs.proof import (
     require_one_notation,
     use_lemma,
 )
-from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
+from fedtheory.proofs.roots import Root, conditions_with, name_roots, numbers_with, positive, require_own_symbols
 from fedtheory.proofs.updates import shared_conditions
 
 
@@ -44,14 +44,14 @@ class Combination:
     known: Sequence[Derived] = ()
     """Proved inequalities between numbers, under which the signs of coefficients are decided."""
     roots: Sequence[Root] = ()
-    """Letters for the square roots in the claim, for the coefficients of parts."""
+    """Symbols for the square roots in the claim, for the coefficients of parts."""
 
 
-def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
+def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
     """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
     if claim.place != "run" or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
-    prove = _in_letters_of(claim, prove)
+    prove = _rename_for(claim, prove)
     require_one_notation([prove(name).statement for name in _relied_on(certificate)])
     conditions = conditions_of_run(claim)
     for inequality in certificate.known:
@@ -62,16 +62,16 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
         conditions.append(sp.Ge(slack, 0, evaluate=False))
-    yield from examine_roots(claim, certificate.roots, conditions, prove)
+    yield from check_roots(claim, certificate.roots, conditions, prove)
     numbers = numbers_with(certificate.roots, numbers_of(claim))
-    lettered = conditions_with(certificate.roots, conditions)
-    known = _Known(numbers, tuple(dict.fromkeys((*lettered, *conditions))))
+    keys_are_symbols = conditions_with(certificate.roots, conditions)
+    known = _Known(numbers, tuple(dict.fromkeys((*keys_are_symbols, *conditions))))
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
-        lettered_relation = with_letters(certificate.roots, relation)
-        yield from _link(claim, lettered_relation, parts, known, prove)
+        relation_with_roots = name_roots(certificate.roots, relation)
+        yield from _link(claim, relation_with_roots, parts, known, prove)
         if relation.operator == "==":
             # Later links may use it: where it is not shown, nothing is.
-            known = replace(known, conditions=(*known.conditions, _equation(lettered_relation.slack)))
+            known = replace(known, conditions=(*known.conditions, _equation(relation_with_roots.slack)))
 
 
 def conditions_of_run(claim: Claim) -> list[Expr]:
@@ -80,9 +80,9 @@ def conditions_of_run(claim: Claim) -> list[Expr]:
     return [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
 
 
-def _in_letters_of(claim: Claim, prove: Prover) -> Prover:
-    """The same, where each statement is in the letters that the claim has for its quantities."""
-    return cache(lambda name: prove(name).in_letters_of(claim))
+def _rename_for(claim: Claim, prove: Prover) -> Prover:
+    """The same, where each statement is in the symbols that the claim has for its quantities."""
+    return cache(lambda name: prove(name).rename_for(claim))
 
 
 def _relied_on(certificate: Combination) -> list[str]:
@@ -109,10 +109,10 @@ def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Exp
                 yield from (sp.Le(condition.lhs, factor * bound, evaluate=False) for bound in minimum.args)
 
 
-def examine_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:
+def check_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:
     """Check that what is under the roots of a claim is not negative."""
     numbers = numbers_of(claim)
-    require_own_letters(claim, roots, numbers)
+    require_own_symbols(claim, roots, numbers)
     for root in roots:
         numbers.plain(root.of)
         yield from positive(root, numbers, conditions)
@@ -155,7 +155,7 @@ def _over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr
         return factor
     own = known.numbers.known(part.over)
     require_finite([own], known.numbers, known.conditions)
-    return known.numbers.summed(own * factor).xreplace({ClientSum(sp.S.One): letters_of(claim)(q.clients)})
+    return known.numbers.summed(own * factor).xreplace({ClientSum(sp.S.One): symbols_of(claim)(q.clients)})
 
 
 def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> Step:
@@ -176,11 +176,11 @@ def _premise(
 ) -> Generator[Step, None, tuple[Expr, bool]]:
     """Return the slack that a part multiplies, and whether it is zero; the steps justify its use."""
     if isinstance(part.premise, Fact):
-        letter = letters_of(claim)
+        symbol = symbols_of(claim)
         yield check_assumed(claim, part.premise.needs, part.premise.name)
-        yield check_defined(claim, part.premise.notions, part.premise.name)
-        yield from _vanishes(part.premise.where_zero(letter), conditions)
-        return part.premise.slack(letter), part.premise.is_zero
+        yield check_defined(claim, part.premise.quantities, part.premise.name)
+        yield from _vanishes(part.premise.where_zero(symbol), conditions)
+        return part.premise.slack(symbol), part.premise.is_zero
     if isinstance(part.premise, str | Derived):
         derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
         return (yield from _derived(claim, derived, conditions, prove))
@@ -205,13 +205,13 @@ def _derived(
     premise = proof.statement
     if derived.link >= len(premise.relations):
         raise Rejected(f"{derived.claim} has no relation number {derived.link}")
-    relation, letter = premise.relations[derived.link], letters_of(premise)
+    relation, symbol = premise.relations[derived.link], symbols_of(premise)
     yield from use_lemma(claim, proof, conditions, relation)
     yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
     yield check_assumed(claim, derived.needs, f"what is derived from {derived.claim}")
-    # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
-    found = derived.of(letter, premise.relations)
-    for required in derived.requires(letter, relation.slack):
+    # In the symbols of that claim, of which some may mean nothing in this one; shared ones mean the same.
+    found = derived.of(symbol, premise.relations)
+    for required in derived.requires(symbol, relation.slack):
         yield check_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
     require_finite([found], numbers_of(claim), conditions)
     return found, relation.operator == "==" and derived.keeps_equations

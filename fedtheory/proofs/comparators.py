@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory.kernel import Theory
+from fedtheory.kernel import Context
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
 
 noise_at_y = sp.Dummy("m_i", real=True)
 """g_i(y) - grad F_i(y), with the draw of the present local step."""
@@ -28,46 +28,46 @@ CURVED_NOISE_AT_Y = "noise at the comparator, with the clients' curvatures"
 CURVED_DISSIMILARITY_AT_Y = "dissimilarity at the comparator, with the clients' curvatures"
 
 
-def with_comparator(theory: Theory, claim: Claim) -> Theory:
-    """The theory of a claim about local steps in expectation, with what is known of its comparator, if it has one."""
-    letter = letters_of(claim)
-    point = next((point for point in _POINTS if any(letter.has(known) for known in (point, *_POINTS[point]))), None)
+def with_comparator(context: Context, claim: Claim) -> Context:
+    """The context of a claim about local steps in expectation, with what is known of its comparator, if it has one."""
+    symbol = symbols_of(claim)
+    point = next((point for point in _POINTS if any(symbol.has(known) for known in (point, *_POINTS[point]))), None)
     if claim.place != "step" or point is None:
-        return theory
-    noise = letter(q.gradient_noise)
-    is_quiet = noise not in theory.noise
+        return context
+    noise = symbol(q.gradient_noise)
+    is_quiet = noise not in context.noise
     return replace(
-        theory,
-        client_vectors=theory.client_vectors | (set() if is_quiet else {noise_at_y}),
-        noise=theory.noise | (set() if is_quiet else {noise_at_y}),
-        common_random_numbers=theory.common_random_numbers | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
-        definitions={**theory.definitions, **({noise_at_y: sp.S.Zero} if is_quiet else {})},
-        assumed={**theory.assumed, **dict(_known(claim, letter, point))},
+        context,
+        client_vectors=context.client_vectors | (set() if is_quiet else {noise_at_y}),
+        noise=context.noise | (set() if is_quiet else {noise_at_y}),
+        common_random_numbers=context.common_random_numbers | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
+        definitions={**context.definitions, **({noise_at_y: sp.S.Zero} if is_quiet else {})},
+        assumed={**context.assumed, **dict(_known(claim, symbol, point))},
     )
 
 
-_POINTS: Mapping[q.VectorNotion, tuple[q.Quantity, q.Quantity]] = {
+_POINTS: Mapping[q.VectorQuantity, tuple[q.RunQuantity, q.RunQuantity]] = {
     q.comparator: (q.comparator_noise, q.comparator_dissimilarity),
     q.optimum: (q.noise_at_optimum, q.dissimilarity_at_optimum),
 }
 """Points with which runs are compared, and the noise and the dissimilarity of gradients there."""
 
 
-def _known(claim: Claim, letter: Letters, point: q.VectorNotion) -> Iterator[tuple[str, Expr]]:
+def _known(claim: Claim, symbol: SymbolTable, point: q.VectorQuantity) -> Iterator[tuple[str, Expr]]:
     """Slacks that are not negative in expectation: an assumption, and what two quantities measure."""
-    objective, client_objective = letter(q.objective), letter(q.client_objective)
-    y, local = letter(point), letter(q.local_iterate)
+    objective, client_objective = symbol(q.objective), symbol(q.client_objective)
+    y, local = symbol(point), symbol(q.local_iterate)
     noise, dissimilarity = _POINTS[point]
     apart = Gradient(client_objective, y) - Gradient(objective, y)
-    yield DISSIMILARITY_AT_Y, letter(dissimilarity) ** 2 - Average(norm_sq(apart))
-    yield NOISE_AT_Y, letter(noise) ** 2 - Average(norm_sq(noise_at_y))
-    if point is q.comparator and letter.has(q.client_smoothness):
-        curvature = letter(q.client_smoothness)
-        curved = letter(q.comparator_curved_noise), letter(q.comparator_curved_dissimilarity)
+    yield DISSIMILARITY_AT_Y, symbol(dissimilarity) ** 2 - Average(norm_sq(apart))
+    yield NOISE_AT_Y, symbol(noise) ** 2 - Average(norm_sq(noise_at_y))
+    if point is q.comparator and symbol.has(q.client_smoothness):
+        curvature = symbol(q.client_smoothness)
+        curved = symbol(q.comparator_curved_noise), symbol(q.comparator_curved_dissimilarity)
         yield CURVED_NOISE_AT_Y, curved[0] ** 2 - Average(curvature * norm_sq(noise_at_y))
         yield CURVED_DISSIMILARITY_AT_Y, curved[1] ** 2 - Average(curvature * norm_sq(apart))
     if a.smooth_noise in claim.assumptions:
         above = Value(client_objective, y) - Value(client_objective, local)
         gap = above - inner(Gradient(client_objective, local), y - local)
-        changed = norm_sq(letter(q.gradient_noise) - noise_at_y)
-        yield SMOOTH_NOISE, 2 * letter(q.noise_smoothness) * gap - changed
+        changed = norm_sq(symbol(q.gradient_noise) - noise_at_y)
+        yield SMOOTH_NOISE, 2 * symbol(q.noise_smoothness) * gap - changed

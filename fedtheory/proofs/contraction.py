@@ -28,15 +28,15 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Theory, check_nonnegative, is_positive, same
+from fedtheory.kernel import Context, Rejected, Step, check_nonnegative, is_positive, same
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
 from fedtheory.kernel.quotients import in_lowest_terms, is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.means import ends_with, over_steps, sampled, sampling_cost, statement_at_steps
-from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import Prover
 
 
@@ -67,82 +67,82 @@ class Contraction(Contracting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discounted(Contracting):
+class ExponentialAverage(Contracting):
     """Why the mean error that forgets is small: by the factor q the weights of the mean are known."""
 
     gain: Expr
     """g."""
 
 
-def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
+def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
-    yield from check_contraction(claim, certificate, prove, weight=certificate.weight)
+    yield from require_contraction(claim, certificate, prove, weight=certificate.weight)
     factor, weight, offset = same_at_all_steps(claim, certificate.factor, certificate.weight, certificate.offset)
-    letter = letters_of(claim)
-    bound = factor ** letter(q.iterations) * letter(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
+    symbol = symbols_of(claim)
+    bound = factor ** symbol(q.iterations) * symbol(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
     yield from conclude_bound(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
 
 
-def examine_discounted(claim: Claim, certificate: Discounted, prove: Prover) -> Iterator[Step]:
+def check_exponential_average(claim: Claim, certificate: ExponentialAverage, prove: Prover) -> Iterator[Step]:
     """Check a bound on the mean error that forgets; `Rejected` where the claim is about something else."""
-    letter = letters_of(claim)
-    compared = letter.has(q.comparator)
+    symbol = symbols_of(claim)
+    compared = symbol.has(q.comparator)
     point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
-    yield from check_contraction(claim, certificate, prove, point, gain=certificate.gain)
+    yield from require_contraction(claim, certificate, prove, point, gain=certificate.gain)
     gain, factor, offset = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.offset)
-    forgets = 1 - letter(q.local_step_size) * letter(q.strong_convexity) / 2
+    forgets = 1 - symbol(q.local_step_size) * symbol(q.strong_convexity) / 2
     yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
     # Where the factor is not positive there are no weights, and no bound where it is one.
-    power = factor ** letter(q.iterations)
-    start = letter(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))
-    above = letter(q.comparator_suboptimality) if compared else sp.S.Zero
+    power = factor ** symbol(q.iterations)
+    start = symbol(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))
+    above = symbol(q.comparator_suboptimality) if compared else sp.S.Zero
     yield from conclude_bound(claim, q.discounted_suboptimality, above + start + offset / gain, (), (gain,))
 
 
-def check_contraction(
+def require_contraction(
     claim: Claim,
     certificate: Contracting,
     prove: Prover,
-    point: Notion = q.optimum,
+    point: Quantity = q.optimum,
     *,
     gain: Expr = sp.S.Zero,
     weight: Expr = sp.S.One,
     kept: Expr = sp.S.Zero,
-) -> Generator[Step, None, tuple[Claim, Theory]]:
+) -> Generator[Step, None, tuple[Claim, Context]]:
     """Check that a step is proved, agrees with the certificate, and covers the cost of sampling.
 
     `kept` is the multiple h(k) of the error that the step keeps.
     """
     step = yield from statement_at_steps(claim, certificate.step, prove)
-    theory, letter = over_steps(step), letters_of(step)
-    before, after, y = (letter(notion) for notion in (q.average_iterate, q.next_average_iterate, point))
-    now, later = sampling_cost(certificate.potential, letter)
-    number, steps = letter(q.local_step_index), letter(q.local_steps)
+    context, symbol = over_steps(step), symbols_of(step)
+    before, after, y = (symbol(quantity) for quantity in (q.average_iterate, q.next_average_iterate, point))
+    now, later = sampling_cost(certificate.potential, symbol)
+    number, steps = symbol(q.local_step_index), symbol(q.local_steps)
     still_kept = kept.xreplace({number: number + 1})
-    require_finite((kept, still_kept), theory.numbers, (number + 1 <= steps,))
+    require_finite((kept, still_kept), context.numbers, (number + 1 <= steps,))
 
     def counted(at: Expr, errors: Expr) -> Expr:
-        return weight * norm_sq(at - y) + errors * (Value(letter(q.objective), at) - Value(letter(q.objective), y))
+        return weight * norm_sq(at - y) + errors * (Value(symbol(q.objective), at) - Value(symbol(q.objective), y))
 
     had, has = counted(before, kept) + now, counted(after, gain + still_kept) + later
     claimed = certificate.factor * had + certificate.offset - has
-    yield same("the step contracts", step.relations[0].slack, sp.expand(claimed), theory)
-    farther = (weight + kept.xreplace({number: steps}) * letter(q.smoothness) / 2) * sampled(claim)
-    yield from ends_with(certificate.potential, farther, theory, claim.conditions)
-    return step, theory
+    yield same("the step contracts", step.relations[0].slack, sp.expand(claimed), context)
+    farther = (weight + kept.xreplace({number: steps}) * symbol(q.smoothness) / 2) * sampled(claim)
+    yield from ends_with(certificate.potential, farther, context, claim.conditions)
+    return step, context
 
 
 def same_at_all_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
     """Numbers that all clients share; `Rejected` where one changes with the number of the step."""
     known = [numbers_of(claim).plain(number) for number in numbers]
-    if any(number.has(letters_of(claim)(q.local_step_index)) for number in known):
+    if any(number.has(symbols_of(claim)(q.local_step_index)) for number in known):
         raise Rejected("what follows for the run follows by numbers that are the same at all steps")
     return known
 
 
 def conclude_bound(
     claim: Claim,
-    notion: Notion,
+    quantity: Quantity,
     bound: Expr,
     nonnegative: Iterable[Expr],
     positive: Iterable[Expr] = (),
@@ -155,8 +155,8 @@ def conclude_bound(
     """
     numbers, conditions = numbers_of(claim), (*claim.conditions, *known)
     smaller, larger = claim.relations[0].ordered
-    if smaller != letters_of(claim)(notion):
-        raise Rejected(f"what is shown is an upper bound on {notion.name}")
+    if smaller != symbols_of(claim)(quantity):
+        raise Rejected(f"what is shown is an upper bound on {quantity.name}")
     for number in nonnegative:
         yield check_nonnegative(number, numbers, conditions)
     for number in positive:

@@ -31,7 +31,7 @@ from fedtheory.federation.definition import (
     start,
     tau,
 )
-from fedtheory.kernel import Form, Numbers, Rejected, Theory, remainder, vector
+from fedtheory.kernel import Context, Form, Numbers, Rejected, remainder, vector
 from fedtheory.kernel import expressions as kernel
 from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.kernel.indices import differs
@@ -39,25 +39,25 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import of_algorithms
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
-from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, Letters, letters_of
+from fedtheory.language.quantities import Quantity
+from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, SymbolTable, symbols_of
 from fedtheory.proofs.proof import follows
-from fedtheory.proofs.theory import theory_of
 from fedtheory.runfile.definitions import definition_named
 
 Vectors = Mapping[Expr, Expr]
-"""What the vectors of a definition are, in the kernel's letters."""
+"""What the vectors of a definition are, in the kernel's symbols."""
 
-PARAMETERS: Mapping[str, Notion] = {
+PARAMETERS: Mapping[str, Quantity] = {
     "probability": q.communication_probability,
     "momentum": q.momentum,
     "proximal": q.proximal_weight,
 }
 """What the numbers of algorithms are called in claims, by their keys in run files."""
 
-_letter = Letters({})
-OPTIMUM, OBJECTIVE, CLIENT_OBJECTIVE = (_letter(one) for one in (q.optimum, q.objective, q.client_objective))
-NOISE = _letter(q.gradient_noise)
+_symbol = SymbolTable({})
+OPTIMUM, OBJECTIVE, CLIENT_OBJECTIVE = (_symbol(one) for one in (q.optimum, q.objective, q.client_objective))
+NOISE = _symbol(q.gradient_noise)
 START, HEARD = (sp.Dummy(latex, real=True) for latex in ("x^0", r"\sum_jW_{ij}v_j"))
 """Where models start, and what a client hears of its neighbours."""
 MIXING, ALIKE = "mixing", "bounded dissimilarity where the gradient is asked for"
@@ -65,7 +65,7 @@ MIXING, ALIKE = "mixing", "bounded dissimilarity where the gradient is asked for
 
 @cache
 def state(of: sp.Symbol) -> sp.Dummy:
-    """The letter of a vector of a definition, when a round starts."""
+    """The symbol of a vector of a definition, when a round starts."""
     return sp.Dummy(of.name, real=True)
 
 
@@ -101,9 +101,9 @@ class Round:
 
     claim: Claim
     algorithm: FederatedAlgorithm
-    theory: Theory
+    context: Context
     numbers: Mapping[Expr, Expr]
-    """The letters of its numbers."""
+    """The symbols of its numbers."""
     coins: Mapping[Expr, Expr]
     noise: Expr = sp.S.Zero
     """Of a client's gradient; zero for a round in the mean, also over what compression leaves out."""
@@ -115,7 +115,7 @@ class Round:
         return sp.Mul(*(self.number(chances[coin] if side else 1 - chances[coin]) for coin, side in self.coins.items()))
 
     def number(self, scale: Expr) -> Expr:
-        """A coefficient of the definition, in the letters of the claim."""
+        """A coefficient of the definition, in the symbols of the claim."""
         return sp.sympify(scale).xreplace({**self.numbers, **self.coins})
 
     def expression(self, of: Expr, expression: Expr, vectors: Vectors) -> Expr:
@@ -128,7 +128,7 @@ class Round:
             return vectors[part]
         inside = self.expression(of, part.args[0], vectors)
         if isinstance(part, Gradient):
-            return kernel.Gradient(letters_of(self.claim)(q.client_objective), inside) + self.noise
+            return kernel.Gradient(symbols_of(self.claim)(q.client_objective), inside) + self.noise
         if isinstance(part, Compressed) and self.noise != 0:
             raise Rejected(f"{part} is random: what compression leaves out is known in the mean only")
         return inside if isinstance(part, Compressed) else self._over_clients(part, inside)
@@ -139,7 +139,7 @@ class Round:
             return Average(inside) if form else sp.S.Zero
         if isinstance(part, Mixed):
             is_shared = not any(
-                differs(basis, self.theory) or self.theory.numbers.differs(c.expression) for basis, c in form.items()
+                differs(basis, self.context) or self.context.numbers.differs(c.expression) for basis, c in form.items()
             )
             return inside if is_shared else self._heard(inside)
         for needed in (a.full_participation, a.importance_weights):
@@ -149,32 +149,32 @@ class Round:
 
     def _heard(self, inside: Expr) -> Expr:
         """Return the received mixture of neighbours' vectors; its distances follow from the sent ones."""
-        if self.theory.assumed.get(MIXING) != self._mixing(inside):
+        if self.context.assumed.get(MIXING) != self._mixing(inside):
             raise Rejected(f"what neighbours make of {inside} depends on the graph")
         return HEARD
 
     def _mixing(self, inside: Expr) -> Expr:
         """rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal shares."""
-        rho = letters_of(self.claim)(q.mixing_contraction)
+        rho = symbols_of(self.claim)(q.mixing_contraction)
         return rho**2 * _spread(inside) - _spread(HEARD)
 
     def knowing_what_is_heard(self) -> Round:
         """The same round where neighbours exchange a vector of their local steps, and all shares are equal."""
         nodes = {node for _, end in self.algorithm.expressions() for node in sp.sympify(end).atoms(Mixed)}
-        letter = letters_of(self.claim)
-        if len(nodes) != 1 or a.uniform_shares not in self.claim.assumptions or not letter.has(q.mixing_contraction):
+        symbol = symbols_of(self.claim)
+        if len(nodes) != 1 or a.uniform_shares not in self.claim.assumptions or not symbol.has(q.mixing_contraction):
             return self
         (node,) = nodes
         slack = self._mixing(self.expression(node, node.args[0], self.after_steps()))
-        return replace(self, theory=replace(self.theory, assumed={**self.theory.assumed, MIXING: slack}))
+        return replace(self, context=replace(self.context, assumed={**self.context.assumed, MIXING: slack}))
 
     def form(self, of: Expr) -> Form:
         """The normal form of a vector, without what cancels."""
-        return remainder(vector(of, self.theory), self.theory.numbers)
+        return remainder(vector(of, self.context), self.context.numbers)
 
     @property
     def states(self) -> Vectors:
-        """The letters of the vectors of the server and of the clients, when the round starts."""
+        """The symbols of the vectors of the server and of the clients, when the round starts."""
         return {of: state(of) for of in (*self.algorithm.server, *self.algorithm.client)}
 
     def after_steps(self) -> Vectors:
@@ -204,7 +204,7 @@ class Round:
         """Return their values at the optimum."""
         if not self.algorithm.at_optimum:
             raise Rejected(f"{self.algorithm.name} does not say where its vectors rest at the optimum")
-        mean, at = replace(self, noise=sp.S.Zero), {optimum: letters_of(self.claim)(q.optimum)}
+        mean, at = replace(self, noise=sp.S.Zero), {optimum: symbols_of(self.claim)(q.optimum)}
         return {of: mean.expression(of, expression, at) for of, expression in self.algorithm.at_optimum.items()}
 
     def with_another_step_size(self) -> Round:
@@ -212,14 +212,14 @@ class Round:
         if a.same_step_size in self.claim.assumptions:
             return self
         later = _own(self.algorithm.name, f"{eta.name}^k")
-        numbers = replace(self.theory.numbers, of_clients=self.theory.numbers.of_clients | {later})
-        return replace(self, theory=replace(self.theory, numbers=numbers), numbers={**self.numbers, eta: later})
+        numbers = replace(self.context.numbers, of_clients=self.context.numbers.of_clients | {later})
+        return replace(self, context=replace(self.context, numbers=numbers), numbers={**self.numbers, eta: later})
 
     def is_single(self) -> bool:
         """Whether rounds have one local step: by the definition, or by the claim's conditions."""
-        letter = letters_of(self.claim)
-        single: Expr = letter(q.local_steps) <= 1
-        return self.algorithm.steps_are_rounds or (letter.has(q.local_steps) and follows(single, self.claim))
+        symbol = symbols_of(self.claim)
+        single: Expr = symbol(q.local_steps) <= 1
+        return self.algorithm.steps_are_rounds or (symbol.has(q.local_steps) and follows(single, self.claim))
 
 
 def _spread(of: Expr) -> Expr:
@@ -230,34 +230,34 @@ def _spread(of: Expr) -> Expr:
 def rounds_of(claim: Claim) -> Iterator[Round]:
     """A round of the algorithm of a claim in the mean, for each outcome of its coins."""
     algorithm = definition_of(claim)
-    theory, numbers = _with_numbers(claim, algorithm, theory_of(claim))
+    context, numbers = _with_numbers(claim, algorithm, build_context(claim))
     for sides in product((1, 0), repeat=len(algorithm.coins)):
         coins = dict(zip(algorithm.coins, map(sp.Integer, sides), strict=True))
-        yield Round(claim, algorithm, theory, numbers, coins)
+        yield Round(claim, algorithm, context, numbers, coins)
 
 
 def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
-    """The same with noise, from letters for the vectors where the round starts."""
-    known, at_step, first = letters_of(claim), theory_of(replace(claim, place="step")), None
+    """The same with noise, from symbols for the vectors where the round starts."""
+    known, at_step, first = symbols_of(claim), build_context(replace(claim, place="step")), None
     for one in rounds_of(claim):
         own = frozenset(map(state, one.algorithm.client)) | {HEARD}
-        theory = replace(
+        context = replace(
             at_step,
-            numbers=one.theory.numbers,
+            numbers=one.context.numbers,
             vectors=at_step.vectors | {START} | frozenset(map(state, one.algorithm.server)),
             client_vectors=at_step.client_vectors | own,
             depends_on_current_noise=frozenset({HEARD}),
             share=one.numbers[importance] if at_step.share is None else at_step.share,
         )
-        noisy = replace(one, theory=theory, noise=known(q.gradient_noise))
-        # What is heard has one letter, and is one vector whatever the coins show.
+        noisy = replace(one, context=context, noise=known(q.gradient_noise))
+        # What is heard has one symbol, and is one vector whatever the coins show.
         first = first or _knowing_gradients(noisy).knowing_what_is_heard()
-        yield replace(noisy, theory=first.theory)
+        yield replace(noisy, context=first.context)
 
 
 def _knowing_gradients(one: Round) -> Round:
     """A round with what dissimilarity says where the gradient is asked for."""
-    letter = letters_of(one.claim)
+    symbol = symbols_of(one.claim)
     if a.bounded_dissimilarity not in one.claim.assumptions:
         return one
     calls = {call for step in one.algorithm.steps for call in sp.sympify(step.step).atoms(Gradient)}
@@ -266,31 +266,31 @@ def _knowing_gradients(one: Round) -> Round:
         return one
     (call,) = calls
     at = one.expression(call, call.args[0], begun)
-    apart = kernel.Gradient(letter(q.client_objective), at) - kernel.Gradient(letter(q.objective), at)
-    known = {**one.theory.assumed, ALIKE: letter(q.gradient_dissimilarity) ** 2 - norm_sq(apart)}
-    return replace(one, theory=replace(one.theory, assumed=known))
+    apart = kernel.Gradient(symbol(q.client_objective), at) - kernel.Gradient(symbol(q.objective), at)
+    known = {**one.context.assumed, ALIKE: symbol(q.gradient_dissimilarity) ** 2 - norm_sq(apart)}
+    return replace(one, context=replace(one.context, assumed=known))
 
 
-def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, theory: Theory) -> tuple[Theory, Mapping[Expr, Expr]]:
-    """A theory with the numbers of an algorithm, and their letters."""
+def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context) -> tuple[Context, Mapping[Expr, Expr]]:
+    """A context with the numbers of an algorithm, and their symbols."""
     shared, own = _numbers(claim, algorithm)
     numbers: Numbers = replace(
-        theory.numbers,
-        letters=theory.numbers.letters | frozenset(one for one in shared.values() if one.is_Symbol),
-        of_clients=theory.numbers.of_clients | frozenset(own.values()),
+        context.numbers,
+        symbols=context.numbers.symbols | frozenset(one for one in shared.values() if one.is_Symbol),
+        of_clients=context.numbers.of_clients | frozenset(own.values()),
     )
-    return replace(theory, numbers=numbers), {**own, **shared}
+    return replace(context, numbers=numbers), {**own, **shared}
 
 
 def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
-    """The letters of numbers that all clients share, and of those that each has one of."""
-    letter = letters_of(claim)
+    """The symbols of numbers that all clients share, and of those that each has one of."""
+    symbol = symbols_of(claim)
 
-    def named(of: Expr, notion: Notion | None) -> Expr:
-        return letter(notion) if notion is not None and letter.has(notion) else _own(algorithm.name, of.name)
+    def named(of: Expr, quantity: Quantity | None) -> Expr:
+        return symbol(quantity) if quantity is not None and symbol.has(quantity) else _own(algorithm.name, of.name)
 
     given = {key: sp.Integer(number) for one in of_algorithms(claim.assumptions) for key, number in one.numbers}
-    shared = {one.letter: given.get(one.key, named(one.letter, _notion(one))) for one in algorithm.parameters}
+    shared = {one.letter: given.get(one.key, named(one.letter, _quantity(one))) for one in algorithm.parameters}
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {
         eta_g: sp.S.One if is_one else named(eta_g, q.server_step_size),
@@ -300,26 +300,26 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
     if a.same_step_size in claim.assumptions:
         del own[eta]
         shared[eta] = named(eta, q.local_step_size)
-    return shared, {of: named(of, notion) for of, notion in own.items()}
+    return shared, {of: named(of, quantity) for of, quantity in own.items()}
 
 
 def known_of_parameters(claim: Claim) -> tuple[Expr, ...]:
     """Return the upper bounds of a definition's parameters."""
-    letter, algorithm = letters_of(claim), definition_of(claim)
-    named = ((_notion(one), one) for one in algorithm.parameters)
+    symbol, algorithm = symbols_of(claim), definition_of(claim)
+    named = ((_quantity(one), one) for one in algorithm.parameters)
     return tuple(
-        letter(notion) <= _values(one).sup for notion, one in named if notion is not None and letter.has(notion)
+        symbol(quantity) <= _values(one).sup for quantity, one in named if quantity is not None and symbol.has(quantity)
     )
 
 
-def _notion(parameter: Parameter) -> Notion | None:
+def _quantity(parameter: Parameter) -> Quantity | None:
     """Return the quantity of a parameter; raises `Rejected` where their signs may differ."""
-    notion = PARAMETERS.get(parameter.key)
+    quantity = PARAMETERS.get(parameter.key)
     known = {POSITIVE: sp.Interval.open(0, sp.oo), NONNEGATIVE: sp.Interval(0, sp.oo)}
-    for notions, allowed in known.items():
-        if notion in notions and _values(parameter).is_subset(allowed) is not True:
+    for quantities, allowed in known.items():
+        if quantity in quantities and _values(parameter).is_subset(allowed) is not True:
             raise Rejected(f"{parameter.key} can be any of {_values(parameter)}: expected numbers of {allowed}")
-    return notion
+    return quantity
 
 
 def _values(parameter: Parameter) -> sp.Set:

@@ -1,7 +1,7 @@
 """Distances of clients inside a round: from each other, from their average, from their start.
 
 All clients start a round at the server's model.  A measure says what it is
-before and after a local step, in which theory, and what a bound on it at every
+before and after a local step, in which context, and what a bound on it at every
 step means for the drift.
 """
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Theory
+from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.theory import assumed_of_a_client, theory_of, with_common_shape
+from fedtheory.proofs.claim_context import assumed_of_a_client, build_context, with_common_shape
+from fedtheory.proofs.numbers import symbols_of
 
 x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True, cls=sp.Dummy)
 """The iterates of two clients, and the noise of their next gradients."""
@@ -33,33 +33,33 @@ class Measure:
 
     before: Callable[[Claim], Expr]
     after: Callable[[Claim], Expr]
-    theory: Callable[[Claim, Numbers], Theory]
-    together: Callable[[Claim, Theory], Theory]
-    """The theory at the start of a round, where all clients are at the server's model."""
+    context: Callable[[Claim, Numbers], Context]
+    together: Callable[[Claim, Context], Context]
+    """The context at the start of a round, where all clients are at the server's model."""
     largest_drift: Callable[[Expr], Expr] | None
     """What the drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
     mean_drift: Callable[[Expr], Expr]
     """The same for the mean over clients, each with its importance."""
     needs: tuple[a.Assumption, ...] = ()
     """What makes these multiples right."""
-    largest: q.Quantity = q.max_drift
+    largest: q.RunQuantity = q.max_drift
     """The largest drift of a run that it bounds."""
-    means: tuple[q.Quantity, ...] = (q.round_drift, q.average_round_drift)
+    means: tuple[q.RunQuantity, ...] = (q.round_drift, q.average_round_drift)
     """The means over the local steps that it bounds."""
     observes_together: bool = True
     """Whether clients that step from one point have observed their gradients there."""
 
 
 def _step_of_two(claim: Claim) -> Expr:
-    size = letters_of(claim)(q.local_step_size)
+    size = symbols_of(claim)(q.local_step_size)
     return norm_sq((x_i - size * (SLOPE_I + n_i)) - (x_j - size * (SLOPE_J + n_j)))
 
 
-def theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
+def build_pair_context(claim: Claim, numbers: Numbers) -> Context:
     """Return the context of two clients: the claim's assumptions, for each."""
     noise = frozenset({n_i, n_j})
     is_quiet = a.full_gradients in claim.assumptions
-    theory = Theory(
+    context = Context(
         numbers=numbers,
         vectors=frozenset({x_i, x_j}) if is_quiet else noise | {x_i, x_j},
         noise=frozenset() if is_quiet else noise,
@@ -67,11 +67,11 @@ def theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
         objectives=frozenset({F, F_i, F_j}),
         assumed=dict(_assumed_of_two(claim)),
     )
-    return with_common_shape(theory, claim)
+    return with_common_shape(context, claim)
 
 
 def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
-    largest = letters_of(claim)(q.visited_second_moment) ** 2
+    largest = symbols_of(claim)(q.visited_second_moment) ** 2
     for name, x, slope, noise in (("i", x_i, SLOPE_I, n_i), ("j", x_j, SLOPE_J, n_j)):
         for known, slack in assumed_of_a_client(claim, Gradient(F, x), slope, noise):
             yield f"{known} of {name}", slack
@@ -79,14 +79,14 @@ def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
         yield f"second moment of {name} in the run", largest - norm_sq(slope + noise)
 
 
-def _two_together(_claim: Claim, theory: Theory) -> Theory:
-    return replace(theory, vectors=theory.vectors - {x_j}, definitions={**theory.definitions, x_j: x_i})
+def _two_together(_claim: Claim, context: Context) -> Context:
+    return replace(context, vectors=context.vectors - {x_j}, definitions={**context.definitions, x_j: x_i})
 
 
 PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
     after=_step_of_two,
-    theory=theory_of_two,
+    context=build_pair_context,
     together=_two_together,
     # x_i - xbar is (1/M) times the sum of x_i - x_j over the others.
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,
@@ -96,28 +96,28 @@ PAIR = Measure(
 )
 
 
-def _spread(claim: Claim, iterate: q.Notion, centre: q.Notion) -> Expr:
-    letter = letters_of(claim)
-    return Average(norm_sq(letter(iterate) - letter(centre)))
+def _spread(claim: Claim, iterate: q.Quantity, centre: q.Quantity) -> Expr:
+    symbol = symbols_of(claim)
+    return Average(norm_sq(symbol(iterate) - symbol(centre)))
 
 
-def _theory_of_all(claim: Claim, numbers: Numbers) -> Theory:
-    return replace(theory_of(replace(claim, place="step")), numbers=numbers)
+def _build_whole_context(claim: Claim, numbers: Numbers) -> Context:
+    return replace(build_context(replace(claim, place="step")), numbers=numbers)
 
 
-def _all_together(claim: Claim, theory: Theory) -> Theory:
-    letter = letters_of(claim)
-    local, server = letter(q.local_iterate), letter(q.server_model)
-    others = theory.client_vectors - {local}
-    return replace(theory, client_vectors=others, definitions={**theory.definitions, local: server})
+def _all_together(claim: Claim, context: Context) -> Context:
+    symbol = symbols_of(claim)
+    local, server = symbol(q.local_iterate), symbol(q.server_model)
+    others = context.client_vectors - {local}
+    return replace(context, client_vectors=others, definitions={**context.definitions, local: server})
 
 
-def _mean_square(centre: q.Notion, next_centre: q.Notion) -> Measure:
+def _mean_square(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
     """The mean over clients of the squared distance from a model, before and after a step."""
     return Measure(
         before=lambda claim: _spread(claim, q.local_iterate, centre),
         after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),
-        theory=_theory_of_all,
+        context=_build_whole_context,
         together=_all_together,
         largest_drift=None,
         # From no point is the mean squared distance smaller than from the average.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Term, Theory
+from fedtheory.kernel import Context, Term
 from fedtheory.kernel.expressions import Expr
 
 
@@ -32,14 +32,14 @@ class Group:
     entries: tuple[Entry, ...]
 
 
-def entries_of(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
+def entries_of(terms: Sequence[Term], context: Context) -> tuple[Entry, ...]:
     """The terms of a certificate as entries; a client's own number stays inside the mean."""
     found = []
     for term in terms:
-        reason = term.reason.in_theory(theory)
+        reason = term.reason.instantiate(context)
         # A client's own number stays inside the mean.
         alone = replace(term, coefficient=sp.S.One)
-        stays = term.averaged and theory.numbers.differs(sp.sympify(term.coefficient))
+        stays = term.averaged and context.numbers.differs(sp.sympify(term.coefficient))
         shown = (sp.S.One, term) if stays else (sp.sympify(term.coefficient), alone)
         found.append(Entry(shown[0], reason.name, shown[1].whole(reason)))
     return tuple(found)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fedtheory.kernel.expressions import Letter
+from fedtheory.kernel.expressions import Symbol
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import (
-    Notion,
+    Quantity,
     client_gap_at_surrogate_optimum,
     largest_chi_sq,
     mean_misrepresentation,
@@ -41,7 +41,7 @@ PER_SHARE = (
 """Quantities of updates that are known only where somebody has a weight in each."""
 
 
-FROM_OPTIMUM: frozenset[Notion] = frozenset(
+FROM_OPTIMUM: frozenset[Quantity] = frozenset(
     {
         q.optimum,
         q.initial_distance,
@@ -120,12 +120,12 @@ class Existing:
     """Quantities that exist on the same runs, and the assumptions each of which says that they do."""
 
     name: str
-    notions: frozenset[Notion]
+    quantities: frozenset[Quantity]
     by: frozenset[Assumption]
 
 
-def _existing(name: str, *notions: Notion, by: Assumption) -> Existing:
-    return Existing(name, frozenset(notions), frozenset({by}))
+def _existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
+    return Existing(name, frozenset(quantities), frozenset({by}))
 
 
 OPTIMUM = Existing("a minimiser of F", FROM_OPTIMUM, a.IMPLY_CONVEXITY)
@@ -133,12 +133,12 @@ KINDS = (
     OPTIMUM,
     Existing(
         "smallest curvatures of convex clients",
-        frozenset[Notion]({q.strong_convexity, q.client_strong_convexity}),
+        frozenset[Quantity]({q.strong_convexity, q.client_strong_convexity}),
         a.IMPLY_CONVEXITY,
     ),
     Existing(
         "a comparator of the updates",
-        frozenset[Notion](
+        frozenset[Quantity](
             {
                 *(q.surrogate_comparator, q.surrogate_comparator_distance, q.final_surrogate_comparator_distance_sq),
                 *(q.comparator_alignment, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
@@ -148,7 +148,7 @@ KINDS = (
         a.IMPLY_CONVEXITY,
     ),
     Existing(
-        "the smallest curvature of a convex objective", frozenset[Notion]({q.smallest_curvature}), a.IMPLY_CONVEXITY
+        "the smallest curvature of a convex objective", frozenset[Quantity]({q.smallest_curvature}), a.IMPLY_CONVEXITY
     ),
     _existing(
         "minimisers of the clients",
@@ -187,16 +187,16 @@ KINDS = (
 )
 
 
-def missing(claim: Claim, notions: frozenset[Notion]) -> Iterator[str]:
+def missing(claim: Claim, quantities: frozenset[Quantity]) -> Iterator[str]:
     """Return the existence assumptions of some quantities that a claim lacks."""
-    yield from (kind.name for kind in KINDS if kind.notions & notions and not is_known(kind, claim))
+    yield from (kind.name for kind in KINDS if kind.quantities & quantities and not is_known(kind, claim))
 
 
 def is_known(kind: Existing, claim: Claim) -> bool:
     """Whether a claim speaks of what exists on the same runs, or makes an assumption that says that it exists."""
-    return bool(kind.notions & frozenset(claim.notation.values()) or kind.by & {*claim.assumptions})
+    return bool(kind.quantities & frozenset(claim.notation.values()) or kind.by & {*claim.assumptions})
 
 
-def letters_that_exist(claim: Claim) -> dict[Letter, Notion]:
-    """The letters of a claim, without those that it does not use, of what may not exist."""
+def select_existing_symbols(claim: Claim) -> dict[Symbol, Quantity]:
+    """The symbols of a claim, without those that it does not use, of what may not exist."""
     return {s: one for s, one in claim.where.items() if not any(missing(claim, frozenset({one})))}

@@ -13,27 +13,27 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, Letters
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable
 
 
 class _Numbers:
-    """A letter for each notion, in which facts are written: that of a notion is an attribute of its name."""
+    """A symbol for each quantity, in which facts are written: that of a quantity is an attribute of its name."""
 
     def __init__(self) -> None:
-        self._letters = Letters({})
-        self.notions: dict[Expr, q.Notion] = {}
+        self._symbols = SymbolTable({})
+        self.quantities: dict[Expr, q.Quantity] = {}
 
-    def __call__(self, notion: q.Notion) -> Expr:
-        letter = self._letters(notion)
-        self.notions[letter] = notion
-        return letter
+    def __call__(self, quantity: q.Quantity) -> Expr:
+        symbol = self._symbols(quantity)
+        self.quantities[symbol] = quantity
+        return symbol
 
     def __getattr__(self, name: str) -> Expr:
         return self(getattr(q, name))
 
-    def written_in(self, letter: Letters, number: Expr) -> Expr:
-        """A number in the letters of a claim."""
-        return sp.sympify(number).xreplace({one: letter(self.notions[one]) for one in number.free_symbols})
+    def written_in(self, symbol: SymbolTable, number: Expr) -> Expr:
+        """A number in the symbols of a claim."""
+        return sp.sympify(number).xreplace({one: symbol(self.quantities[one]) for one in number.free_symbols})
 
 
 n = _Numbers()
@@ -41,7 +41,7 @@ n = _Numbers()
 
 @dataclass(frozen=True)
 class Fact:
-    """A number of a run that is not negative, or zero, whatever the theory."""
+    """A number of a run that is not negative, or zero, whatever the context."""
 
     name: str
     number: Expr
@@ -50,18 +50,18 @@ class Fact:
     where: Expr = sp.S.Zero
     """What has to be known to be zero besides."""
 
-    def slack(self, letter: Letters) -> Expr:
-        """The number in the letters of a claim."""
-        return n.written_in(letter, self.number)
+    def slack(self, symbol: SymbolTable) -> Expr:
+        """The number in the symbols of a claim."""
+        return n.written_in(symbol, self.number)
 
     @property
-    def notions(self) -> frozenset[q.Notion]:
+    def quantities(self) -> frozenset[q.Quantity]:
         """Return its quantities."""
-        return frozenset(n.notions[letter] for letter in self.number.free_symbols | self.where.free_symbols)
+        return frozenset(n.quantities[symbol] for symbol in self.number.free_symbols | self.where.free_symbols)
 
-    def where_zero(self, letter: Letters) -> Expr:
+    def where_zero(self, symbol: SymbolTable) -> Expr:
         """Return the expression that must be zero, in the symbols of a claim."""
-        return n.written_in(letter, self.where)
+        return n.written_in(symbol, self.where)
 
 
 def zero(name: str, number: Expr, *needs: Assumption, where: Expr = sp.S.Zero) -> Fact:

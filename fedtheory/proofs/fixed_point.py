@@ -18,7 +18,7 @@ from fedtheory.kernel import Rejected, Step, check_zero_form
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, Vectors, rounds_of
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Prover, prefixed
 
 
@@ -34,10 +34,10 @@ class FixedPoint:
     """Weaker conditions than the claim's; None for the claim's own."""
 
 
-def examine_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> Iterator[Step]:
+def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> Iterator[Step]:
     """Check that an algorithm rests at the optimum; `Rejected` where the claim says something else."""
     (relation, *others) = claim.relations
-    still = (letters_of(claim)(q.optimum_displacement_sq), 0)
+    still = (symbols_of(claim)(q.optimum_displacement_sq), 0)
     if others or relation.operator not in ("==", "<=") or relation.sides != still:
         raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
     for one in rounds_of(claim):

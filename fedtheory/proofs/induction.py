@@ -4,7 +4,7 @@ Let D_k be a squared distance after k local steps.  It is shown that
 
     D_0 <= bound(0),    D_{k+1} <= factor D_k + offset,    factor bound(k) + offset <= bound(k+1),
 
-all with k the claim's letter for the local step, so that D_k <= bound(k) for every k.
+all with k the claim's symbol for the local step, so that D_k <= bound(k) for every k.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import TypeVar
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, check_nonnegative, is_nonnegative, is_same
+from fedtheory.kernel import Context, Rejected, Step, Term, check, check_nonnegative, is_nonnegative, is_same
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.numbers import letters_of, steps_taken
+from fedtheory.proofs.numbers import steps_taken, symbols_of
 from fedtheory.proofs.proof import prefixed
 
 _Name = TypeVar("_Name")
@@ -49,7 +49,7 @@ class Induction:
 
 @dataclass(frozen=True)
 class _Course:
-    """The letter k of an induction, and what it does to expressions."""
+    """The symbol k of an induction, and what it does to expressions."""
 
     claim: Claim
     induction: Induction
@@ -57,10 +57,10 @@ class _Course:
     @property
     def index(self) -> sp.Symbol:
         """k."""
-        return letters_of(self.claim)(q.local_step_index)
+        return symbols_of(self.claim)(q.local_step_index)
 
     def written(self, expression: Expr) -> Expr:
-        """An expression with base^(k + m) as base^m times a letter."""
+        """An expression with base^(k + m) as base^m times a symbol."""
         base = self.induction.base
         if base is None:
             return expression
@@ -80,23 +80,23 @@ class _Course:
 
 
 def induct(
-    claim: Claim, relation: Relation, induction: Induction, theory: Theory, conditions: Sequence[Expr]
+    claim: Claim, relation: Relation, induction: Induction, context: Context, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
     """Check an induction, and that a link of a claim is what it shows."""
     course = _Course(claim, induction)
     start = 0 if induction.first is None else 1
-    later, known = _from(course, theory, start), (*conditions, *_conditions(course, start))
+    later, known = _from(course, context, start), (*conditions, *_conditions(course, start))
     _require_round(claim)
     if induction.bound.has(POWER):
         raise Rejected("the bound has the power itself")
     for constant in (induction.factor, induction.offset, induction.bound):
-        _require_constant(constant, course, theory)
+        _require_constant(constant, course, context)
     if induction.base is not None:
-        yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, theory.numbers, conditions))
+        yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, context.numbers, conditions))
     measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
     yield from prefixed("one step: ", check(moved, rhs, induction.terms, later, known))
-    begun = _at_start(claim, theory, course)
+    begun = _at_start(claim, context, course)
     yield from prefixed(
         "at the start: ", check(measured, course.at_start(induction.bound), induction.start, begun, conditions)
     )
@@ -107,12 +107,12 @@ def induct(
     yield check_nonnegative(factor, later.numbers, known)
     grown = factor * bound + course.written(induction.offset)
     yield from prefixed("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
-    yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
+    yield from _conclusion(course, relation, _from(course, context, 0), (*conditions, *_conditions(course, 0)))
 
 
-def theory_of_step(claim: Claim, induction: Induction, theory: Theory) -> Theory:
-    """The theory in which the terms of one step are checked: it knows the powers of the base."""
-    return _from(_Course(claim, induction), theory, 0)
+def build_step_context(claim: Claim, induction: Induction, context: Context) -> Context:
+    """The context in which the terms of one step are checked: it knows the powers of the base."""
+    return _from(_Course(claim, induction), context, 0)
 
 
 _NEXT = {
@@ -129,46 +129,46 @@ def _require_round(claim: Claim) -> None:
         raise Rejected("an induction starts where all clients are at the server's model")
 
 
-def _require_constant(expression: Expr, course: _Course, theory: Theory) -> None:
+def _require_constant(expression: Expr, course: _Course, context: Context) -> None:
     """Raise `Rejected` for what changes from step to step by more than the number of the step."""
-    letter = letters_of(course.claim)
-    same = {letter(notion) for notion in _CONSTANT} | theory.objectives | theory.client_objectives
-    known = same | theory.numbers.letters | theory.numbers.of_clients | theory.numbers.definitions.keys()
+    symbol = symbols_of(course.claim)
+    same = {symbol(quantity) for quantity in _CONSTANT} | context.objectives | context.client_objectives
+    known = same | context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
     if expression.free_symbols - known - {course.index, POWER} or expression.atoms(LocalSum, Selected):
         raise Rejected(f"{expression} is not the same at all steps but for their number")
 
 
 def moved_on(claim: Claim, measured: Expr) -> Expr:
     """D after the next local step."""
-    letter = letters_of(claim)
-    steps = {letter(now): letter(later) for now, later in _NEXT.items()}
-    known = steps.keys() | {letter(notion) for notion in _CONSTANT}
+    symbol = symbols_of(claim)
+    steps = {symbol(now): symbol(later) for now, later in _NEXT.items()}
+    known = steps.keys() | {symbol(quantity) for quantity in _CONSTANT}
     # A sum over the local steps has the later ones in it.
     if not measured.free_symbols <= known or measured.atoms(Gradient, LocalSum):
         raise Rejected(f"{measured} is not a distance of iterates and of what stays the same in a round")
     return measured.xreplace(steps)
 
 
-def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _conclusion(course: _Course, relation: Relation, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that the link is about D_k or D_{k+1}, and that its right side is the bound on it."""
     bounds = {
         course.induction.measured: course.written(course.induction.bound),
         moved_on(course.claim, course.induction.measured): course.after(course.induction.bound),
     }
-    shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, theory)]
+    shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, context)]
     if relation.operator != "<=" or not shown:
         raise Rejected("the link is not an upper bound on what the induction is about")
-    yield from prefixed("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))
+    yield from prefixed("the link: ", check(shown[0], course.written(relation.right), (), context, conditions))
 
 
-def _from(course: _Course, theory: Theory, start: int) -> Theory:
-    """The theory with the letters k, from `start` on, and base^k."""
-    numbers = theory.numbers
-    letters = numbers.letters | {course.index, POWER}
+def _from(course: _Course, context: Context, start: int) -> Context:
+    """The context with the symbols k, from `start` on, and base^k."""
+    numbers = context.numbers
+    symbols = numbers.symbols | {course.index, POWER}
     return replace(
-        theory,
-        numbers=replace(numbers, letters=letters, at_least={**numbers.at_least, course.index: start}),
-        assumed={name: course.written(slack) for name, slack in theory.assumed.items()},
+        context,
+        numbers=replace(numbers, symbols=symbols, at_least={**numbers.at_least, course.index: start}),
+        assumed={name: course.written(slack) for name, slack in context.assumed.items()},
     )
 
 
@@ -178,19 +178,19 @@ def _conditions(course: _Course, start: int) -> tuple[Expr, ...]:
     return (*steps_taken(course.claim), *(() if base is None else (base**start <= POWER,)))
 
 
-def _at_start(claim: Claim, theory: Theory, course: _Course) -> Theory:
-    """The theory where every model is the one that the round starts from; of sums over later steps it knows nothing."""
-    letter = letters_of(claim)
-    models = {letter(q.local_iterate), letter(q.centralised_model)}
+def _at_start(claim: Claim, context: Context, course: _Course) -> Context:
+    """The context where every model is the one that the round starts from, and sums over later steps are unknown."""
+    symbol = symbols_of(claim)
+    models = {symbol(q.local_iterate), symbol(q.centralised_model)}
     begun = replace(
-        theory,
-        vectors=theory.vectors - models,
-        client_vectors=theory.client_vectors - models,
-        step_vectors=theory.step_vectors - models,
-        random=theory.random - models,
-        definitions={**_of_a_step(theory.definitions), **dict.fromkeys(models, letter(q.server_model))},
+        context,
+        vectors=context.vectors - models,
+        client_vectors=context.client_vectors - models,
+        step_vectors=context.step_vectors - models,
+        random=context.random - models,
+        definitions={**_of_a_step(context.definitions), **dict.fromkeys(models, symbol(q.server_model))},
         # What is known at every step is known at the first one as it is there.
-        assumed={name: course.at_start(slack) for name, slack in _of_a_step(theory.assumed).items()},
+        assumed={name: course.at_start(slack) for name, slack in _of_a_step(context.assumed).items()},
     )
     return _from(course, begun, 0)
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from fedtheory.federation.definition import Average as MeanOfClients
-from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.kernel import Context, Rejected, Step, Term, check
 from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.contraction import conclude_bound
 from fedtheory.proofs.definitions import START, Round, known_of_parameters, noisy_rounds_of
-from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import Prover, prefixed, require_ordering
 
 START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients at the optimum"
@@ -58,16 +58,16 @@ class Lyapunov:
     """Weaker conditions than the claim's; None for the claim's own."""
 
 
-def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Iterator[Step]:
+def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Iterator[Step]:
     """Check a bound on the last round; `Rejected` where the claim is about something else."""
     (relation, *others) = claim.relations
     require_ordering(relation)
     if others:
         raise Rejected("a Lyapunov function shows one relation, about the last round")
-    if any(notion.place != "run" for notion in claim.where.values()):
+    if any(quantity.place != "run" for quantity in claim.where.values()):
         raise Rejected("the claim has letters that stand for something else in every round")
     # No curvature is larger than the largest.
-    curvatures = letters_of(claim).at_most((q.strong_convexity, q.smoothness))
+    curvatures = symbols_of(claim).at_most((q.strong_convexity, q.smoothness))
     conditions = (*claim.conditions, *curvatures, *known_of_parameters(claim))
     outcomes = list(noisy_rounds_of(claim))
     _require_of_states(certificate.function, outcomes[0])
@@ -75,10 +75,10 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
     yield from prefixed("the end of a round: ", _round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
-    notion, measured = _measured(claim, relation, one)
-    yield from prefixed("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
+    quantity, measured = _measured(claim, relation, one)
+    yield from prefixed("what is measured: ", check(measured, value, certificate.model, one.context, conditions))
     yield from prefixed("the start: ", _start(certificate, one, conditions))
-    yield from _conclusion(claim, certificate, notion, conditions)
+    yield from _conclusion(claim, certificate, quantity, conditions)
 
 
 def _require_everybody(claim: Claim, one: Round) -> None:
@@ -92,9 +92,9 @@ def _require_everybody(claim: Claim, one: Round) -> None:
 
 def _require_of_states(value: Expr, one: Round) -> None:
     """Raise `Rejected` where V is of what a round draws: it would have the same noise before the round and after it."""
-    objectives, numbers = one.theory.objectives | one.theory.client_objectives, one.theory.numbers
-    points = {*one.states.values(), START, letters_of(one.claim)(q.optimum)}
-    other = value.free_symbols - points - objectives - numbers.letters - numbers.of_clients
+    objectives, numbers = one.context.objectives | one.context.client_objectives, one.context.numbers
+    points = {*one.states.values(), START, symbols_of(one.claim)(q.optimum)}
+    other = value.free_symbols - points - objectives - numbers.symbols - numbers.of_clients
     if other:
         raise Rejected(f"V is of {', '.join(sorted(map(str, other)))}, which is no vector that a round starts with")
 
@@ -104,7 +104,7 @@ def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequenc
     value = certificate.function
     after = sp.Add(*(one.chance * _moved(value, one, one.end(one.after_steps())) for one in outcomes))
     grown = certificate.factor * value + certificate.offset
-    yield from check(after, grown, certificate.round, outcomes[0].theory, conditions)
+    yield from check(after, grown, certificate.round, outcomes[0].context, conditions)
 
 
 def _moved(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
@@ -112,14 +112,14 @@ def _moved(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
     return value.xreplace({one.states[of]: where for of, where in vectors.items()})
 
 
-def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Notion, Expr]:
+def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Quantity, Expr]:
     """Return the bounded quantity at the end of a round, in the symbols of the next round's start."""
-    letter = letters_of(claim)
+    symbol = symbols_of(claim)
     smaller, _ = relation.ordered
     model = one.expression(sp.Symbol("model"), one.algorithm.model, one.states)
-    if smaller == letter(q.final_distance_sq):
-        return q.final_distance_sq, norm_sq(model - letter(q.optimum))
-    if smaller == letter(q.final_consensus_distance_sq) and isinstance(one.algorithm.model, MeanOfClients):
+    if smaller == symbol(q.final_distance_sq):
+        return q.final_distance_sq, norm_sq(model - symbol(q.optimum))
+    if smaller == symbol(q.final_consensus_distance_sq) and isinstance(one.algorithm.model, MeanOfClients):
         (own,) = model.args
         return q.final_consensus_distance_sq, Average(norm_sq(own - model))
     raise Rejected("a Lyapunov function bounds the distance of the last model, or that between the clients' models")
@@ -127,26 +127,26 @@ def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Notion, Exp
 
 def _start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Iterator[Step]:
     value = _moved(certificate.function, one, one.begun())
-    yield from check(value, certificate.level, certificate.start, theory_at_start(one), conditions)
+    yield from check(value, certificate.level, certificate.start, build_start_context(one), conditions)
 
 
-def theory_at_start(one: Round) -> Theory:
+def build_start_context(one: Round) -> Context:
     """Return the context at the start, where all models are x^0."""
-    letter = letters_of(one.claim)
-    known, best = dict(one.theory.assumed), letter(q.optimum)
-    if letter.has(q.initial_distance):
-        known[START_DISTANCE] = letter(q.initial_distance) ** 2 - norm_sq(START - best)
-    if letter.has(q.optimum_gradient):
-        slope = Gradient(letter(q.client_objective), best)
-        known[OPTIMUM_GRADIENTS] = letter(q.optimum_gradient) ** 2 - Average(norm_sq(slope))
-    return replace(one.theory, assumed=known)
+    symbol = symbols_of(one.claim)
+    known, best = dict(one.context.assumed), symbol(q.optimum)
+    if symbol.has(q.initial_distance):
+        known[START_DISTANCE] = symbol(q.initial_distance) ** 2 - norm_sq(START - best)
+    if symbol.has(q.optimum_gradient):
+        slope = Gradient(symbol(q.client_objective), best)
+        known[OPTIMUM_GRADIENTS] = symbol(q.optimum_gradient) ** 2 - Average(norm_sq(slope))
+    return replace(one.context, assumed=known)
 
 
-def _conclusion(claim: Claim, certificate: Lyapunov, notion: Notion, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _conclusion(claim: Claim, certificate: Lyapunov, quantity: Quantity, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check the side conditions, then that the derived bound implies the claim."""
     given = (certificate.factor, certificate.offset, certificate.level, certificate.least)
     factor, offset, level, least = map(numbers_of(claim).plain, given)
     # The last of these is finite: so the factor is smaller than one.
     signed = (least, factor - least, *sp.Add.make_args(offset), 1 / (1 - factor))
-    bound = factor ** letters_of(claim)(q.rounds) * level + offset / (1 - factor)
-    yield from conclude_bound(claim, notion, bound, signed, known=conditions)
+    bound = factor ** symbols_of(claim)(q.rounds) * level + offset / (1 - factor)
+    yield from conclude_bound(claim, quantity, bound, signed, known=conditions)

@@ -14,10 +14,10 @@ from typing import Literal
 import sympy as sp
 
 from fedtheory.kernel import (
+    Context,
     Form,
     Rejected,
     Step,
-    Theory,
     check_zero_form,
     composed,
     difference,
@@ -31,9 +31,9 @@ from fedtheory.kernel.quotients import ZERO, in_lowest_terms, linear, quotient
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, Letters, letters_of
+from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
-from fedtheory.proofs.theory import theory_of
 
 Span = Literal["round", "run"]
 
@@ -48,54 +48,54 @@ class Mean:
     mean: Expr
 
 
-def _of_a_round(letter: Letters) -> list[Mean]:
+def _of_a_round(symbol: SymbolTable) -> list[Mean]:
     """Over the steps of one round; the averaged iterate starts at the server's model."""
-    before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
-    objective, local = letter(q.objective), letter(q.local_iterate)
-    start, drift, gap = (letter(n) for n in (q.server_distance_sq, q.round_drift, q.round_suboptimality))
-    crossed = start - letter(q.next_server_distance_sq)
+    before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
+    objective, local = symbol(q.objective), symbol(q.local_iterate)
+    start, drift, gap = (symbol(n) for n in (q.server_distance_sq, q.round_drift, q.round_suboptimality))
+    crossed = start - symbol(q.next_server_distance_sq)
     return [
         Mean(gap, Value(objective, after) - Value(objective, best), gap),
-        Mean(start, norm_sq(before - best) - norm_sq(after - best), crossed / letter(q.local_steps)),
+        Mean(start, norm_sq(before - best) - norm_sq(after - best), crossed / symbol(q.local_steps)),
         # At the first step nobody has drifted.
         Mean(drift, Average(norm_sq(before - local)), drift),
     ]
 
 
-def _of_a_run(letter: Letters) -> list[Mean]:
+def _of_a_run(symbol: SymbolTable) -> list[Mean]:
     """Over all steps of all rounds, measured from the optimum or from another point with which a run is compared."""
-    before, after, objective = letter(q.average_iterate), letter(q.next_average_iterate), letter(q.objective)
-    steps = letter(q.iterations) if letter.has(q.iterations) else letter(q.local_steps) * letter(q.rounds)
-    gap, drift = letter(q.average_suboptimality), letter(q.average_round_drift)
-    slope, descent = letter(q.average_local_gradient_sq), letter(q.total_descent)
-    y, progress, above = letter(q.optimum), letter(q.total_progress), gap
-    if letter.has(q.comparator):
-        y, progress = letter(q.comparator), letter(q.total_comparator_progress)
-        above = gap - letter(q.comparator_suboptimality)
+    before, after, objective = symbol(q.average_iterate), symbol(q.next_average_iterate), symbol(q.objective)
+    steps = symbol(q.iterations) if symbol.has(q.iterations) else symbol(q.local_steps) * symbol(q.rounds)
+    gap, drift = symbol(q.average_suboptimality), symbol(q.average_round_drift)
+    slope, descent = symbol(q.average_local_gradient_sq), symbol(q.total_descent)
+    y, progress, above = symbol(q.optimum), symbol(q.total_progress), gap
+    if symbol.has(q.comparator):
+        y, progress = symbol(q.comparator), symbol(q.total_comparator_progress)
+        above = gap - symbol(q.comparator_suboptimality)
     return [
         Mean(gap, Value(objective, after) - Value(objective, y), above),
         Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
         # At the first step nobody has drifted.
-        Mean(drift, Average(norm_sq(before - letter(q.local_iterate))), drift),
-        *_of_own_curvatures(letter),
+        Mean(drift, Average(norm_sq(before - symbol(q.local_iterate))), drift),
+        *_of_own_curvatures(symbol),
         Mean(slope, norm_sq(Gradient(objective, before)), slope),
         Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
     ]
 
 
-def _of_own_curvatures(letter: Letters) -> list[Mean]:
+def _of_own_curvatures(symbol: SymbolTable) -> list[Mean]:
     """Return the drift weighted by each client's smoothness, where a claim names it."""
-    if not letter.has(q.client_smoothness):
+    if not symbol.has(q.client_smoothness):
         return []
-    apart, curvature = letter(q.local_iterate) - letter(q.average_iterate), letter(q.client_smoothness)
-    drift, imbalance = letter(q.curvature_drift), letter(q.curvature_imbalance)
+    apart, curvature = symbol(q.local_iterate) - symbol(q.average_iterate), symbol(q.client_smoothness)
+    drift, imbalance = symbol(q.curvature_drift), symbol(q.curvature_imbalance)
     return [
         Mean(drift, Average(curvature * norm_sq(apart)), drift),
         Mean(imbalance, norm_sq(Average(curvature * apart)), imbalance),
     ]
 
 
-_TABLES: dict[Span, Callable[[Letters], list[Mean]]] = {"round": _of_a_round, "run": _of_a_run}
+_TABLES: dict[Span, Callable[[SymbolTable], list[Mean]]] = {"round": _of_a_round, "run": _of_a_run}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,33 +115,33 @@ class MeanCertificate:
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 
-def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
+def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
-    theory = over_steps(step)
+    context = over_steps(step)
     if a.full_participation in claim.assumptions:
         if certificate.potential is not None:
-            yield from ends_with(certificate.potential, sp.S.Zero, theory, claim.conditions)
-        means = _TABLES[certificate.span](letters_of(claim))
+            yield from ends_with(certificate.potential, sp.S.Zero, context, claim.conditions)
+        means = _TABLES[certificate.span](symbols_of(claim))
     else:
-        means = yield from _sampled_means(claim, certificate, theory)
-    yield check_zero_form("the mean over the steps", _left_over(claim, step, certificate, theory, means))
+        means = yield from _sampled_means(claim, certificate, context)
+    yield check_zero_form("the mean over the steps", _left_over(claim, step, certificate, context, means))
 
 
-def _sampled_means(claim: Claim, certificate: MeanCertificate, theory: Theory) -> Generator[Step, None, list[Mean]]:
+def _sampled_means(claim: Claim, certificate: MeanCertificate, context: Context) -> Generator[Step, None, list[Mean]]:
     """The table for participants that are drawn, and that the potential pays for the draw after each round.
 
     The gap is that of the average of all clients.  The progress ends with the average of participants, which is in the
     mean square farther from any point: by at most how far the clients are apart times the variance of the draw.
     """
-    letter = letters_of(claim)
-    if certificate.span != "run" or not letter.has(q.comparator) or certificate.potential is None:
+    symbol = symbols_of(claim)
+    if certificate.span != "run" or not symbol.has(q.comparator) or certificate.potential is None:
         raise Rejected("with sampled participants a mean is one over a run, against a comparator, with a potential")
-    gap, progress, *_ = _of_a_run(letter)
-    gained = theory.numbers.plain(_factor(_slack(claim), progress))
+    gap, progress, *_ = _of_a_run(symbol)
+    gained = context.numbers.plain(_factor(_slack(claim), progress))
     # Of progress that counts negatively it is known only that there is no more of it.
     for least in (sp.S.Zero, gained * sampled(claim)):
-        yield from ends_with(certificate.potential, least, theory, claim.conditions)
+        yield from ends_with(certificate.potential, least, context, claim.conditions)
     return [gap, progress]
 
 
@@ -160,36 +160,36 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
     return step
 
 
-def over_steps(step: Claim) -> Theory:
-    """The theory of a statement about each local step, in which numbers of a step can be summed over the steps."""
-    letter = letters_of(step)
-    return replace(theory_of(step), step_number=letter(q.local_step_index), local_steps=letter(q.local_steps))
+def over_steps(step: Claim) -> Context:
+    """The context of a statement about each local step, in which numbers of a step can be summed over the steps."""
+    symbol = symbols_of(step)
+    return replace(build_context(step), step_number=symbol(q.local_step_index), local_steps=symbol(q.local_steps))
 
 
 def sampled(claim: Claim) -> Expr:
     """Return the sampling variance of the next model per unit of squared client drift."""
-    return sp.S.Zero if a.full_participation in claim.assumptions else letters_of(claim)(q.sampling_variance)
+    return sp.S.Zero if a.full_participation in claim.assumptions else symbols_of(claim)(q.sampling_variance)
 
 
-def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+def ends_with(potential: Expr, least: Expr, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a potential is a number at every step, and at least the cost of sampling after the last one.
 
     At the first step of a round nobody is apart.
     """
-    step, steps = theory.step_number, theory.local_steps
+    step, steps = context.step_number, context.local_steps
     assert step is not None
     assert steps is not None
-    both = [theory.numbers.known(number) for number in (potential, potential.xreplace({step: step + 1}))]
-    require_finite(both, theory.numbers, (step + 1 <= steps,))
-    spare = theory.numbers.known(in_lowest_terms(potential.xreplace({step: steps}) - least))
-    enough = is_nonnegative(spare, theory.numbers, tuple(conditions))
+    both = [context.numbers.known(number) for number in (potential, potential.xreplace({step: step + 1}))]
+    require_finite(both, context.numbers, (step + 1 <= steps,))
+    spare = context.numbers.known(in_lowest_terms(potential.xreplace({step: steps}) - least))
+    enough = is_nonnegative(spare, context.numbers, tuple(conditions))
     yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 
 
 def _slack(claim: Claim) -> Expr:
     """Return the slack of a claim; where it counts local steps of all rounds, rounds are expressed by them."""
-    letter = letters_of(claim)
-    rounds = {letter(q.rounds): letter(q.iterations) / letter(q.local_steps)} if letter.has(q.iterations) else {}
+    symbol = symbols_of(claim)
+    rounds = {symbol(q.rounds): symbol(q.iterations) / symbol(q.local_steps)} if symbol.has(q.iterations) else {}
     return claim.relations[0].slack.xreplace(rounds)
 
 
@@ -199,25 +199,27 @@ def _factor(slack: Expr, entry: Mean) -> Expr:
     return of_slack / of_mean
 
 
-def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory, means: Sequence[Mean]) -> Form:
+def _left_over(
+    claim: Claim, step: Claim, certificate: MeanCertificate, context: Context, means: Sequence[Mean]
+) -> Form:
     """Return a claim's slack minus the average of its step's; the claim determines the coefficient of each average."""
-    letter = letters_of(claim)
-    rest, form = _slack(claim), scalar(step.relations[0].slack, theory)
+    symbol = symbols_of(claim)
+    rest, form = _slack(claim), scalar(step.relations[0].slack, context)
     for entry in means:
-        factor = theory.numbers.plain(_factor(rest, entry))
+        factor = context.numbers.plain(_factor(rest, entry))
         rest = sp.expand(rest - factor * entry.mean)
-        form = difference(form, scaled(scalar(entry.step, theory), quotient(factor)))
+        form = difference(form, scaled(scalar(entry.step, context), quotient(factor)))
     if certificate.potential is not None:
-        now, later = sampling_cost(certificate.potential, letter)
-        form = difference(form, scalar(now - later, theory))
+        now, later = sampling_cost(certificate.potential, symbol)
+        form = difference(form, scalar(now - later, context))
     constant = form.get(sp.S.One, ZERO).expression
-    mean = composed(scalar(LocalSum(constant), theory)) / theory.local_steps
+    mean = composed(scalar(LocalSum(constant), context)) / context.local_steps
     return {**form, sp.S.One: quotient(rest - mean)}
 
 
-def sampling_cost(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:
+def sampling_cost(potential: Expr, symbol: SymbolTable) -> tuple[Expr, Expr]:
     """Return the expected squared drift weighted by potentials, before a step and after it."""
-    step = letter(q.local_step_index)
-    before = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
-    after = norm_sq(letter(q.next_local_iterate) - letter(q.next_average_iterate))
+    step = symbol(q.local_step_index)
+    before = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
+    after = norm_sq(symbol(q.next_local_iterate) - symbol(q.next_average_iterate))
     return Average(potential * before), Average(potential.xreplace({step: step + 1}) * after)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.vocabulary import Assumed, assumed
-from fedtheory.proofs.examination import MOST_WORK, examine
+from fedtheory.proofs.checker import MOST_WORK, check_certificate
 from fedtheory.proofs.proof import Proof
 
 _MOST = 3
@@ -48,7 +48,7 @@ def _candidates(claim: Claim) -> Iterator[Assumed]:
 
 def _with(proof: Proof, added: Assumed) -> Proof:
     claim = replace(proof.claim, assumptions=[*proof.claim.assumptions, added.assumption])
-    return examine(claim, proof.certificate if proof.document is None else proof.document)
+    return check_certificate(claim, proof.certificate if proof.document is None else proof.document)
 
 
 def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed, Proof] | None:

@@ -1,4 +1,4 @@
-"""The letters and numbers of a claim: what each stands for, and what is known of it because of that."""
+"""The symbols and numbers of a claim: what each stands for, and what is known of it because of that."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import (
-    Notion,
+    Quantity,
     client_gap_at_surrogate_optimum,
     gradient_bound,
     largest_chi_sq,
     smallest_weight_sum,
     spread_factor,
 )
-from fedtheory.proofs.existence import PER_SHARE, letters_that_exist
+from fedtheory.proofs.existence import PER_SHARE, select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (
@@ -158,71 +158,71 @@ _OF_CLIENTS_NUMBERS = (*_CLIENTS_POSITIVE, *_CLIENTS_MAY_VANISH)
 
 
 @cache
-def _letter_of(_name: str, latex: str) -> sp.Dummy:
+def _dummy_of(_name: str, latex: str) -> sp.Dummy:
     return sp.Dummy(latex, real=True)
 
 
-class Letters:
-    """The symbol of each notion in a claim, which has to be one; a symbol of its own where the claim has none."""
+class SymbolTable:
+    """The symbol of each quantity in a claim, which has to be one; a symbol of its own where the claim has none."""
 
-    def __init__(self, where: Mapping[sp.Symbol, Notion]) -> None:
+    def __init__(self, where: Mapping[sp.Symbol, Quantity]) -> None:
         self.known: dict[str, sp.Symbol] = {}
         self._names: dict[sp.Symbol, str] = {}
-        self._notions: dict[str, Notion] = {}
-        for symbol, notion in where.items():
-            if self._notions.setdefault(notion.name, notion) is not notion:
-                raise Rejected(f"two different notions are called {notion.name}")
-            if self._named(notion.name, symbol) != symbol:
-                raise Rejected(f"{self.known[notion.name]} and {symbol} both stand for {notion.name}")
+        self._quantities: dict[str, Quantity] = {}
+        for symbol, quantity in where.items():
+            if self._quantities.setdefault(quantity.name, quantity) is not quantity:
+                raise Rejected(f"two different notions are called {quantity.name}")
+            if self._named(quantity.name, symbol) != symbol:
+                raise Rejected(f"{self.known[quantity.name]} and {symbol} both stand for {quantity.name}")
 
-    def _named(self, name: str, letter: sp.Symbol) -> sp.Symbol:
-        """The letter of a name: this one, unless it has one."""
+    def _named(self, name: str, symbol: sp.Symbol) -> sp.Symbol:
+        """The symbol of a name: this one, unless it has one."""
         if name not in self.known:
-            self.known[name] = letter
-            self._names.setdefault(letter, name)
+            self.known[name] = symbol
+            self._names.setdefault(symbol, name)
         return self.known[name]
 
     @property
     def known_symbols(self) -> set[sp.Symbol]:
-        """The letters that stand for something."""
+        """The symbols that stand for something."""
         return set(self.known.values())
 
-    def __call__(self, notion: Notion) -> sp.Symbol:
-        if self._notions.get(notion.name, notion) is not notion:
-            raise Rejected(f"the claim calls something else {notion.name}")
-        return self._named(notion.name, _letter_of(notion.name, notion.latex))
+    def __call__(self, quantity: Quantity) -> sp.Symbol:
+        if self._quantities.get(quantity.name, quantity) is not quantity:
+            raise Rejected(f"the claim calls something else {quantity.name}")
+        return self._named(quantity.name, _dummy_of(quantity.name, quantity.latex))
 
-    def notion(self, symbol: sp.Symbol) -> Notion | None:
+    def quantity(self, symbol: sp.Symbol) -> Quantity | None:
         """Return the quantity of a symbol; None for one without."""
         name = self._names.get(symbol)
-        return None if name is None else self._notions.get(name)
+        return None if name is None else self._quantities.get(name)
 
-    def copy(self) -> Letters:
-        """The same letters, to which others may come."""
-        made = Letters({})
-        made.known, made._names, made._notions = dict(self.known), dict(self._names), self._notions
+    def copy(self) -> SymbolTable:
+        """The same symbols, to which others may come."""
+        made = SymbolTable({})
+        made.known, made._names, made._quantities = dict(self.known), dict(self._names), self._quantities
         return made
 
-    def has(self, notion: Notion) -> bool:
-        """Whether the claim has a symbol for a notion."""
-        return notion.name in self.known
+    def has(self, quantity: Quantity) -> bool:
+        """Whether the claim has a symbol for a quantity."""
+        return quantity.name in self.known
 
-    def at_most(self, *pairs: tuple[Notion, Notion]) -> tuple[Expr, ...]:
+    def at_most(self, *pairs: tuple[Quantity, Quantity]) -> tuple[Expr, ...]:
         """Known orderings p_i <= p_max, L_i <= L, m <= M and the like, for pairs of which the claim has both."""
         return tuple(self(one) <= self(other) for one, other in pairs if self.has(one) and self.has(other))
 
 
-def letters_of(claim: Claim) -> Letters:
-    """The letters of a claim, with those of quantities that are its sides; others may come to them."""
-    return _letters_of(claim).copy()
+def symbols_of(claim: Claim) -> SymbolTable:
+    """The symbols of a claim, with those of quantities that are its sides; others may come to them."""
+    return _symbols_of(claim).copy()
 
 
 @lru_cache(maxsize=2**10)
-def _letters_of(claim: Claim) -> Letters:
+def _symbols_of(claim: Claim) -> SymbolTable:
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
-    return Letters({**claim.where, **claim.notation})
+    return SymbolTable({**claim.where, **claim.notation})
 
 
 @lru_cache(maxsize=2**10)
@@ -248,7 +248,7 @@ _FLAT = (q.smoothness, q.sample_smoothness, q.objective_smoothness)
 
 def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
     """Whether every condition that holds where these constants are zero also holds where they are small."""
-    zero = {symbol: sp.S.Zero for symbol, notion in claim.notation.items() if notion in _FLAT}
+    zero = {symbol: sp.S.Zero for symbol, quantity in claim.notation.items() if quantity in _FLAT}
     about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
     return all(
         is_ordering(condition)
@@ -257,36 +257,37 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
     )
 
 
-def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
-    known = letters_that_exist(claim)
-    named = {symbol: notion for symbol, notion in known.items() if notion in _OF_ALL}
-    own = {symbol: notion for symbol, notion in known.items() if notion in _OF_CLIENTS_NUMBERS}
+def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
+    known = select_existing_symbols(claim)
+    named = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_ALL}
+    own = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_CLIENTS_NUMBERS}
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
-    index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
-    counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
+    index = {s for s, quantity in {**claim.where, **claim.notation}.items() if quantity is q.local_step_index}
+    counts = {symbol: 1 for symbol, quantity in (named | own).items() if quantity in (*_COUNTS, q.client_local_steps)}
     varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
     counts |= {symbol: int(min(map(sp.sympify, values))) for symbol, values in varied.items()}
     if a.whole_times in claim.assumptions:
-        counts |= {symbol: 1 for symbol, notion in named.items() if notion in (q.slowest_time, q.fastest_time)}
+        counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in (q.slowest_time, q.fastest_time)}
     if a.several_clients in claim.assumptions:
-        counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
-    counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
+        counts |= {symbol: 2 for symbol, quantity in named.items() if quantity is q.clients}
+    counts |= {symbol: 1 for symbol, quantity in named.items() if quantity is q.largest_weight_sum}
     curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
     limits = frozenset(_FLAT).difference(flat)
     vanishing = NONNEGATIVE.union(flat).difference(curved, limits)
     return Numbers(
-        letters=frozenset(named) | frozenset(claim.for_all) | index,
+        symbols=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
-        maybe_zero=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
+        maybe_zero=frozenset(index.union(s for s, quantity in (named | own).items() if quantity in vanishing)),
         integer=frozenset(index).union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
         divisors=frozenset(
             symbol
-            for symbol, notion in (named | own).items()
-            if notion in curved or (symbol in named and (notion in limits or _is_divided_by(claim, symbol, notion)))
+            for symbol, quantity in (named | own).items()
+            if quantity in curved
+            or (symbol in named and (quantity in limits or _is_divided_by(claim, symbol, quantity)))
         ),
         nonzero=denominator_factors(sides_of(claim)),
-        definitions=_means_of_numbers(letters_of(claim)),
+        definitions=_means_of_numbers(symbols_of(claim)),
     )
 
 
@@ -296,14 +297,14 @@ def sides_of(claim: Claim) -> list[Expr]:
     return [side for relation in claim.relations for side in relation.sides] + conditions
 
 
-def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
+def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
     """Whether a claim says nothing where a number is zero."""
-    if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
+    if quantity in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
         return True
     used = (symbol for relation in claim.relations for symbol in relation.free_symbols)
-    if notion is q.weight_sum and any(claim.where.get(symbol) in PER_SHARE for symbol in used):
+    if quantity is q.weight_sum and any(claim.where.get(symbol) in PER_SHARE for symbol in used):
         return True
-    return notion in _DIVIDED_BY and symbol in divisors(sides_of(claim))
+    return quantity in _DIVIDED_BY and symbol in divisors(sides_of(claim))
 
 
 _DIVIDED_BY = (
@@ -319,15 +320,15 @@ _DIVIDED_BY = (
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
-    """The letters that expressions divide by: where they are zero, nothing is said."""
+    """The symbols that expressions divide by: where they are zero, nothing is said."""
     powers = set().union(*(parts_of(sp.sympify(expression), sp.Pow) for expression in expressions))
     return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
 
 
-def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:
+def _means_of_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """Numbers that are means of the clients' own, by what they stand for."""
-    both = letter.has(q.mean_divergence) and letter.has(q.client_dissimilarity)
-    return {letter(q.mean_divergence): Average(letter(q.client_dissimilarity))} if both else {}
+    both = symbol.has(q.mean_divergence) and symbol.has(q.client_dissimilarity)
+    return {symbol(q.mean_divergence): Average(symbol(q.client_dissimilarity))} if both else {}
 
 
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
@@ -335,15 +336,15 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
 
     No client has more than the largest has, no more clients are drawn than there are, nor steps taken.
     """
-    letter = letters_of(claim)
-    drawn = letter.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness))
+    symbol = symbols_of(claim)
+    drawn = symbol.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness))
     if a.uniform_sampling in claim.assumptions:
-        drawn += letter.at_most((q.participants, q.clients))
+        drawn += symbol.at_most((q.participants, q.clients))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
     used = claim.notation.values()
     of_each = q.local_steps in used or not any(relation.atoms(*MEANS) for relation in claim.relations)
     # On the run as a whole and at points every number of a step meets every client.
-    of_each = of_each and (claim.place in _AT_STEPS or not letter.has(q.client_local_steps))
+    of_each = of_each and (claim.place in _AT_STEPS or not symbol.has(q.client_local_steps))
     is_numbered = q.local_step_index in used
     return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
 
@@ -358,6 +359,6 @@ MEANS = (Average, Selected, ClientSum)
 
 def steps_taken(claim: Claim) -> tuple[Expr, ...]:
     """State that the present local step is one of the client's."""
-    letter = letters_of(claim)
-    steps = letter(q.client_local_steps) if letter.has(q.client_local_steps) else letter(q.local_steps)
-    return (letter(q.local_step_index) + 1 <= steps,)
+    symbol = symbols_of(claim)
+    steps = symbol(q.client_local_steps) if symbol.has(q.client_local_steps) else symbol(q.local_steps)
+    return (symbol(q.local_step_index) + 1 <= steps,)

@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from fedtheory.kernel import Theory, slack
+from fedtheory.kernel import Context, slack
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -17,26 +17,25 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs import rule_labels
 from fedtheory.proofs.cases import Cases, claims_of
-from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
-from fedtheory.proofs.closed import AnyCertificate
+from fedtheory.proofs.certificate import BothWays, Certificate, Link, build_link_context
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
+from fedtheory.proofs.induction import POWER, Induction, build_step_context, moved_on
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.last_rounds import LastModel, LastRound
-from fedtheory.proofs.letters import in_plain_letters
-from fedtheory.proofs.lyapunov import Lyapunov, theory_at_start
+from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline_steps import (
     introduce_contraction,
-    introduce_discounted,
-    introduce_last_model,
+    introduce_exponential_average,
+    introduce_last_iterate,
     introduce_last_round,
     introduce_loop_mean,
     introduce_mean,
@@ -46,6 +45,7 @@ from fedtheory.proofs.outline_steps import (
     show_steps,
 )
 from fedtheory.proofs.parts import Part
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import certificate_of
@@ -70,7 +70,7 @@ def outline(claim: Claim) -> Outline | None:
     if recorded is None:
         return None
     # What is shown is what is judged.
-    document, claim = document_of(claim, recorded), in_plain_letters(claim)
+    document, claim = document_of(claim, recorded), use_plain_symbols(claim)
     certificate = certificate_in(claim, document)
     introduction, groups = _KINDS[type(certificate)]
     with claim.typesetting():
@@ -102,7 +102,7 @@ class _StepSum(sp.Function):  # type: ignore[misc]
 
 def _with_shares(claim: Claim, group: Group) -> Group:
     """A group of a claim about updates, whose means over clients are those with their shares."""
-    share = letters_of(claim)(q.weight_share)
+    share = symbols_of(claim)(q.weight_share)
 
     def shown(expression: Expr) -> Expr:
         summed = expression.replace(LocalSum, _StepSum)
@@ -119,21 +119,21 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
         return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its letters", relation.slack),))
     if isinstance(why, Products):
         return Group(relation.latex, tuple(_products(why)))
-    lemmas = [in_plain_letters(find(name)) for name in certificate.lemmas]
-    theory = theory_of_link(claim, relation, certificate.roots, lemmas)
+    lemmas = [use_plain_symbols(find(name)) for name in certificate.lemmas]
+    context = build_link_context(claim, relation, certificate.roots, lemmas)
     if isinstance(why, Induction):
-        return _induction(claim, relation, why, theory)
+        return _induction(claim, relation, why, context)
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
-        return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, theory))
+        return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, context))
     terms = [*why.at_most, *why.at_least] if isinstance(why, BothWays) else why
-    return Group(relation.latex, entries_of(terms, theory))
+    return Group(relation.latex, entries_of(terms, context))
 
 
-def _induction(claim: Claim, relation: Relation, why: Induction, theory: Theory) -> Group:
+def _induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
     grown = _with_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
-    entries = entries_of(why.terms, theory_of_step(claim, why, theory))
+    entries = entries_of(why.terms, build_step_context(claim, why, context))
     shown = (
         replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
         for e in entries
@@ -145,7 +145,7 @@ def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
     """An expression of an induction with the power of its base written out."""
     if induction.base is None:
         return expression
-    return expression.xreplace({POWER: induction.base ** letters_of(claim)(q.local_step_index)})
+    return expression.xreplace({POWER: induction.base ** symbols_of(claim)(q.local_step_index)})
 
 
 def _products(why: Products) -> Iterator[Entry]:
@@ -200,12 +200,12 @@ def _sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
 def _part(claim: Claim, part: Part) -> Entry:
     coefficient = sp.sympify(part.coefficient)
     if isinstance(part.premise, Fact):
-        return Entry(coefficient, part.premise.name, part.premise.slack(letters_of(claim)))
+        return Entry(coefficient, part.premise.name, part.premise.slack(symbols_of(claim)))
     if not isinstance(part.premise, str | Derived):
         return Entry(coefficient, "a condition", slack(part.premise))
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
-    premise = in_plain_letters(find(derived.claim))
-    derived_slack = derived.of(letters_of(premise), premise.relations)
+    premise = use_plain_symbols(find(derived.claim))
+    derived_slack = derived.of(symbols_of(premise), premise.relations)
     return Entry(coefficient, rule_labels.DERIVED[type(derived)], derived_slack, derived.claim)
 
 
@@ -239,9 +239,9 @@ def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
     one = next(noisy_rounds_of(claim))
     factor, offset = latex(certificate.factor), latex(certificate.offset)
     measured = latex(claim.relations[0].ordered[0])
-    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", entries_of(certificate.round, one.theory))
-    yield Group(rf"{measured}\le \mathbb E\,V^T", entries_of(certificate.model, one.theory))
-    yield Group(rf"V^0\le {latex(certificate.level)}", entries_of(certificate.start, theory_at_start(one)))
+    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", entries_of(certificate.round, one.context))
+    yield Group(rf"{measured}\le \mathbb E\,V^T", entries_of(certificate.model, one.context))
+    yield Group(rf"V^0\le {latex(certificate.level)}", entries_of(certificate.start, build_start_context(one)))
 
 
 def _about_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
@@ -270,9 +270,9 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Recursion: (introduce_recursion, show_recursion),
     LoopMean: (introduce_loop_mean, show_loop_mean),
     Contraction: (introduce_contraction, show_steps),
-    Discounted: (introduce_discounted, show_steps),
+    ExponentialAverage: (introduce_exponential_average, show_steps),
     LastRound: (introduce_last_round, show_steps),
-    LastModel: (introduce_last_model, show_steps),
+    LastIterate: (introduce_last_iterate, show_steps),
     FixedPoint: (_about_fixed_point, _rest),
     Lyapunov: (_about_lyapunov, _lyapunov),
     Cases: (_about_cases, _cases),

@@ -12,19 +12,19 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs import rule_labels
-from fedtheory.proofs.contraction import Contracting, Contraction, Discounted
+from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.entries import Entry, Group, entries_of
-from fedtheory.proofs.last_rounds import LastModel, LastRound
-from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate, sampled
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recursion import Recursion, Setting, k
-from fedtheory.proofs.restarts import LoopMean, at_iteration, theory_of_iteration
+from fedtheory.proofs.restarts import LoopMean, at_iteration, build_iteration_context
 
 
 def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
     """The slack of the claim about each local step."""
-    (at_step,) = in_plain_letters(find(certificate.step)).relations
+    (at_step,) = use_plain_symbols(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
 
@@ -58,7 +58,7 @@ def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
     )
 
 
-def introduce_discounted(claim: Claim, certificate: Discounted) -> str:
+def introduce_exponential_average(claim: Claim, certificate: ExponentialAverage) -> str:
     """Says how errors of earlier steps are discounted."""
     return (
         f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
@@ -78,7 +78,7 @@ def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
     )
 
 
-def introduce_last_model(claim: Claim, certificate: LastModel) -> str:
+def introduce_last_iterate(claim: Claim, certificate: LastIterate) -> str:
     """The same for the last model."""
     return _about_later_ones(
         claim,
@@ -89,7 +89,7 @@ def introduce_last_model(claim: Claim, certificate: LastModel) -> str:
     )
 
 
-def _about_later_ones(claim: Claim, certificate: LastRound | LastModel, errors: str, compared: str) -> str:
+def _about_later_ones(claim: Claim, certificate: LastRound | LastIterate, errors: str, compared: str) -> str:
     return (
         f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
         f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and {errors}.  Runs with the same draws "
@@ -103,16 +103,16 @@ def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     measure, at = certificate.measure, Setting(claim, certificate)
     before, after = rule_labels.in_latex(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
-    yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.theory))
+    yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.context))
     if certificate.first is not None:
-        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, at.theory)
+        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, at.context)
         yield Group(rf"{after} \le {start}\quad(k=0)", entries_of(certificate.first, together))
 
 
 def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
     """Says what is measured, and what follows from its bound."""
-    measure, clients = certificate.measure, letters_of(claim)(q.clients)
-    is_largest = claim.relations[0].left == letters_of(claim)(measure.largest) and measure.largest_drift is not None
+    measure, clients = certificate.measure, symbols_of(claim)(q.clients)
+    is_largest = claim.relations[0].left == symbols_of(claim)(measure.largest) and measure.largest_drift is not None
     share = measure.largest_drift(clients) if is_largest and measure.largest_drift else measure.mean_drift(clients)
     whose = "the drift of a client" if is_largest else "the mean drift"
     return (
@@ -135,8 +135,8 @@ _WHERE_TOGETHER = {
 def show_loop_mean(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
     """One iteration of the loop."""
     at = at_iteration(claim)
-    theory = theory_of_iteration(claim, [in_plain_letters(find(name)) for name in certificate.lemmas])
-    yield Group(Relation(at.left, "<=", at.right).latex, entries_of(certificate.terms, theory))
+    context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in certificate.lemmas])
+    yield Group(Relation(at.left, "<=", at.right).latex, entries_of(certificate.terms, context))
 
 
 def introduce_loop_mean(_claim: Claim, _certificate: LoopMean) -> str:

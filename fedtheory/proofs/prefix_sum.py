@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Theory, check_zero
+from fedtheory.kernel import Context, Rejected, Step, check_zero
 from fedtheory.kernel.expressions import Average, LocalSum, PastSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of, numbers_of
+from fedtheory.proofs.numbers import ROUNDS, SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.rounds import is_in_expectation
 
 
@@ -36,30 +36,30 @@ def over_shorter_round(relation: Relation) -> Relation:
     return relation.mapped(lambda side: side.replace(PastSum, LocalSum))
 
 
-def theory_of_past(claim: Claim, relation: Relation) -> Theory:
-    """The theory in which a relation about the past local steps is to be proved."""
-    letter = letters_of(claim)
+def build_past_context(claim: Claim, relation: Relation) -> Context:
+    """The context in which a relation about the past local steps is to be proved."""
+    symbol = symbols_of(claim)
     missing = [assumption.name for assumption in ROUNDS if assumption not in claim.assumptions]
     if missing:
         raise Rejected(f"sums over the past local steps need: {', '.join(missing)}")
-    _require_plain_sums(letter, relation)
-    gradient, server = letter(q.stochastic_gradient), letter(q.server_model)
-    moved = server - letter(q.local_step_size) * LocalSum(gradient)
+    _require_plain_sums(symbol, relation)
+    gradient, server = symbol(q.stochastic_gradient), symbol(q.server_model)
+    moved = server - symbol(q.local_step_size) * LocalSum(gradient)
     known = is_in_expectation(claim, relation) and a.bounded_second_moment in claim.assumptions
-    return Theory(
+    return Context(
         numbers=numbers_of(claim),
         vectors=frozenset({server}),
         client_vectors=frozenset({gradient}),
         step_vectors=frozenset({gradient}),
-        definitions={letter(q.next_local_iterate): moved, letter(q.next_average_iterate): Average(moved)},
-        local_steps=letter(q.local_step_index) + 1,
-        assumed={"bounded second moment": letter(q.second_moment) ** 2 - norm_sq(gradient)} if known else {},
+        definitions={symbol(q.next_local_iterate): moved, symbol(q.next_average_iterate): Average(moved)},
+        local_steps=symbol(q.local_step_index) + 1,
+        assumed={"bounded second moment": symbol(q.second_moment) ** 2 - norm_sq(gradient)} if known else {},
     )
 
 
-def _require_plain_sums(letter: Letters, relation: Relation) -> None:
+def _require_plain_sums(symbol: SymbolTable, relation: Relation) -> None:
     """Raise `Rejected` where a sum over the past is of what changes, other than the gradients of its own steps."""
-    changing = {letter(q.local_step_index), letter(q.next_local_iterate), letter(q.next_average_iterate)}
+    changing = {symbol(q.local_step_index), symbol(q.next_local_iterate), symbol(q.next_average_iterate)}
     for side in relation.sides:
         if side.atoms(LocalSum):
             raise Rejected("a sum over the past and one over the whole round stand in one relation")
@@ -70,10 +70,10 @@ def _require_plain_sums(letter: Letters, relation: Relation) -> None:
 
 def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
     """Check an equation between a multiple of a sum of numbers over the past, and what that is."""
-    letter = letters_of(claim)
-    if not letter.has(q.local_step_index) or relation.operator != "==":
+    symbol = symbols_of(claim)
+    if not symbol.has(q.local_step_index) or relation.operator != "==":
         raise Rejected("a total is an equation, and needs the letter of the local step")
-    index, numbers = letter(q.local_step_index), numbers_of(claim)
+    index, numbers = symbol(q.local_step_index), numbers_of(claim)
     sums = relation.left.atoms(PastSum)
     if len(sums) != 1:
         raise Rejected("a total is a multiple of one sum over the past")

@@ -17,10 +17,10 @@ from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.existence import missing
-from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
-from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof_report import Document, ProofReport, ProofVerdict
 
 IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
@@ -44,8 +44,8 @@ class Proof(ProofReport):
     work: Mapping[str, int] = field(default_factory=dict)
     """Units of work that the check took, and the checks of all claims that it relies on, by their ids."""
 
-    letters: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
-    """Letters of the statement that are replaced by others, where it is used for a claim in other letters."""
+    symbols: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    """Symbols of the statement that are replaced by others, where it is used for a claim in other symbols."""
 
     @property
     def verdict(self) -> ProofVerdict:
@@ -57,13 +57,13 @@ class Proof(ProofReport):
     @cached_property
     def statement(self) -> Claim:
         """Return the proved statement: the claim under the conditions that the certificate needs, in plain symbols."""
-        plain = in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
-        return in_letters(plain, self.letters)
+        plain = use_plain_symbols(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
+        return rename_symbols(plain, self.symbols)
 
-    def in_letters_of(self, claim: Claim) -> Proof:
-        """The same proof, of its statement in the letters that a claim in plain letters has for the same quantities."""
-        letters = letters_for(claim, self.statement)
-        return replace(self, letters=letters) if letters else self
+    def rename_for(self, claim: Claim) -> Proof:
+        """The same proof, of its statement in the symbols that a claim in plain symbols has for the same quantities."""
+        symbols = match_symbols(claim, self.statement)
+        return replace(self, symbols=symbols) if symbols else self
 
     @property
     def relaxed(self) -> Sequence[Expr] | None:
@@ -104,9 +104,9 @@ def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
     )
 
 
-def check_defined(claim: Claim, notions: frozenset[Notion], what: str) -> Step:
+def check_defined(claim: Claim, quantities: frozenset[Quantity], what: str) -> Step:
     """Check that the objects of some quantities exist on every run that the claim is about."""
-    lacking = [*missing(claim, notions)]
+    lacking = [*missing(claim, quantities)]
     return Step(what + _listed("need not exist", lacking), not lacking)
 
 
@@ -162,28 +162,28 @@ def _listed(what: str, items: Sequence[object]) -> str:
 
 
 def require_one_notation(premises: Sequence[Claim]) -> None:
-    """Raise `Rejected` where a letter, which may cancel in their sum, means one thing in one and another elsewhere."""
+    """Raise `Rejected` where a symbol, which may cancel in their sum, means one thing in one and another elsewhere."""
     for one, other in combinations(premises, 2):
         if not (_same_notation(one, other) and _same_quantifiers(one, other)):
             raise Rejected(f"{one.id} and {other.id} have other notations")
 
 
 def _same_quantifiers(claim: Claim, premise: Claim) -> bool:
-    """Whether no letter is under a quantifier in one of them, and something of the run in the other."""
+    """Whether no symbol is under a quantifier in one of them, and something of the run in the other."""
     pairs = ((claim, premise), (premise, claim))
-    return all(not (one.for_all.keys() & letters_of(other).known_symbols) for one, other in pairs)
+    return all(not (one.for_all.keys() & symbols_of(other).known_symbols) for one, other in pairs)
 
 
 def _asks_for_no_more(claim: Claim, premise: Claim) -> bool:
-    """Whether no letter of both has a larger lower bound in the premise, such as that of a quantifier."""
+    """Whether no symbol of both has a larger lower bound in the premise, such as that of a quantifier."""
     mine = numbers_of(claim).at_least
-    return all(least <= mine.get(letter, least) for letter, least in numbers_of(premise).at_least.items())
+    return all(least <= mine.get(symbol, least) for symbol, least in numbers_of(premise).at_least.items())
 
 
 def _same_notation(claim: Claim, premise: Claim) -> bool:
-    """Whether a letter of both stands for the same notion, and a notion has the same letter."""
-    mine, others = letters_of(claim), letters_of(premise)
+    """Whether a symbol of both stands for the same quantity, and a quantity has the same symbol."""
+    mine, others = symbols_of(claim), symbols_of(premise)
     names, symbols = mine.known.keys() & others.known.keys(), mine.known_symbols & others.known_symbols
     return all(mine.known[name] == others.known[name] for name in names) and all(
-        mine.notion(symbol) is others.notion(symbol) for symbol in symbols
+        mine.quantity(symbol) is others.quantity(symbol) for symbol in symbols
     )

@@ -7,7 +7,7 @@ from functools import cache
 from fedtheory.errors import InputError
 from fedtheory.language.registry import paper_with, papers
 from fedtheory.language.source import Paper
-from fedtheory.proofs.closed import AnyCertificate
+from fedtheory.proofs.decoding import AnyCertificate
 
 
 @cache

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, is_nonnegative
+from fedtheory.kernel import Context, Numbers, Rejected, Step, Term, check, is_nonnegative
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import Measure
-from fedtheory.proofs.numbers import ROUNDS, letters_of, numbers_of
+from fedtheory.proofs.numbers import ROUNDS, numbers_of, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
 k = sp.Dummy("k", nonnegative=True)
@@ -64,8 +64,8 @@ class Setting:
 
     @property
     def steps(self) -> sp.Symbol:
-        """The letter of tau."""
-        return letters_of(self.claim)(q.local_steps)
+        """The symbol of tau."""
+        return symbols_of(self.claim)(q.local_steps)
 
     @property
     def first(self) -> int:
@@ -73,14 +73,14 @@ class Setting:
         return 0 if self.certificate.first is None else 1
 
     @property
-    def theory(self) -> Theory:
+    def context(self) -> Context:
         """In which the step is checked."""
-        return self.certificate.measure.theory(self.claim, self.numbers(self.first))
+        return self.certificate.measure.context(self.claim, self.numbers(self.first))
 
     def numbers(self, first: int) -> Numbers:
         """The numbers of the claim, and k from `first` on."""
         known = numbers_of(self.claim)
-        return replace(known, letters=known.letters | {k, self.steps}, at_least={**known.at_least, k: first})
+        return replace(known, symbols=known.symbols | {k, self.steps}, at_least={**known.at_least, k: first})
 
     def is_nonnegative(self, number: Expr, first: int, *upper: Expr) -> bool:
         """Whether a number is not negative for every k from `first` on, under further conditions."""
@@ -88,13 +88,13 @@ class Setting:
         return is_nonnegative(known.plain(number), known, (*self.conditions, *upper))
 
 
-def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> Iterator[Step]:
+def check_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> Iterator[Step]:
     """Check a bound on the drift; `Rejected` where the claim is about something else."""
     relation = claim.relations[0] if len(claim.relations) == 1 else None
-    letter, conclude, measure = letters_of(claim), None, certificate.measure
+    symbol, conclude, measure = symbols_of(claim), None, certificate.measure
     if relation is not None and relation.operator == "<=" and claim.place == "run":
         rules = {measure.largest: _largest, **dict.fromkeys(measure.means, _mean)}
-        conclude = next((rule for notion, rule in rules.items() if letter(notion) == relation.left), None)
+        conclude = next((rule for quantity, rule in rules.items() if symbol(quantity) == relation.left), None)
     if relation is None or conclude is None:
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")
     if certificate.first is None and not measure.observes_together:
@@ -108,13 +108,13 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
 def _induction(at: Setting) -> Iterator[Step]:
     """Check that bound(k) bounds the measure after k local steps."""
     claim, certificate, measure = at.claim, at.certificate, at.certificate.measure
-    bound, theory, earlier = certificate.bound, at.theory, k + 1 <= at.steps
+    bound, context, earlier = certificate.bound, at.context, k + 1 <= at.steps
     rhs = certificate.factor * measure.before(claim) + certificate.offset
-    found = check(measure.after(claim), rhs, certificate.terms, theory, (*at.conditions, earlier))
+    found = check(measure.after(claim), rhs, certificate.terms, context, (*at.conditions, earlier))
     yield from prefixed("one step: ", found)
     yield Step("at the start nobody is apart", at.is_nonnegative(bound.xreplace({k: sp.S.Zero}), 0))
     if certificate.first is not None:
-        together = measure.together(claim, theory)
+        together = measure.together(claim, context)
         found = check(measure.after(claim), bound.xreplace({k: sp.S.One}), certificate.first, together, at.conditions)
         yield from prefixed("first step: ", found)
     grown = bound.xreplace({k: k + 1}) - certificate.factor * bound - certificate.offset
@@ -127,12 +127,12 @@ def _largest(at: Setting, right: Expr) -> Iterator[Step]:
     share = at.certificate.measure.largest_drift
     if share is None:
         raise Rejected("a mean says nothing of a single client")
-    yield _at_every_step(at, share(letters_of(at.claim)(q.clients)), right)
+    yield _at_every_step(at, share(symbols_of(at.claim)(q.clients)), right)
 
 
 def _mean(at: Setting, right: Expr) -> Iterator[Step]:
     """The mean over clients and over k = 0 .. tau-1, from the sum of the bounds or else from the largest."""
-    total, share = at.certificate.total, at.certificate.measure.mean_drift(letters_of(at.claim)(q.clients))
+    total, share = at.certificate.total, at.certificate.measure.mean_drift(symbols_of(at.claim)(q.clients))
     if total is None:
         yield _at_every_step(at, share, right)
         return

@@ -1,6 +1,6 @@
-"""Square roots in a claim: letters whose squares are numbers that are shown not to be negative.
+"""Square roots in a claim: symbols whose squares are numbers that are shown not to be negative.
 
-To the kernel the root of a number is a letter of its own; in an identity its
+To the kernel the root of a number is a symbol of its own; in an identity its
 square may be replaced by that number, and in a condition the number by the
 square.
 """
@@ -15,13 +15,13 @@ import sympy as sp
 from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.parts import Part
 
 
 @dataclass(frozen=True)
 class Root:
-    """A letter for the square root of a number."""
+    """A symbol for the square root of a number."""
 
     letter: sp.Symbol
     of: Expr
@@ -31,7 +31,7 @@ class Root:
     """A number that is not negative."""
 
     def in_place(self, expression: Expr) -> Expr:
-        """An expression with the letter where it has a power of the root."""
+        """An expression with the symbol where it has a power of the root."""
 
         def is_power(part: Expr) -> bool:
             return bool(part.is_Pow and part.base == self.of and part.exp.is_Rational and part.exp.q == 2)
@@ -39,7 +39,7 @@ class Root:
         return sp.sympify(expression).replace(is_power, lambda part: self.letter ** (2 * part.exp))
 
     def in_condition(self, condition: Expr) -> Expr:
-        """A condition on the number as one on the letter, where it is compared with a square, or on its square."""
+        """A condition on the number as one on the symbol, where it is compared with a square, or on its square."""
         if is_ordering(condition) and condition.lhs == self.of and condition.rhs.is_nonnegative:
             bound = sp.sqrt(condition.rhs)
             if bound.is_Rational:
@@ -47,36 +47,36 @@ class Root:
         return condition.xreplace({self.of: self.letter**2})
 
 
-def with_letters(roots: Iterable[Root], relation: Relation) -> Relation:
-    """A relation with letters for its roots."""
+def name_roots(roots: Iterable[Root], relation: Relation) -> Relation:
+    """A relation with symbols for its roots."""
     for root in roots:
         relation = relation.mapped(root.in_place)
     return relation
 
 
 def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
-    """The numbers of a claim and the letters of its roots."""
+    """The numbers of a claim and the symbols of its roots."""
     squares, nonzero = {}, numbers.nonzero
     for root in roots:
         squares[root.letter] = numbers.plain(root.of)
         nonzero |= {root.in_place(factor) for factor in nonzero}
-    return replace(numbers, letters=numbers.letters.union(squares), roots=squares, nonzero=nonzero)
+    return replace(numbers, symbols=numbers.symbols.union(squares), roots=squares, nonzero=nonzero)
 
 
 def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
-    """Conditions, those on a number as conditions on the letter of its root."""
+    """Conditions, those on a number as conditions on the symbol of its root."""
     for root in roots:
         conditions = [root.in_condition(condition) for condition in conditions]
     return tuple(conditions)
 
 
-def require_own_letters(claim: Claim, roots: Sequence[Root], numbers: Numbers) -> None:
-    """Raise `Rejected` where the letter of a root stands for something else, or more is declared of it than a sign."""
-    taken = letters_of(claim).known_symbols | claim.for_all.keys() | numbers.letters | numbers.of_clients
+def require_own_symbols(claim: Claim, roots: Sequence[Root], numbers: Numbers) -> None:
+    """Raise `Rejected` where the symbol of a root stands for something else, or more is declared of it than a sign."""
+    taken = symbols_of(claim).known_symbols | claim.for_all.keys() | numbers.symbols | numbers.of_clients
     for place, root in enumerate(roots):
-        letter, others = root.letter, {other.letter for other in roots[:place]}
-        if letter in taken | others or not letter.is_nonnegative or letter.is_integer or letter.is_zero:
-            raise Rejected(f"{letter} is no letter for a root")
+        symbol, others = root.letter, {other.letter for other in roots[:place]}
+        if symbol in taken | others or not symbol.is_nonnegative or symbol.is_integer or symbol.is_zero:
+            raise Rejected(f"{symbol} is no letter for a root")
 
 
 def positive(root: Root, numbers: Numbers, conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -1,4 +1,4 @@
-"""The theory of one round, given the model that it starts from: who is drawn, and what the local steps do.
+"""The context of one round, given the model that it starts from: who is drawn, and what the local steps do.
 
 A statement without expectations is read for every outcome: then nothing is
 random, and a mean over those that are drawn is a mean over some of the clients.
@@ -12,14 +12,14 @@ from functools import cache
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Theory
+from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import ScalarNotion, VectorNotion
-from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
-from fedtheory.proofs.theory import NEAREST_START, theory_of
+from fedtheory.language.quantities import ScalarQuantity, VectorQuantity
+from fedtheory.proofs.claim_context import NEAREST_START, build_context
+from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 
 _GIVEN = (
     q.server_model,
@@ -33,20 +33,20 @@ _GIVEN = (
 
 
 @cache
-def _letter(name: str) -> sp.Dummy:
+def _symbol(name: str) -> sp.Dummy:
     return sp.Dummy(name, real=True)
 
 
-def theory_of_round(claim: Claim, relation: Relation) -> Theory:
-    """The theory in which one relation about a round is to be proved; `Rejected` where it mixes both readings."""
-    letter = letters_of(claim)
+def build_round_context(claim: Claim, relation: Relation) -> Context:
+    """The context in which one relation about a round is to be proved; `Rejected` where it mixes both readings."""
+    symbol = symbols_of(claim)
     needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
     if any(assumption not in claim.assumptions for assumption in needed):
         raise Rejected("a round is known for participants that are drawn uniformly, and a unit server step")
-    every_outcome = _of_every_outcome(claim, letter)
+    every_outcome = _of_every_outcome(claim, symbol)
     if not is_in_expectation(claim, relation):
         return every_outcome
-    return _in_expectation(letter, every_outcome, _random(claim) & relation.free_symbols)
+    return _in_expectation(symbol, every_outcome, _random(claim) & relation.free_symbols)
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
@@ -59,50 +59,50 @@ def is_in_expectation(claim: Claim, relation: Relation) -> bool:
 
 
 def _random(claim: Claim) -> set[Expr]:
-    """The letters of a claim that stand for something random."""
-    kinds = (VectorNotion, ScalarNotion)
+    """The symbols of a claim that stand for something random."""
+    kinds = (VectorQuantity, ScalarQuantity)
     return {
         s
-        for s, notion in {**claim.where, **claim.notation}.items()
-        if isinstance(notion, kinds) and notion not in _GIVEN
+        for s, quantity in {**claim.where, **claim.notation}.items()
+        if isinstance(quantity, kinds) and quantity not in _GIVEN
     }
 
 
-def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
+def _of_every_outcome(claim: Claim, symbol: SymbolTable) -> Context:
     """Express the round's vectors by its noise, which is an ordinary vector here."""
-    theory = theory_of(replace(claim, place="path"))
+    context = build_context(replace(claim, place="path"))
     # A round may start from elsewhere than the rounds of a run do.
-    known = {name: slack for name, slack in theory.assumed.items() if name != NEAREST_START}
-    local, noise, at_server = letter(q.local_iterate), letter(q.gradient_noise), _letter(r"\xi_k(w)")
-    objective, server, size = letter(q.client_objective), letter(q.server_model), step_size(claim)
+    known = {name: slack for name, slack in context.assumed.items() if name != NEAREST_START}
+    local, noise, at_server = symbol(q.local_iterate), symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
+    objective, server, size = symbol(q.client_objective), symbol(q.server_model), step_size(claim)
     gradient = Gradient(objective, local) + noise
     is_quiet = a.full_gradients in claim.assumptions
     noises = frozenset() if is_quiet else frozenset({noise, at_server})
     defined = {
-        letter(q.gradient_at_server_model): Gradient(objective, server) + at_server,
-        letter(q.next_local_iterate): local - size * gradient,
-        letter(q.local_result): server - size * LocalSum(gradient),
-        letter(q.next_server_model): Selected(letter(q.local_result)),
+        symbol(q.gradient_at_server_model): Gradient(objective, server) + at_server,
+        symbol(q.next_local_iterate): local - size * gradient,
+        symbol(q.local_result): server - size * LocalSum(gradient),
+        symbol(q.next_server_model): Selected(symbol(q.local_result)),
     }
     return replace(
-        theory,
-        client_vectors=theory.client_vectors | noises,
+        context,
+        client_vectors=context.client_vectors | noises,
         step_vectors=noises | {local},
-        definitions={**theory.definitions, **defined} | ({at_server: sp.S.Zero} if is_quiet else {}),
+        definitions={**context.definitions, **defined} | ({at_server: sp.S.Zero} if is_quiet else {}),
         assumed=known,
-        local_steps=letter(q.client_local_steps),
-        numbers=replace(theory.numbers, of_clients=theory.numbers.of_clients | {letter(q.client_local_steps)}),
+        local_steps=symbol(q.client_local_steps),
+        numbers=replace(context.numbers, of_clients=context.numbers.of_clients | {symbol(q.client_local_steps)}),
         of_a_round=True,
-        step_number=letter(q.local_step_index),
+        step_number=symbol(q.local_step_index),
     )
 
 
 def step_size(claim: Claim) -> Expr:
     """The local step size of a client, by the assumption on it."""
-    letter = letters_of(claim)
+    symbol = symbols_of(claim)
     if a.normalised_steps in claim.assumptions:
-        return letter(q.effective_step_size) / letter(q.client_local_steps)
-    return letter(q.local_step_size if a.two_sided_steps in claim.assumptions else q.client_step_size)
+        return symbol(q.effective_step_size) / symbol(q.client_local_steps)
+    return symbol(q.local_step_size if a.two_sided_steps in claim.assumptions else q.client_step_size)
 
 
 def without_indicators(claim: Claim, side: Expr) -> Expr:
@@ -111,22 +111,22 @@ def without_indicators(claim: Claim, side: Expr) -> Expr:
     An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants, of whom
     there are L; and who is drawn is independent of what the clients hold, so that in the mean an indicator is L/M.
     """
-    letter = letters_of(claim)
-    if not letter.has(q.participates) or a.uniform_sampling not in claim.assumptions:
+    symbol = symbols_of(claim)
+    if not symbol.has(q.participates) or a.uniform_sampling not in claim.assumptions:
         return side
     numbers = numbers_of(claim)
     draw = _Draw(
-        letter(q.participates),
-        letter(q.participants) / letter(q.clients),
-        letter(q.next_server_model),
-        numbers.letters | numbers.of_clients,
+        symbol(q.participates),
+        symbol(q.participants) / symbol(q.clients),
+        symbol(q.next_server_model),
+        numbers.symbols | numbers.of_clients,
     )
     return _written_out(side, draw)
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """The indicator of a participant, and its mean; the model that depends on who is drawn; and letters of numbers."""
+    """The indicator of a participant, and its mean; the model that depends on who is drawn; and symbols of numbers."""
 
     indicator: sp.Symbol
     share: Expr
@@ -194,48 +194,48 @@ def _outside_expectations(expression: Expr) -> set[Expr]:
     return set().union(*(_outside_expectations(argument) for argument in expression.args))
 
 
-def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
-    noise, at_server = letter(q.gradient_noise), _letter(r"\xi_k(w)")
+def _in_expectation(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
+    noise, at_server = symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
     drawn = replace(
-        theory,
+        context,
         # Without noise both are zero.
-        noise=frozenset({noise, at_server}) & theory.client_vectors,
+        noise=frozenset({noise, at_server}) & context.client_vectors,
         # The same sample at two points.
         common_random_numbers=frozenset({frozenset({noise, at_server})}),
-        random=frozenset({letter(q.local_iterate)}),
-        participants=letter(q.participants),
-        assumed={**theory.assumed, **_assumed(letter, at_server)},
+        random=frozenset({symbol(q.local_iterate)}),
+        participants=symbol(q.participants),
+        assumed={**context.assumed, **_assumed(symbol, at_server)},
     )
-    return _with_opaque_results(letter, drawn) if used == {letter(q.local_result)} else drawn
+    return _with_opaque_results(symbol, drawn) if used == {symbol(q.local_result)} else drawn
 
 
-def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
+def _with_opaque_results(symbol: SymbolTable, context: Context) -> Context:
     """Split each client's result into its expectation and a fluctuation, where nothing else is random.
 
     A fluctuation is independent of the other clients, and not of what happens on the way to it: nothing is known of
     local iterates and their noise beside it.
     """
-    mean, fluctuation = _letter(r"\bar\psi_k"), _letter(r"\tilde\psi_k")
-    result, drawn = letter(q.local_result), letter(q.next_server_model)
+    mean, fluctuation = _symbol(r"\bar\psi_k"), _symbol(r"\tilde\psi_k")
+    result, drawn = symbol(q.local_result), symbol(q.next_server_model)
     return replace(
-        theory,
-        client_vectors=theory.client_vectors - theory.step_vectors | {mean, fluctuation},
+        context,
+        client_vectors=context.client_vectors - context.step_vectors | {mean, fluctuation},
         step_vectors=frozenset(),
         noise=frozenset({fluctuation}),
         common_random_numbers=frozenset(),
         random=frozenset(),
-        definitions={result: mean + fluctuation, drawn: theory.definitions[drawn]},
+        definitions={result: mean + fluctuation, drawn: context.definitions[drawn]},
     )
 
 
-def _assumed(letter: Letters, at_server: sp.Dummy) -> dict[str, Expr]:
+def _assumed(symbol: SymbolTable, at_server: sp.Dummy) -> dict[str, Expr]:
     """Return the facts on the clients' constants, by their quantities."""
-    local, server, own = letter(q.local_iterate), letter(q.server_model), letter(q.client_optimum)
-    beta, sigma, noise = letter(q.relative_noise), letter(q.absolute_noise), letter(q.gradient_noise)
-    objective = letter(q.client_objective)
+    local, server, own = symbol(q.local_iterate), symbol(q.server_model), symbol(q.client_optimum)
+    beta, sigma, noise = symbol(q.relative_noise), symbol(q.absolute_noise), symbol(q.gradient_noise)
+    objective = symbol(q.client_objective)
     changed = Gradient(objective, local) + noise - Gradient(objective, server) - at_server
     return {
         "variance at the server's model": beta**2 * norm_sq(own - server) + sigma**2 - norm_sq(at_server),
         "variance at a local iterate": beta**2 * norm_sq(own - local) + sigma**2 - norm_sq(noise),
-        "mean-square smoothness": letter(q.mean_square_smoothness) ** 2 * norm_sq(local - server) - norm_sq(changed),
+        "mean-square smoothness": symbol(q.mean_square_smoothness) ** 2 * norm_sq(local - server) - norm_sq(changed),
     }

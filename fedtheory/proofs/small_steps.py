@@ -7,42 +7,42 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedtheory.kernel import Theory
+from fedtheory.kernel import Context
 from fedtheory.kernel.expressions import Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
 
 
-def with_small_step_limit(theory: Theory, claim: Claim) -> Theory:
-    """A theory with that point, where a claim names it or its distance from the optimum."""
-    letter, used = letters_of(claim), claim.notation.values()
+def with_small_step_limit(context: Context, claim: Claim) -> Context:
+    """A context with that point, where a claim names it or its distance from the optimum."""
+    symbol, used = symbols_of(claim), claim.notation.values()
     if q.small_step_optimum not in used and q.small_step_bias not in used:
-        return theory
+        return context
     return replace(
-        theory,
-        vectors=theory.vectors | {letter(q.small_step_optimum)},
-        weighted_minimisers=_weighted_gradients(claim, letter),
-        assumed={**theory.assumed, **_bias(letter)},
+        context,
+        vectors=context.vectors | {symbol(q.small_step_optimum)},
+        weighted_minimisers=_weighted_gradients(claim, symbol),
+        assumed={**context.assumed, **_bias(symbol)},
     )
 
 
-def _weighted_gradients(claim: Claim, letter: Letters) -> frozenset[Expr]:
+def _weighted_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
     """Return the vectors of average zero there: gradients times local steps and step sizes, or without a common size.
 
     The weights of the server do not matter where clients with equal shares are drawn uniformly.
     """
     if a.uniform_shares not in claim.assumptions or a.uniform_sampling not in claim.assumptions:
         return frozenset()
-    steps = letter(q.client_local_steps) * Gradient(letter(q.client_objective), letter(q.small_step_optimum))
-    sized = frozenset({letter(q.client_step_size) * steps})
+    steps = symbol(q.client_local_steps) * Gradient(symbol(q.client_objective), symbol(q.small_step_optimum))
+    sized = frozenset({symbol(q.client_step_size) * steps})
     return sized | {steps} if a.same_step_size in claim.assumptions else sized
 
 
-def _bias(letter: Letters) -> dict[str, Expr]:
+def _bias(symbol: SymbolTable) -> dict[str, Expr]:
     """Bound the small-step bias from above and below."""
-    if not letter.has(q.small_step_bias):
+    if not symbol.has(q.small_step_bias):
         return {}
-    slack = letter(q.small_step_bias) ** 2 - norm_sq(letter(q.small_step_optimum) - letter(q.optimum))
+    slack = symbol(q.small_step_bias) ** 2 - norm_sq(symbol(q.small_step_optimum) - symbol(q.optimum))
     return {"small-step bias": slack, "small-step bias, from below": -slack}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, same
+from fedtheory.kernel import Context, Rejected, Step, Term, check, same
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import prefixed, require_ordering
@@ -23,13 +23,13 @@ class Squared:
     """What adds up to the slack of ``length <= bound``."""
 
 
-def examine_square(relation: Relation, squared: Squared, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+def check_square(relation: Relation, squared: Squared, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a length is bounded, and that the relation is between the squares."""
     require_ordering(relation)
     if not is_length(squared.length):
         raise Rejected(f"{squared.length} is not a length, and might be negative")
     yield from prefixed(
-        "before it is squared: ", check(squared.length, squared.bound, squared.terms, theory, conditions)
+        "before it is squared: ", check(squared.length, squared.bound, squared.terms, context, conditions)
     )
     between = sp.expand(squared.bound**2 - squared.length**2)
-    yield same("the difference of the squares", sp.expand(relation.slack), between, theory)
+    yield same("the difference of the squares", sp.expand(relation.slack), between, context)

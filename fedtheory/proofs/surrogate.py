@@ -1,4 +1,4 @@
-"""Theories of the surrogate problem: what a local step changes of its losses, and its gradient at virtual iterates."""
+"""Contexts of the surrogate problem: what a local step changes of its losses, and its gradient at virtual iterates."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Theory
+from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import gradient_bound
-from fedtheory.proofs.numbers import letters_of, numbers_of
-from fedtheory.proofs.theory import with_common_shape
+from fedtheory.proofs.claim_context import with_common_shape
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.updates import (
     at_local,
+    build_weights_context,
     client_objective,
     client_optimum,
     next_virtual,
     objective,
     pull,
     surrogate_optimum,
-    theory_of_weights,
     virtual,
     with_further,
 )
@@ -32,25 +32,25 @@ BOUNDED_BEFORE = "bounded gradients, at the virtual iterate"
 BOUNDED_AFTER = "bounded gradients, at the next virtual iterate"
 
 
-def theory_of_loss_changes(claim: Claim) -> Theory:
-    """The theory of weights that are given, with gradients that are bounded at the points of the run."""
-    letter = letters_of(claim)
+def build_loss_changes_context(claim: Claim) -> Context:
+    """The context of weights that are given, with gradients that are bounded at the points of the run."""
+    symbol = symbols_of(claim)
     if a.given_weights not in claim.assumptions:
         raise Rejected("what a local step changes is known for weights that are given")
-    largest = letter(gradient_bound) ** 2
-    points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(letter)}
+    largest = symbol(gradient_bound) ** 2
+    points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(symbol)}
     bounded = {name: largest - norm_sq(Gradient(client_objective, point)) for name, point in points.items()}
-    known = theory_of_weights(claim)
+    known = build_weights_context(claim)
     return replace(known, assumed={**known.assumed, **bounded, BOUNDED_SAMPLES: largest - norm_sq(at_local)})
 
 
-def theory_of_surrogate(claim: Claim) -> Theory:
-    """The theory of the federated problem at the virtual iterate, with shares over all updates: no type is missing."""
-    letter = letters_of(claim)
-    if sp.Gt(letter(q.mean_weight), 0, evaluate=False) not in claim.conditions:
+def build_surrogate_context(claim: Claim) -> Context:
+    """The context of the federated problem at the virtual iterate, with shares over all updates: no type is missing."""
+    symbol = symbols_of(claim)
+    if sp.Gt(symbol(q.mean_weight), 0, evaluate=False) not in claim.conditions:
         raise Rejected("a type may be missing in all updates, where the claim does not say that every client reports")
-    theory = Theory(
-        numbers=with_further(numbers_of(claim), frozenset({pull}), {letter(q.mean_chi_sq): Average(pull**2)}),
+    context = Context(
+        numbers=with_further(numbers_of(claim), frozenset({pull}), {symbol(q.mean_chi_sq): Average(pull**2)}),
         vectors=frozenset({virtual, surrogate_optimum}),
         client_vectors=frozenset({client_optimum}),
         objectives=frozenset({objective}),
@@ -58,4 +58,4 @@ def theory_of_surrogate(claim: Claim) -> Theory:
         means={objective: client_objective},
         minimisers={objective: surrogate_optimum, client_objective: client_optimum},
     )
-    return with_common_shape(theory, claim)
+    return with_common_shape(context, claim)

@@ -1,4 +1,4 @@
-"""Facts of updates of scheme (6): what their quantities are, whatever the theory; as much trusted as the kernel is."""
+"""Facts of updates of scheme (6): what their quantities are, whatever the context; as much trusted as the kernel is."""
 
 from __future__ import annotations
 

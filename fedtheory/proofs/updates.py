@@ -1,4 +1,4 @@
-"""The theory of one update of scheme (6): what clients hold at a local step, what they sample, who counts how much.
+"""The context of one update of scheme (6): what clients hold at a local step, what they sample, who counts how much.
 
 Means over clients are those with their shares in the update.  What weighs more
 than its mean is a vector of its own, the deviation of the weights: the server
@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Theory
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Letter, LocalSum, Value, norm_sq
+from fedtheory.kernel import Context, Numbers, Rejected
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Symbol, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -25,8 +25,8 @@ from fedtheory.language.quantities import (
     spread_factor,
     unrepresented_importance,
 )
-from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
-from fedtheory.proofs.theory import with_common_shape
+from fedtheory.proofs.claim_context import with_common_shape
+from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True, cls=sp.Dummy)
 received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True, cls=sp.Dummy)
@@ -61,25 +61,25 @@ at_virtual = Gradient(client_objective, virtual) + virtual_noise
 at_optimum = Gradient(client_objective, round_optimum) + optimum_noise
 
 
-def applied(letter: Letters, gradient: Expr) -> Expr:
+def applied(symbol: SymbolTable, gradient: Expr) -> Expr:
     """sum_i w_i(n) g_i."""
-    found: Expr = letter(q.weight_sum) * Average(gradient) + Average(deviation)
+    found: Expr = symbol(q.weight_sum) * Average(gradient) + Average(deviation)
     return found
 
 
-def next_virtual(letter: Letters) -> Expr:
+def next_virtual(symbol: SymbolTable) -> Expr:
     """theta^{n,k+1}."""
-    found: Expr = virtual - letter(q.local_step_size) * letter(q.server_step_size) * applied(letter, at_local)
+    found: Expr = virtual - symbol(q.local_step_size) * symbol(q.server_step_size) * applied(symbol, at_local)
     return found
 
 
-def theory_at_steps(claim: Claim) -> Theory:
-    """The theory of the K local steps of an update, with samples at three points."""
-    letter = letters_of(claim)
+def build_steps_context(claim: Claim) -> Context:
+    """The context of the K local steps of an update, with samples at three points."""
+    symbol = symbols_of(claim)
     noises = frozenset({noise, virtual_noise, optimum_noise})
     is_unbiased = a.unbiased_gradients in claim.assumptions
     is_convex = a.convex_and_smooth in claim.assumptions
-    theory = Theory(
+    context = Context(
         numbers=numbers_of_update(claim),
         vectors=frozenset({virtual, server, surrogate_optimum, comparator, optimum, round_optimum}),
         client_vectors=noises | {local, received, client_optimum},
@@ -89,34 +89,34 @@ def theory_at_steps(claim: Claim) -> Theory:
             frozenset({one, other}) for one in noises for other in noises if one is not other
         ),
         random=frozenset({local, virtual}),
-        clients=letter(q.clients),
-        share=letter(q.weight_share),
-        local_steps=letter(q.local_steps),
+        clients=symbol(q.clients),
+        share=symbol(q.weight_share),
+        local_steps=symbol(q.local_steps),
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
         minimisers={objective: round_optimum, client_objective: client_optimum},
-        assumed=_samples(letter) if is_convex and is_unbiased else {},
+        assumed=_samples(symbol) if is_convex and is_unbiased else {},
     )
-    return with_common_shape(theory, claim)
+    return with_common_shape(context, claim)
 
 
-def _samples(letter: Letters) -> dict[str, Expr]:
+def _samples(symbol: SymbolTable) -> dict[str, Expr]:
     """Return the smoothness inequality of a sampled objective for two gradients of one sample."""
-    smoothness = letter(q.sample_smoothness)
+    smoothness = symbol(q.sample_smoothness)
     away = virtual - round_optimum
     gap = Value(client_objective, virtual) - Value(client_objective, round_optimum)
     slope = Inner(Gradient(client_objective, round_optimum), away)
     return {
         STALE_SAMPLES: smoothness**2 * norm_sq(local - virtual) - norm_sq(at_local - at_virtual),
         OPTIMUM_SAMPLES: 2 * smoothness * (gap - slope) - norm_sq(at_virtual - at_optimum),
-        SAME_OPTIMUM: letter(q.local_steps) * norm_sq(at_optimum) - LocalSum(norm_sq(at_optimum)),
+        SAME_OPTIMUM: symbol(q.local_steps) * norm_sq(at_optimum) - LocalSum(norm_sq(at_optimum)),
     }
 
 
-def theory_of_weights(claim: Claim) -> Theory:
+def build_weights_context(claim: Claim) -> Context:
     """The same with the random weights, and without samples at points that depend on them."""
-    letter, known = letters_of(claim), theory_at_steps(claim)
+    symbol, known = symbols_of(claim), build_steps_context(claim)
     unknown = frozenset({virtual_noise, optimum_noise})
     given = {deviation: sp.S.Zero} if a.given_weights in claim.assumptions else {}
     return replace(
@@ -127,11 +127,11 @@ def theory_of_weights(claim: Claim) -> Theory:
         common_random_numbers=frozenset(),
         random=known.random | ({deviation} - given.keys()),
         definitions=given,
-        assumed=_covariances(claim, letter, at_local) | _moved(letter),
+        assumed=_covariances(claim, symbol, at_local) | _moved(symbol),
     )
 
 
-def _moved(letter: Letters) -> dict[str, Expr]:
+def _moved(symbol: SymbolTable) -> dict[str, Expr]:
     """Return the dependence of the virtual iterate on the weights of earlier steps.
 
     In the mean, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>, and nothing else: summed over the
@@ -139,63 +139,63 @@ def _moved(letter: Letters) -> dict[str, Expr]:
     """
     beyond = Average(deviation)
     together = norm_sq(LocalSum(beyond)) - LocalSum(norm_sq(beyond))
-    size = letter(q.local_step_size) * letter(q.server_step_size)
+    size = symbol(q.local_step_size) * symbol(q.server_step_size)
     points = {MOVED: surrogate_optimum, MOVED_FROM_Y: comparator}
     return {name: 2 * LocalSum(Inner(beyond, virtual - point)) + size * together for name, point in points.items()}
 
 
-def theory_of_past_steps(claim: Claim) -> Theory:
-    """The theory of the local steps before the present one, at which gradients are what they are."""
-    letter = letters_of(claim)
-    if not letter.has(q.local_step_index):
+def build_past_steps_context(claim: Claim) -> Context:
+    """The context of the local steps before the present one, at which gradients are what they are."""
+    symbol = symbols_of(claim)
+    if not symbol.has(q.local_step_index):
         raise Rejected("sums over earlier steps need the letter of the local step")
-    step, server_step = letter(q.local_step_size), letter(q.server_step_size)
-    return Theory(
+    step, server_step = symbol(q.local_step_size), symbol(q.server_step_size)
+    return Context(
         numbers=numbers_of_update(claim),
         vectors=frozenset({server}),
         client_vectors=frozenset({received, sample, deviation}),
         step_vectors=frozenset({sample, deviation}),
         definitions={
             local: received - step * LocalSum(sample),
-            virtual: server - step * server_step * LocalSum(applied(letter, sample)),
+            virtual: server - step * server_step * LocalSum(applied(symbol, sample)),
         },
-        local_steps=letter(q.local_step_index),
-        assumed=_covariances(claim, letter, sample),
+        local_steps=symbol(q.local_step_index),
+        assumed=_covariances(claim, symbol, sample),
     )
 
 
-def theory_of_age(claim: Claim) -> Theory:
-    """The theory of the updates since a client received its model, as if they were its local steps."""
-    letter, numbers = letters_of(claim), numbers_of_update(claim)
-    return Theory(
+def build_staleness_context(claim: Claim) -> Context:
+    """The context of the updates since a client received its model, as if they were its local steps."""
+    symbol, numbers = symbols_of(claim), numbers_of_update(claim)
+    return Context(
         numbers=replace(numbers, of_clients=numbers.of_clients | {age}),
         vectors=frozenset({server}),
         client_vectors=frozenset({move}),
         step_vectors=frozenset({move}),
         definitions={received: server - LocalSum(move)},
         local_steps=age,
-        assumed={PAST_MOVES: letter(q.past_step_lengths_sq) - LocalSum(norm_sq(move))},
+        assumed={PAST_MOVES: symbol(q.past_step_lengths_sq) - LocalSum(norm_sq(move))},
     )
 
 
-def theory_of_types(claim: Claim) -> Theory:
-    """The theory of the federated problem at the virtual iterate: of types with a weight, and of those without."""
-    own, chi_sq = frozenset({present, absent, pull}), letters_of(claim)(q.chi_sq)
-    theory = Theory(
+def build_types_context(claim: Claim) -> Context:
+    """The context of the federated problem at the virtual iterate: of types with a weight, and of those without."""
+    own, chi_sq = frozenset({present, absent, pull}), symbols_of(claim)(q.chi_sq)
+    context = Context(
         numbers=with_further(numbers_of(claim), own, {chi_sq: Average(present * pull**2)}),
         vectors=frozenset({virtual}),
         client_vectors=frozenset({client_optimum}),
         client_objectives=frozenset({client_objective}),
         minimisers={client_objective: client_optimum},
     )
-    return with_common_shape(theory, claim)
+    return with_common_shape(context, claim)
 
 
-def _covariances(claim: Claim, letter: Letters, gradient: Expr) -> dict[str, Expr]:
+def _covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str, Expr]:
     """E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and what is left of E[w_i^2] for one (Assumption 5)."""
     if a.weight_covariance not in claim.assumptions:
         return {}
-    total, pairing, share = letter(q.weight_sum), letter(q.weight_pairing), letter(q.weight_share)
+    total, pairing, share = symbol(q.weight_sum), symbol(q.weight_pairing), symbol(q.weight_share)
     own = total * Average((square_of_weight - pairing * total * share) * norm_sq(gradient))
     second = own - (1 - pairing) * total**2 * norm_sq(Average(gradient)) - norm_sq(Average(deviation))
     apart = Inner(Average(deviation), gradient)
@@ -204,37 +204,37 @@ def _covariances(claim: Claim, letter: Letters, gradient: Expr) -> dict[str, Exp
 
 def numbers_of_update(claim: Claim) -> Numbers:
     """The numbers of a claim, with those of each client in an update."""
-    letter = letters_of(claim)
-    own = frozenset({letter(q.weight_share), square_of_weight})
-    shared = frozenset({letter(q.weight_sum), letter(q.past_step_lengths_sq), excess})
-    return with_further(numbers_of(claim), own, {letter(spread_factor): _spread_factor(letter)}, shared)
+    symbol = symbols_of(claim)
+    own = frozenset({symbol(q.weight_share), square_of_weight})
+    shared = frozenset({symbol(q.weight_sum), symbol(q.past_step_lengths_sq), excess})
+    return with_further(numbers_of(claim), own, {symbol(spread_factor): _spread_factor(symbol)}, shared)
 
 
 def with_further(
     numbers: Numbers,
-    own: frozenset[Letter],
-    definitions: Mapping[Letter, Expr],
-    shared: frozenset[Letter] = frozenset(),
+    own: frozenset[Symbol],
+    definitions: Mapping[Symbol, Expr],
+    shared: frozenset[Symbol] = frozenset(),
 ) -> Numbers:
     """Numbers and further ones, of each client and such as all share, any of which may vanish."""
     return replace(
         numbers,
-        letters=numbers.letters | shared,
+        symbols=numbers.symbols | shared,
         of_clients=numbers.of_clients | own,
         maybe_zero=numbers.maybe_zero | own | shared,
         definitions=definitions,
     )
 
 
-def _spread_factor(letter: Letters) -> Expr:
-    server_step, largest = letter(q.server_step_size), letter(q.largest_weight_sum)
-    found: Expr = 1 + server_step**2 * largest * letter(q.weight_excess) + excess
+def _spread_factor(symbol: SymbolTable) -> Expr:
+    server_step, largest = symbol(q.server_step_size), symbol(q.largest_weight_sum)
+    found: Expr = 1 + server_step**2 * largest * symbol(q.weight_excess) + excess
     return found
 
 
 def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return the facts on numbers of an update by their quantities: sums of weights, curvatures of samples."""
-    return letters_of(claim).at_most(
+    return symbols_of(claim).at_most(
         (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
         (smallest_weight_sum, q.weight_sum),
@@ -244,21 +244,21 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
 
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return further facts on the weights of an update."""
-    letter = letters_of(claim)
-    if not letter.has(q.weight_share):
+    symbol = symbols_of(claim)
+    if not symbol.has(q.weight_share):
         return ()
-    share, total, pairing = letter(q.weight_share), letter(q.weight_sum), letter(q.weight_pairing)
-    root = letter(q.server_step_size) * letter(q.largest_weight_sum)
-    # Letters that a claim does not have would only be in the way of numbers at random.
-    missing = (Average(absent) <= 1,) if letter.has(unrepresented_importance) else ()
+    share, total, pairing = symbol(q.weight_share), symbol(q.weight_sum), symbol(q.weight_pairing)
+    root = symbol(q.server_step_size) * symbol(q.largest_weight_sum)
+    # Symbols that a claim does not have would only be in the way of numbers at random.
+    missing = (Average(absent) <= 1,) if symbol.has(unrepresented_importance) else ()
     return (
         *shared_conditions(claim),
         *missing,
-        *letter.at_most((q.weight_share, q.largest_share)),
+        *symbol.at_most((q.weight_share, q.largest_share)),
         share <= 1,
         pairing <= 1,
         sp.Ge(square_of_weight, pairing * total * share),
-        sp.Ge(letter(q.weight_excess), square_of_weight - pairing * total * share),
+        sp.Ge(symbol(q.weight_excess), square_of_weight - pairing * total * share),
         sp.Ge(excess, root * (pairing * root - 2)),
-        sp.Le(age, letter(q.largest_staleness)),
+        sp.Le(age, symbol(q.largest_staleness)),
     )

@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.averages import averaged, require_same
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import NUMBERS, Letters
+from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,16 @@ class OverWindow(Derived):
     needs = (a.aggregation_scheme,)
     keeps_equations = False
 
-    def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
+    def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
         """Return the non-negative expression."""
-        change, (least, most) = letter(q.virtual_loss_change), _both_ways(relations)
+        change, (least, most) = symbol(q.virtual_loss_change), _both_ways(relations)
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
             raise Rejected("the change of a loss is not bounded alike in both directions")
-        require_same(letter, bound, NUMBERS)
-        steps = letter(q.local_steps)
-        apart = (letter(q.window) - 1) * steps * bound
-        traded: Expr = letter(q.window_round_loss) + letter(q.window_weight) * steps * apart - letter(q.window_loss)
+        require_same(symbol, bound, NUMBERS)
+        steps = symbol(q.local_steps)
+        apart = (symbol(q.window) - 1) * steps * bound
+        traded: Expr = symbol(q.window_round_loss) + symbol(q.window_weight) * steps * apart - symbol(q.window_loss)
         return traded
 
 
@@ -54,17 +54,17 @@ class OverWindows(Derived):
 
     needs = (a.aggregation_scheme,)
 
-    def slack(self, letter: Letters, slack: Expr) -> Expr:
+    def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        own, others, weight = (letter(notion) for notion in (q.window_loss, q.window_round_loss, q.window_weight))
+        own, others, weight = (symbol(quantity) for quantity in (q.window_loss, q.window_round_loss, q.window_weight))
         if sp.expand(slack.xreplace({others: own, weight: sp.S.Zero})) != 0:
             raise Rejected("the sum of the relation over the windows is not known")
         sums: dict[Expr, Expr] = {
-            own: letter(q.mean_surrogate_suboptimality),
-            others: letter(q.mean_surrogate_gap),
-            weight: letter(q.mean_weight_sum) / letter(q.local_steps),
+            own: symbol(q.mean_surrogate_suboptimality),
+            others: symbol(q.mean_surrogate_gap),
+            weight: symbol(q.mean_weight_sum) / symbol(q.local_steps),
         }
-        return averaged(letter, slack, sums, NUMBERS)
+        return averaged(symbol, slack, sums, NUMBERS)
 
 
 def _both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:

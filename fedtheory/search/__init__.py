@@ -4,13 +4,13 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
 
     finding     the family for a claim, and its budget
     terms       statements about points and steps from named inequalities and squares
-    candidates  the inequalities that a theory has
+    candidates  the inequalities that a context has
     exact       coefficients as rational functions
     conic       which inequalities a sum needs, by semidefinite programs
     blocks      scalars as rows and Gram matrices, and sums of squares
     dimensions  units, which coefficients have to agree with
     known       bounds on runs from proved claims and facts
-    restated    known claims in other letters, by their recorded certificates
+    restated    known claims in other symbols, by their recorded certificates
     premises    what is proved, as linear forms in the quantities of a claim
     positivity  numbers that are not negative, as sums of products
     samples     numbers at which conditions hold

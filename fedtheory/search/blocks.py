@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Term, Theory, is_nonnegative, square, vector
+from fedtheory.kernel import Context, Rejected, Term, is_nonnegative, square, vector
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
 from fedtheory.kernel.forms import Form
 from fedtheory.kernel.indices import differs
@@ -71,7 +71,7 @@ def _require_small(terms: int) -> None:
         raise Rejected("the coefficients get too large")
 
 
-def split_form(form: Form, theory: Theory) -> Blocks:
+def split_form(form: Form, context: Context) -> Blocks:
     """The blocks of a scalar's normal form; `Rejected` where it has lengths, or means with weights."""
     rows: dict[Expr, Quotient] = {}
     entries: dict[tuple[str, Expr, Expr], Quotient] = {}
@@ -84,19 +84,19 @@ def split_form(form: Form, theory: Theory) -> Blocks:
         elif inside is monomial:
             _add_entry(entries, SHARED, monomial.args, coefficient)
         else:
-            _add_mean(entries, inside.args, coefficient, theory)
+            _add_mean(entries, inside.args, coefficient, context)
     return Blocks(rows, {key: number for key, number in entries.items() if number})
 
 
 def _add_mean(
-    entries: dict[tuple[str, Expr, Expr], Quotient], pair: Sequence[Expr], coefficient: Quotient, theory: Theory
+    entries: dict[tuple[str, Expr, Expr], Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context
 ) -> None:
     """The mean of an inner product over clients: of deviations from the means, and of the means."""
-    if any(is_noise(side, theory) for side in pair):
+    if any(is_noise(side, context) for side in pair):
         _add_entry(entries, NOISE, pair, coefficient)
         return
     _add_entry(entries, APART, pair, coefficient)
-    left, right = (vector(Average(side), theory) for side in pair)
+    left, right = (vector(Average(side), context) for side in pair)
     for one, c in left.items():
         for other, d in right.items():
             _add_entry(entries, SHARED, (one, other), coefficient * c * d)
@@ -117,12 +117,14 @@ def vectors_of(matrices: Mapping[tuple[str, Expr, Expr], object], block: str) ->
     return sorted(found, key=sp.default_sort_key)
 
 
-def squares_of(matrices: Mapping[tuple[str, Expr, Expr], Quotient], theory: Theory, signs: Signs) -> list[Term] | None:
+def squares_of(
+    matrices: Mapping[tuple[str, Expr, Expr], Quotient], context: Context, signs: Signs
+) -> list[Term] | None:
     """A sum of squares with these matrices, by elimination in any order of pivots; None where no sign is seen."""
     found: list[Term] = []
     for block in (SHARED, APART, NOISE):
         entries = {frozenset(pair): number for (name, *pair), number in matrices.items() if name == block}
-        terms = _eliminated(entries, block, theory, signs)
+        terms = _eliminated(entries, block, context, signs)
         if terms is None:
             return None
         found += terms
@@ -130,7 +132,7 @@ def squares_of(matrices: Mapping[tuple[str, Expr, Expr], Quotient], theory: Theo
 
 
 def _eliminated(
-    entries: Mapping[frozenset[Expr], Quotient], block: str, theory: Theory, signs: Signs
+    entries: Mapping[frozenset[Expr], Quotient], block: str, context: Context, signs: Signs
 ) -> list[Term] | None:
     if not entries:
         return []
@@ -149,16 +151,16 @@ def _eliminated(
             key = frozenset({one, other})
             less = times(times(_MINUS * c, d), inverse)
             left[key] = plus(left[key], less) if key in left else less
-        rest = _eliminated({key: number for key, number in left.items() if number}, block, theory, signs)
+        rest = _eliminated({key: number for key, number in left.items() if number}, block, context, signs)
         if rest is not None:
             direction = sp.Add(*((number * inverse).expression * _member(one, block) for one, number in own.items()))
-            return [Term(diagonal.expression, square(with_means(direction, theory)), averaged=block != SHARED), *rest]
+            return [Term(diagonal.expression, square(with_means(direction, context)), averaged=block != SHARED), *rest]
     return None
 
 
-def with_means(direction: Expr, theory: Theory) -> Expr:
+def with_means(direction: Expr, context: Context) -> Expr:
     """A vector with gradients of F in place of the mean of the clients' gradients."""
-    wholes = {own: whole for whole, own in theory.means.items()}
+    wholes = {own: whole for whole, own in context.means.items()}
 
     def whole(mean: Expr) -> Expr:
         (gradient,) = mean.args
@@ -166,7 +168,7 @@ def with_means(direction: Expr, theory: Theory) -> Expr:
 
     def is_whole(part: Expr) -> bool:
         inside = part.args[0] if isinstance(part, Average) else None
-        return isinstance(inside, Gradient) and inside.args[0] in wholes and not differs(inside.args[1], theory)
+        return isinstance(inside, Gradient) and inside.args[0] in wholes and not differs(inside.args[1], context)
 
     return direction.replace(is_whole, whole)
 

@@ -1,4 +1,4 @@
-"""The inequalities that a theory has at the points of a statement."""
+"""The inequalities that a context has at the points of a statement."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import permutations
 import sympy as sp
 
 from fedtheory.kernel import (
-    Because,
+    Context,
+    InequalityRef,
     Rejected,
     Term,
-    Theory,
     assumption,
     cocoercivity,
     composed,
@@ -37,7 +37,7 @@ from fedtheory.search.blocks import Blocks, split_form, with_means
 class Candidate:
     """A named inequality, and its blocks."""
 
-    reason: Because
+    reason: InequalityRef
     averaged: bool
     blocks: Blocks
 
@@ -46,54 +46,56 @@ class Candidate:
         return Term(coefficient.expression, self.reason, averaged=self.averaged)
 
 
-def find_candidates(theory: Theory, monomials: Sequence[Expr], relation: Relation) -> Iterator[Candidate]:
-    """The inequalities that a theory has at the points of a statement."""
+def find_candidates(context: Context, monomials: Sequence[Expr], relation: Relation) -> Iterator[Candidate]:
+    """The inequalities that a context has at the points of a statement."""
     about = [part for each in (*monomials, *relation.sides) for part in parts_of(each, Gradient, Value)]
     named = {part.args[0] for part in about}
-    named |= {mean for mean, of in theory.means.items() if of in named}
+    named |= {mean for mean, of in context.means.items() if of in named}
     if (
-        not any(differs(part.args[1], theory) for part in about)
-        and not relation.free_symbols & theory.client_objectives
+        not any(differs(part.args[1], context) for part in about)
+        and not relation.free_symbols & context.client_objectives
     ):
-        named -= theory.client_objectives
+        named -= context.client_objectives
     objectives = sorted(named, key=str)
     points = {part.args[1] for part in about}
-    points |= {at for f, at in theory.minimisers.items() if f in theory.objectives & named}
-    points |= {letter for letter in relation.free_symbols & theory.visited if letter not in theory.definitions}
-    forms = {with_means(composed(vector(point, theory)), theory) for point in points}
+    points |= {at for f, at in context.minimisers.items() if f in context.objectives & named}
+    points |= {symbol for symbol in relation.free_symbols & context.visited if symbol not in context.definitions}
+    forms = {with_means(composed(vector(point, context)), context) for point in points}
     ordered = sorted(forms, key=sp.default_sort_key)
-    reasons = [one(), *(assumption(name) for name in theory.assumed)]
+    reasons = [one(), *(assumption(name) for name in context.assumed)]
     for f in objectives:
         # What holds of each client's objective, averaged, says at least as much of their mean.
-        is_implied = theory.means.get(f) in named and theory.smooth.get(f) == theory.smooth.get(theory.means[f])
-        reasons += [] if is_implied else _reasons(theory, f, ordered)
-        reasons += _optimality(theory, f, ordered)
+        is_implied = context.means.get(f) in named and context.smooth.get(f) == context.smooth.get(context.means[f])
+        reasons += [] if is_implied else _reasons(context, f, ordered)
+        reasons += _optimality(context, f, ordered)
     for reason in reasons:
         spend(5000)
         try:
-            expression = reason.in_theory(theory).expression
-            averaged = differs(expression, theory)
+            expression = reason.instantiate(context).expression
+            averaged = differs(expression, context)
             term = Term(sp.S.One, reason, averaged=averaged)
-            yield Candidate(reason, averaged, split_form(scalar(term.whole(reason.in_theory(theory)), theory), theory))
+            yield Candidate(
+                reason, averaged, split_form(scalar(term.whole(reason.instantiate(context)), context), context)
+            )
         except Rejected:
             continue
 
 
-def _reasons(theory: Theory, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[Because]:
+def _reasons(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
     for at, around in permutations(points, 2):
-        if f in theory.strongly_convex:
+        if f in context.strongly_convex:
             yield strong_convexity(f, at, around)
-        if f in theory.smooth and f in theory.convex:
+        if f in context.smooth and f in context.convex:
             yield cocoercivity(f, at, around)
-        elif f in theory.convex:
+        elif f in context.convex:
             yield convexity(f, at, around)
-        if f in theory.smooth:
+        if f in context.smooth:
             yield smoothness(f, at, around)
-        if f in theory.smooth and f not in theory.convex:
+        if f in context.smooth and f not in context.convex:
             yield lipschitz_gradient(f, at, around)
 
 
-def _optimality(theory: Theory, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[Because]:
-    if f in theory.minimisers and f in theory.objectives:
-        shared = (at for at in points if at != theory.minimisers[f] and not differs(at, theory))
+def _optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+    if f in context.minimisers and f in context.objectives:
+        shared = (at for at in points if at != context.minimisers[f] and not differs(at, context))
         yield from (optimality(f, at) for at in shared)

@@ -10,13 +10,13 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.notion import Notion
+from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.search.blocks import NOISE, Blocks
 
 Dimension = tuple[int, int]
 """Powers of the unit of length and of the unit of objective values."""
 _LENGTH, _VALUE, _GRADIENT, _NONE = (1, 0), (0, 1), (-1, 1), (0, 0)
-_OF: Mapping[Notion, Dimension] = {
+_OF: Mapping[Quantity, Dimension] = {
     **dict.fromkeys((q.local_step_size, q.client_step_size, q.effective_step_size), (2, -1)),
     **dict.fromkeys((q.smoothness, q.objective_smoothness, q.client_smoothness, q.sample_smoothness), (-2, 1)),
     **dict.fromkeys((q.strong_convexity, q.smallest_curvature, q.client_strong_convexity), (-2, 1)),
@@ -28,18 +28,18 @@ _OF: Mapping[Notion, Dimension] = {
 
 
 class Dimensions:
-    """The dimensions of a claim's letters."""
+    """The dimensions of a claim's symbols."""
 
     def __init__(self, claim: Claim) -> None:
         known = {**claim.where, **claim.notation}
-        self._letters = {symbol: _OF[notion] for symbol, notion in known.items() if notion in _OF}
+        self._symbols = {symbol: _OF[quantity] for symbol, quantity in known.items() if quantity in _OF}
 
     def of_number(self, number: Expr) -> Dimension | None:
-        """The dimension of a rational function; None where it is not homogeneous, or has letters that are not known."""
+        """The dimension of a rational function; None where it is not homogeneous, or has symbols that are not known."""
         if number.is_Rational:
             return _NONE
         if number.is_Symbol:
-            return self._letters.get(number)
+            return self._symbols.get(number)
         if number.is_Pow and number.exp.is_Integer:
             base = self.of_number(number.base)
             return None if base is None else _times(base, int(number.exp))

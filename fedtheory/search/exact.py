@@ -9,7 +9,7 @@ from itertools import combinations, islice, product
 import numpy as np
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Term, Theory
+from fedtheory.kernel import Context, Rejected, Term
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
 from fedtheory.kernel.work import spend
@@ -75,19 +75,19 @@ class System:
         return [place for place in range(len(self.chosen)) if place not in self.known]
 
 
-def solve_exactly(system: System, choice: Candidates, theory: Theory, signs: Signs) -> list[Term] | None:
+def solve_exactly(system: System, choice: Candidates, context: Context, signs: Signs) -> list[Term] | None:
     """Terms with coefficients as rational functions; what is free takes one simple value after the other."""
     try:
-        return _solved(system, choice, theory, signs)
+        return _solved(system, choice, context, signs)
     except Rejected:
         return None
 
 
-def _solved(system: System, choice: Candidates, theory: Theory, signs: Signs) -> list[Term] | None:
+def _solved(system: System, choice: Candidates, context: Context, signs: Signs) -> list[Term] | None:
     if not _reduced(system):
         return None
     if not system.free:
-        return _finished(system, theory, signs)
+        return _finished(system, context, signs)
     if len(system.free) > _MOST_FREE:
         return None
     place = system.free[0]
@@ -99,7 +99,7 @@ def _solved(system: System, choice: Candidates, theory: Theory, signs: Signs) ->
     for number in islice(fitting, _MOST_VALUES):
         other = System(system.goal, system.chosen, {key: dict(sums) for key, sums in system.known.items()})
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
-            found = _solved(other, choice, theory, signs)
+            found = _solved(other, choice, context, signs)
             if found is not None:
                 return found
     return None
@@ -110,12 +110,12 @@ _MOST_VALUES = 6
 """Values that a free coefficient may take."""
 
 
-def _finished(system: System, theory: Theory, signs: Signs) -> list[Term] | None:
+def _finished(system: System, context: Context, signs: Signs) -> list[Term] | None:
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     if not all(signs.is_nonnegative(number.expression) for number in coefficients):
         return None
     rest = system.rest()[-1]
-    squares = squares_of(rest.matrices, theory, signs) if not rest.rows else None
+    squares = squares_of(rest.matrices, context, signs) if not rest.rows else None
     if squares is None:
         return None
     return [candidate.term(c) for candidate, c in zip(system.chosen, coefficients, strict=True) if c] + squares
@@ -147,35 +147,35 @@ def _equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
 _FACTORS = [sp.Rational(*pair) for pair in ((1, 1), (1, 2), (2, 1), (1, 4), (4, 1), (3, 2), (3, 1), (1, 3), (3, 4))]
 
 
-def _powers(letters: int) -> list[tuple[int, ...]]:
-    """Powers of letters, few and small ones: what is divided by counts more, and none is above two."""
-    found = {(0,) * letters}
-    for count in range(1, min(letters, _MOST_LETTERS) + 1):
-        for places in combinations(range(letters), count):
+def _powers(symbols: int) -> list[tuple[int, ...]]:
+    """Powers of symbols, few and small ones: what is divided by counts more, and none is above two."""
+    found = {(0,) * symbols}
+    for count in range(1, min(symbols, _MOST_SYMBOLS) + 1):
+        for places in combinations(range(symbols), count):
             for powers in product((1, 2, -1, -2), repeat=count):
                 each = dict(zip(places, powers, strict=True))
-                found.add(tuple(each.get(place, 0) for place in range(letters)))
+                found.add(tuple(each.get(place, 0) for place in range(symbols)))
     return sorted(found, key=lambda powers: (sum(p if p > 0 else -1.5 * p for p in powers), powers))[:_MOST_POWERS]
 
 
-_MOST_LETTERS = 3
+_MOST_SYMBOLS = 3
 _MOST_POWERS = 3000
 
 
 def simple_values(between: Sequence[tuple[float, float]], samples: Samples) -> Iterator[Expr]:
-    """Rationals times powers of letters that lie between bounds at every point: first those at an end, then others."""
+    """Rationals times powers of symbols that lie between bounds at every point: first those at an end, then others."""
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
     logs = np.log(samples.at)
     inside = []
-    for exponents in _powers(len(samples.letters)):
+    for exponents in _powers(len(samples.symbols)):
         spend(200)
         value = np.exp(np.array(exponents) @ logs) if exponents else np.ones(len(low))
         for factor in _FACTORS:
             number = float(factor) * value
             if not ((number >= low - below) & (number <= high + above)).all():
                 continue
-            written = sp.Mul(factor, *(one**power for one, power in zip(samples.letters, exponents, strict=True)))
+            written = sp.Mul(factor, *(one**power for one, power in zip(samples.symbols, exponents, strict=True)))
             if (np.abs(number - low) <= below).all() or (np.abs(number - high) <= above).all():
                 yield written
             else:

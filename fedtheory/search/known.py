@@ -16,13 +16,13 @@ from fedtheory.kernel.work import spend
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.proofs.combination import Combination, conditions_of_run
 from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.parts import Part
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import follows
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly, split_with_squares
@@ -49,7 +49,7 @@ class _Goal:
     """A claim that is being shown, with everything that the search has to know of it."""
 
     claim: Claim
-    """In plain letters, with letters for the quantities of what is known, and the assumptions that are supposed."""
+    """In plain symbols, with symbols for the quantities of what is known, and the assumptions that are supposed."""
     original: Claim
     """The same as its author wrote it, with these assumptions."""
     quantities: Sequence[str]
@@ -58,9 +58,9 @@ class _Goal:
     signs: Signs
 
     @property
-    def original_letters(self) -> set[sp.Symbol]:
-        """The letters of the claim as it was written, in plain letters."""
-        return set(in_plain_letters(self.original).notation)
+    def original_symbols(self) -> set[sp.Symbol]:
+        """The symbols of the claim as it was written, in plain symbols."""
+        return set(use_plain_symbols(self.original).notation)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     unfit = _why_unfit(claim)
     if unfit is not None:
         return NotFound(unfit)
-    candidates = known_claims(in_plain_letters(claim))
+    candidates = known_claims(use_plain_symbols(claim))
     if not candidates:
         return NotFound("no proved claim is about this quantity under these assumptions")
     remainders: list[_Remainder] = []
@@ -158,16 +158,16 @@ def _search_products(remainders: Sequence[_Remainder]) -> Found | NotFound:
 def _below_all(remainders: Sequence[_Remainder]) -> Mapping[sp.Symbol, Expr] | None:
     """Numbers at which the claim is below every known bound whose conditions hold; None where samples show none."""
     goals = [remainder.goal for remainder in remainders]
-    letters = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
+    symbols = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
     conditions = list(dict.fromkeys(one for goal in goals for one in goal.signs.conditions))
-    numbers = max((goal.signs.numbers for goal in goals), key=lambda known: len(known.letters))
-    samples = draw_samples(letters, numbers, conditions, _POINTS)
+    numbers = max((goal.signs.numbers for goal in goals), key=lambda known: len(known.symbols))
+    samples = draw_samples(symbols, numbers, conditions, _POINTS)
     values = np.array([samples.values(remainder.number) for remainder in remainders])
     for place in np.flatnonzero((values < 0).all(axis=0)):
         point = samples.point(int(place))
         is_below = all(is_negative_at(remainder.number, point) for remainder in remainders)
         if is_below and is_met(point, numbers, conditions):
-            return {letter: value for letter, value in point.items() if letter in goals[0].original_letters}
+            return {symbol: value for symbol, value in point.items() if symbol in goals[0].original_symbols}
     return None
 
 
@@ -194,7 +194,7 @@ def _remainders(claim: Claim, known: KnownClaim) -> Iterator[_Remainder]:
 def _goal(claim: Claim, known: KnownClaim) -> _Goal:
     supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
     quantities = lacking_quantities(supposing, [known.claim])
-    whole = in_plain_letters(with_quantities(supposing, {"quantities": quantities}))
+    whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
     solved = _solved(whole)
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
     signs = Signs(numbers_of(whole), tuple(conditions_of_run(whole)))
@@ -210,11 +210,11 @@ def _solved(claim: Claim) -> list[Expr]:
         used = sorted(
             condition.free_symbols, key=lambda one: (claim.notation.get(one) is not q.local_step_size, str(one))
         )
-        for letter in used[:1]:
+        for symbol in used[:1]:
             gap = sp.expand(sp.numer(sp.together(slack(condition))))
-            if gap.is_polynomial(letter) and sp.degree(gap, letter) == 1:
-                above, below = gap.coeff(letter, 0), -gap.coeff(letter, 1)
-                bound = sp.Le(letter, above / below, evaluate=False)
+            if gap.is_polynomial(symbol) and sp.degree(gap, symbol) == 1:
+                above, below = gap.coeff(symbol, 0), -gap.coeff(symbol, 1)
+                bound = sp.Le(symbol, above / below, evaluate=False)
                 if follows(bound, claim):
                     found.append(bound)
     return found
@@ -271,7 +271,7 @@ def _shown(remainder: _Remainder, number: Expr, split: Callable[[Expr, Signs], l
     document = document_of(goal.claim, certificate)
     if goal.quantities:
         document |= {"quantities": list(goal.quantities)}
-    proof = examine(goal.original, document)
+    proof = check_certificate(goal.original, document)
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
         return None

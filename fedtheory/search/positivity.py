@@ -1,8 +1,8 @@
 """Numbers that are not negative, as sums of products each of which the kernel sees to be so.
 
-The numerator of a number is split by its monomials in letters that no condition binds.  What is left of each is a
-polynomial in few letters; a linear program writes it as a combination of monomials times slacks of the conditions,
-in letters counted from their lower bounds, and its basis is solved again in rationals.
+The numerator of a number is split by its monomials in symbols that no condition binds.  What is left of each is a
+polynomial in few symbols; a linear program writes it as a combination of monomials times slacks of the conditions,
+in symbols counted from their lower bounds, and its basis is solved again in rationals.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ def _difference(more: Expr, less: Expr) -> Expr:
 
 
 def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
-    """Summands that are products of letters and slacks of conditions, by linear programs; None where none is found."""
+    """Summands that are products of symbols and slacks of conditions, by linear programs; None where none is found."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
     if below is None:
         return None
     sign, denominator = below
     found: list[Expr] = []
-    for outside, polynomial in _by_free_letters(whole, signs):
+    for outside, polynomial in _group_by_free_symbols(whole, signs):
         coefficient = sign * polynomial
         entire = outside * coefficient / denominator
         if signs.is_nonnegative(entire):
@@ -108,13 +108,13 @@ def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
 
 
 def split_with_squares(number: Expr, signs: Signs) -> list[Expr] | None:
-    """Summands that are squares times letters, as cross terms suggest, and products for what is left."""
+    """Summands that are squares times symbols, as cross terms suggest, and products for what is left."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
     if below is None:
         return None
     sign, denominator = below
-    squares, left = _completed({powers: sign * factor for powers, factor in whole.numerator.terms()}, whole.letters)
+    squares, left = _completed({powers: sign * factor for powers, factor in whole.numerator.terms()}, whole.symbols)
     squares = [square / denominator for square in squares]
     if not squares or not all(map(signs.is_nonnegative, squares)):
         return None
@@ -125,7 +125,7 @@ def split_with_squares(number: Expr, signs: Signs) -> list[Expr] | None:
     return None if others is None else [*squares, *others]
 
 
-def _completed(terms: Terms, letters: Sequence[Expr]) -> tuple[list[Expr], Terms]:
+def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms]:
     """Squares a (x - c y)^2 for cross terms x y of negative sign between two squares, and what is left without them."""
     left, squares = dict(terms), []
     for cross in sorted(powers for powers, factor in terms.items() if factor < 0):
@@ -141,11 +141,11 @@ def _completed(terms: Terms, letters: Sequence[Expr]) -> tuple[list[Expr], Terms
                 continue
             common = tuple(map(min, zip(one, other, strict=True)))
             roots = [
-                _monomial(letters, tuple((p - c) // 2 for p, c in zip(e, common, strict=True))) for e in (one, other)
+                _monomial(symbols, tuple((p - c) // 2 for p, c in zip(e, common, strict=True))) for e in (one, other)
             ]
             squares.append(
                 sp.Mul(
-                    _rational(weight), _monomial(letters, common), (roots[0] - _rational(half / weight) * roots[1]) ** 2
+                    _rational(weight), _monomial(symbols, common), (roots[0] - _rational(half / weight) * roots[1]) ** 2
                 )
             )
             left[other] -= half * half / weight
@@ -154,8 +154,8 @@ def _completed(terms: Terms, letters: Sequence[Expr]) -> tuple[list[Expr], Terms
     return squares, left
 
 
-def _monomial(letters: Sequence[Expr], powers: Powers) -> Expr:
-    return sp.Mul(*(letter**power for letter, power in zip(letters, powers, strict=True) if power))
+def _monomial(symbols: Sequence[Expr], powers: Powers) -> Expr:
+    return sp.Mul(*(symbol**power for symbol, power in zip(symbols, powers, strict=True) if power))
 
 
 def _rational(number: fmpq) -> sp.Rational:
@@ -175,14 +175,14 @@ def _positive(denominator: Expr, signs: Signs) -> tuple[int, Expr] | None:
     return sign, absolute
 
 
-def _by_free_letters(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Expr]]:
-    """The numerator by its monomials in letters that are not negative and that no condition and no bound binds."""
+def _group_by_free_symbols(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Expr]]:
+    """The numerator by its monomials in symbols that are not negative and that no condition and no bound binds."""
     bound = set().union(*(condition.free_symbols for condition in signs.conditions if is_ordering(condition)))
     bound |= signs.numbers.at_least.keys()
     free = [
         place
-        for place, letter in enumerate(number.letters)
-        if letter.is_Symbol and letter.is_nonnegative and letter not in bound
+        for place, symbol in enumerate(number.symbols)
+        if symbol.is_Symbol and symbol.is_nonnegative and symbol not in bound
     ]
     groups: dict[Powers, list[Expr]] = {}
     for powers, factor in number.numerator.terms():
@@ -191,7 +191,7 @@ def _by_free_letters(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Exp
         groups.setdefault(outside, []).append(number.monomial(inside, factor))
     for outside, parts in groups.items():
         yield (
-            prod((number.letters[place] ** power for place, power in zip(free, outside, strict=True)), start=sp.S.One),
+            prod((number.symbols[place] ** power for place, power in zip(free, outside, strict=True)), start=sp.S.One),
             sp.Add(*parts),
         )
 
@@ -199,56 +199,56 @@ def _by_free_letters(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Exp
 @dataclass(frozen=True)
 class _Slack:
     terms: Terms
-    """In letters counted from their lower bounds."""
+    """In symbols counted from their lower bounds."""
     expression: Expr
 
 
 def _products(polynomial: Expr, signs: Signs, degree: int) -> list[Expr] | None:
     """A polynomial as a sum of products with up to so many slacks."""
-    letters = _letters(polynomial, signs)
-    if letters is None:
+    symbols = _symbols(polynomial, signs)
+    if symbols is None:
         return None
-    shift = {letter: letter + signs.numbers.at_least.get(letter, 0) for letter in letters}
-    goal = _terms(polynomial.xreplace(shift), letters)
-    slacks = list(_slacks(signs, letters, shift))
+    shift = {symbol: symbol + signs.numbers.at_least.get(symbol, 0) for symbol in symbols}
+    goal = _terms(polynomial.xreplace(shift), symbols)
+    slacks = list(_slacks(signs, symbols, shift))
     columns = _columns(goal, slacks, degree)
     if not columns:
         return None
     solution = solve([terms for _, _, terms in columns], goal, [1 + 2 * len(chosen) for _, chosen, _ in columns])
     if solution is None:
         return None
-    return [_written(letters, shift, slacks, columns[place], weight) for place, weight in solution.items()]
+    return [_written(symbols, shift, slacks, columns[place], weight) for place, weight in solution.items()]
 
 
-def _letters(polynomial: Expr, signs: Signs) -> list[sp.Symbol] | None:
-    """The letters of a polynomial and of the conditions on them; None where it has roots or symbolic powers."""
-    letters = set(polynomial.free_symbols)
+def _symbols(polynomial: Expr, signs: Signs) -> list[sp.Symbol] | None:
+    """The symbols of a polynomial and of the conditions on them; None where it has roots or symbolic powers."""
+    symbols = set(polynomial.free_symbols)
     for condition in signs.conditions:
-        if is_ordering(condition) and condition.free_symbols & letters:
-            letters |= condition.free_symbols
-    ordered = sorted(letters, key=str)
-    if not polynomial.is_polynomial(*ordered) or not letters <= signs.numbers.letters:
+        if is_ordering(condition) and condition.free_symbols & symbols:
+            symbols |= condition.free_symbols
+    ordered = sorted(symbols, key=str)
+    if not polynomial.is_polynomial(*ordered) or not symbols <= signs.numbers.symbols:
         return None
-    return ordered if all(letter.is_nonnegative for letter in ordered) else None
+    return ordered if all(symbol.is_nonnegative for symbol in ordered) else None
 
 
-def _terms(polynomial: Expr, letters: Sequence[sp.Symbol]) -> Terms:
+def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
     number = quotient(polynomial)
-    places = [letters.index(letter) for letter in number.letters]
+    places = [symbols.index(symbol) for symbol in number.symbols]
     scale = 1 / next(factor for _, factor in number.denominator.terms())
     found: Terms = {}
     for powers, factor in number.numerator.terms():
-        full = [0] * len(letters)
+        full = [0] * len(symbols)
         for place, power in zip(places, powers, strict=True):
             full[place] = power
         found[tuple(full)] = factor * scale
     return found
 
 
-def _slacks(signs: Signs, letters: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
-    """The numerators of the slacks of conditions in these letters, where their denominators are positive."""
+def _slacks(signs: Signs, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
+    """The numerators of the slacks of conditions in these symbols, where their denominators are positive."""
     for condition in signs.conditions:
-        if not is_ordering(condition) or not condition.free_symbols <= set(letters):
+        if not is_ordering(condition) or not condition.free_symbols <= set(symbols):
             continue
         gap = slack(condition)
         try:
@@ -256,15 +256,15 @@ def _slacks(signs: Signs, letters: Sequence[sp.Symbol], shift: Mapping[Expr, Exp
         except Rejected:
             continue
         below = _positive(number.written(number.denominator), signs)
-        if below is None or not all(letter.is_Symbol for letter in number.letters):
+        if below is None or not all(symbol.is_Symbol for symbol in number.symbols):
             continue
         sign, _ = below
         above = sign * number.written(number.numerator)
-        yield _Slack(_terms(above.xreplace(shift), letters), above)
+        yield _Slack(_terms(above.xreplace(shift), symbols), above)
 
 
 Column = tuple[Powers, tuple[int, ...], Terms]
-"""Powers of the letters, the slacks that multiply them, and the product."""
+"""Powers of the symbols, the slacks that multiply them, and the product."""
 
 
 def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
@@ -322,8 +322,8 @@ def _kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
         yield [entry * scale for entry in vector]
 
 
-def _multiplied(factors: Sequence[Terms], letters: int) -> Terms:
-    found: Terms = {(0,) * letters: fmpq(1)}
+def _multiplied(factors: Sequence[Terms], symbols: int) -> Terms:
+    found: Terms = {(0,) * symbols: fmpq(1)}
     for factor in factors:
         terms: Terms = {}
         for powers, weight in found.items():
@@ -339,10 +339,10 @@ def _moved(terms: Terms, by: Powers) -> Terms:
 
 
 def _written(
-    letters: Sequence[sp.Symbol], shift: Mapping[Expr, Expr], slacks: Sequence[_Slack], column: Column, weight: fmpq
+    symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr], slacks: Sequence[_Slack], column: Column, weight: fmpq
 ) -> Expr:
     powers, chosen, _ = column
-    from_least = (2 * letter - shift[letter] for letter in letters)
+    from_least = (2 * symbol - shift[symbol] for symbol in symbols)
     monomial = (base**power for base, power in zip(from_least, powers, strict=True) if power)
     return sp.Mul(_rational(weight), *monomial, *(slacks[one].expression for one in chosen))
 

@@ -15,14 +15,14 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.notion import Notion, Quantity
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.registry import all_claims, find
-from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.combination import conditions_of_run
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import ONE, Fact
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
-from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, letters_of
+from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, symbols_of
+from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
 
@@ -31,7 +31,7 @@ PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq
 Form = Mapping[Expr, Quotient]
 """A linear form: the coefficient of each quantity, and the number without any under one."""
 _OBJECTIVES = (a.smooth, a.convex_and_smooth, a.strongly_convex_clients, a.lipschitz_losses, a.least_squares_loss)
-_SUPPOSABLE: Mapping[Assumption, Sequence[Quantity]] = {
+_SUPPOSABLE: Mapping[Assumption, Sequence[RunQuantity]] = {
     a.convex_and_smooth: (q.smoothness, q.objective_smoothness),
     a.smooth: (q.smoothness, q.objective_smoothness),
     a.strongly_convex_clients: (q.strong_convexity,),
@@ -90,7 +90,7 @@ class KnownClaim:
     """A proved claim, as it may be used for another."""
 
     claim: Claim
-    """In plain letters, under the conditions that its certificate needs."""
+    """In plain symbols, under the conditions that its certificate needs."""
     missing: Sequence[Assumption]
     """Assumptions that the other claim does not make."""
 
@@ -98,10 +98,12 @@ class KnownClaim:
 def known_claims(claim: Claim) -> list[KnownClaim]:
     """Proved claims about one of the quantities on the smaller side; those that suppose least come first."""
     smaller, _ = claim.relations[0].ordered
-    wanted = {notion for symbol, notion in claim.notation.items() if smaller.has(symbol) and notion not in PARAMETERS}
+    wanted = {
+        quantity for symbol, quantity in claim.notation.items() if smaller.has(symbol) and quantity not in PARAMETERS
+    }
     found = []
-    for name, notions in _bounds().items():
-        if wanted and wanted <= notions:
+    for name, quantities in _bounds().items():
+        if wanted and wanted <= quantities:
             statement = statement_of(name)
             missing = [one for one in statement.assumptions if not check_assumed(claim, [one], "").holds]
             if set(missing) <= set(supposable(claim)):
@@ -119,7 +121,7 @@ def supposable(claim: Claim) -> list[Assumption]:
 
 
 @cache
-def _bounds() -> Mapping[str, frozenset[Notion]]:
+def _bounds() -> Mapping[str, frozenset[Quantity]]:
     """The proved claims about runs, and the quantities on the smaller side of each."""
     return {
         claim.id: frozenset(
@@ -141,17 +143,17 @@ def statement_of(claim_id: str) -> Claim:
     """
     claim = find(claim_id)
     relaxed = getattr(certificate_of(claim_id), "relaxed", None)
-    return in_plain_letters(claim if relaxed is None else replace(claim, conditions=tuple(relaxed)))
+    return use_plain_symbols(claim if relaxed is None else replace(claim, conditions=tuple(relaxed)))
 
 
 def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
     """The names of the quantities that others speak of and a claim does not."""
-    own = {notion.name for notion in {**claim.where, **claim.notation}.values()}
+    own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     names = {
-        notion.name: None
+        quantity.name: None
         for other in others
-        for notion in other.notation.values()
-        if type(notion) is Quantity and notion.name not in own
+        for quantity in other.notation.values()
+        if type(quantity) is RunQuantity and quantity.name not in own
     }
     return list(names)
 
@@ -161,7 +163,7 @@ def premises_from(claim: Claim, known: Claim) -> list[Premise]:
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return []
     try:
-        known = in_letters(known, letters_for(claim, known))
+        known = rename_symbols(known, match_symbols(claim, known))
         conditions = conditions_of_run(claim)
         if not all(follows(condition, claim, conditions) for condition in known.conditions):
             return []
@@ -178,16 +180,19 @@ def premises_from(claim: Claim, known: Claim) -> list[Premise]:
 
 
 def premises_of_facts(claim: Claim) -> list[Premise]:
-    """The facts about quantities that a claim has letters for."""
-    letter = letters_of(claim)
+    """The facts about quantities that a claim has symbols for."""
+    symbol = symbols_of(claim)
     own = set({**claim.where, **claim.notation}.values())
     found: list[Premise] = []
     for fact in FACTS.values():
         usable = (
-            fact is not ONE and fact.where == 0 and fact.notions <= own and check_assumed(claim, fact.needs, "").holds
+            fact is not ONE
+            and fact.where == 0
+            and fact.quantities <= own
+            and check_assumed(claim, fact.needs, "").holds
         )
         if usable:
-            found += _premises(fact, fact.name, fact.slack(letter), claim, fact.is_zero)
+            found += _premises(fact, fact.name, fact.slack(symbol), claim, fact.is_zero)
     return found
 
 

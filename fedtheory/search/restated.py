@@ -1,4 +1,4 @@
-"""Claims that are known ones in other letters, or under stronger conditions: the recorded certificate is theirs too."""
+"""Claims that are known ones in other symbols, or under stronger conditions: the recorded certificate is theirs too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.outcome import Found
@@ -19,7 +19,7 @@ from fedtheory.search.premises import KnownClaim
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
     """The proof of a claim by the certificate of a known one, if the kernel accepts it.
 
-    A document names quantities and no letters, so it needs no renaming.  It serves claims that no sum of premises
+    A document names quantities and no symbols, so it needs no renaming.  It serves claims that no sum of premises
     shows, such as those with a maximum in them.
     """
     recorded = find(known.claim.id)
@@ -28,7 +28,7 @@ def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
         return None
     supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
     document = _renamed(document_of(recorded, certificate), recorded.id, claim.id)
-    proof = examine(supposing, document)
+    proof = check_certificate(supposing, document)
     spend(sum(proof.work.values()))
     return Found(proof, [recorded.id], known.missing, 0) if proof.verdict == "proved" else None
 

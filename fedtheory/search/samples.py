@@ -27,33 +27,33 @@ _EVALUATION = 20
 
 @dataclass(frozen=True)
 class Samples:
-    """Points as arrays of floats, one for each letter; the conditions hold at each but for rounding."""
+    """Points as arrays of floats, one for each symbol; the conditions hold at each but for rounding."""
 
-    letters: Sequence[sp.Symbol]
+    symbols: Sequence[sp.Symbol]
     at: NDArray[np.float64]
-    """Of shape (letters, points)."""
+    """Of shape (symbols, points)."""
 
     def values(self, expression: Expr) -> NDArray[np.float64]:
         """An expression at every point; not a number where it has no value."""
         spend(_EVALUATION * self.at.shape[1])
-        return _values(expression, self.letters, self.at)
+        return _values(expression, self.symbols, self.at)
 
     def point(self, number: int) -> Point:
         """One of the points, in rationals."""
-        return {letter: _exact(value) for letter, value in zip(self.letters, self.at[:, number], strict=True)}
+        return {symbol: _exact(value) for symbol, value in zip(self.symbols, self.at[:, number], strict=True)}
 
 
-def draw_samples(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
-    """Points at which the conditions hold: the same for the same letters and conditions.
+def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
+    """Points at which the conditions hold: the same for the same symbols and conditions.
 
-    A condition that bounds a letter alone is met by moving that letter, in half of the points to the edge; for others
-    real letters shrink or grow until it holds.  Points at which one fails are left out.
+    A condition that bounds a symbol alone is met by moving that symbol, in half of the points to the edge; for others
+    real symbols shrink or grow until it holds.  Points at which one fails are left out.
     """
     orderings = [one for one in conditions if is_ordering(one) and not one.atoms(Average, ClientSum)]
-    used = sorted(set(letters).union(*(condition.free_symbols for condition in orderings)), key=str)
+    used = sorted(set(symbols).union(*(condition.free_symbols for condition in orderings)), key=str)
     random = np.random.default_rng(len(used) + 1000 * len(orderings))
-    at = np.array([_drawn(letter, numbers, random, count) for letter in used]).reshape(len(used), count)
-    places = {letter: place for place, letter in enumerate(used)}
+    at = np.array([_drawn(symbol, numbers, random, count) for symbol in used]).reshape(len(used), count)
+    places = {symbol: place for place, symbol in enumerate(used)}
     moves = [_mover(condition, places, numbers, random) for condition in orderings]
     for _ in range(_ROUNDS):
         for move in moves:
@@ -65,15 +65,15 @@ def draw_samples(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     return Samples(used, at[:, holds])
 
 
-def draw_generic(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
+def draw_generic(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
     """A few points inside the conditions, of ordinary size: what holds at all of them holds as an identity."""
-    used = sorted(set(letters).union(*(one.free_symbols for one in conditions if is_ordering(one))), key=str)
+    used = sorted(set(symbols).union(*(one.free_symbols for one in conditions if is_ordering(one))), key=str)
     random = np.random.default_rng(len(used))
     tries = 4000
     at = np.exp(random.uniform(-2.5, 1.0, (len(used), tries)))
-    for place, letter in enumerate(used):
-        if letter in numbers.at_least or letter in numbers.integer:
-            at[place] = numbers.at_least.get(letter, 0) + random.integers(1, 6, tries)
+    for place, symbol in enumerate(used):
+        if symbol in numbers.at_least or symbol in numbers.integer:
+            at[place] = numbers.at_least.get(symbol, 0) + random.integers(1, 6, tries)
     holds = np.ones(tries, dtype=bool)
     for condition in conditions:
         if is_ordering(condition):
@@ -82,12 +82,12 @@ def draw_generic(letters: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     return Samples(used, at[:, holds][:, :count])
 
 
-def _drawn(letter: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
-    if letter in numbers.at_least or letter in numbers.integer:
+def _drawn(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    if symbol in numbers.at_least or symbol in numbers.integer:
         counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)
-        return counts + numbers.at_least.get(letter, 0)
+        return counts + numbers.at_least.get(symbol, 0)
     values: NDArray[np.float64] = np.exp2(random.integers(-_WIDTH, _WIDTH + 1, count).astype(float))
-    if letter in numbers.maybe_zero and letter not in numbers.divisors:
+    if symbol in numbers.maybe_zero and symbol not in numbers.divisors:
         values[random.random(count) < 0.25] = 0.0
     return values
 
@@ -97,11 +97,11 @@ def _mover(
 ) -> Callable[[NDArray[np.float64]], None]:
     """A change of points that lets a condition hold at more of them."""
     smaller, larger = ends(condition)
-    letters = list(places)
+    symbols = list(places)
     strict = isinstance(condition, sp.Lt | sp.Gt)
 
-    def is_free(letter: Expr, other: Expr) -> bool:
-        return letter.is_Symbol and letter not in other.free_symbols and letter not in numbers.integer
+    def is_free(symbol: Expr, other: Expr) -> bool:
+        return symbol.is_Symbol and symbol not in other.free_symbols and symbol not in numbers.integer
 
     def clip(at: NDArray[np.float64], place: int, bound: NDArray[np.float64], is_above: bool) -> None:
         violated = (at[place] > bound) if is_above else (at[place] < bound)
@@ -111,13 +111,13 @@ def _mover(
         at[place] = np.where(violated & np.isfinite(moved), moved, at[place])
 
     if is_free(smaller, larger):
-        return lambda at: clip(at, places[smaller], _values(larger, letters, at), True)
+        return lambda at: clip(at, places[smaller], _values(larger, symbols, at), True)
     if is_free(larger, smaller):
-        return lambda at: clip(at, places[larger], _values(smaller, letters, at), False)
-    movable = [places[letter] for letter in sorted(condition.free_symbols, key=str) if letter not in numbers.at_least]
+        return lambda at: clip(at, places[larger], _values(smaller, symbols, at), False)
+    movable = [places[symbol] for symbol in sorted(condition.free_symbols, key=str) if symbol not in numbers.at_least]
 
     def shrink(at: NDArray[np.float64]) -> None:
-        violated = ~(_values(slack(condition), letters, at) >= 0)
+        violated = ~(_values(slack(condition), symbols, at) >= 0)
         if movable:
             chosen = random.choice(movable, at.shape[1])
             factor = np.exp2(random.choice([-2.0, -1.0, -1.0, 1.0], at.shape[1]))
@@ -127,8 +127,8 @@ def _mover(
     return shrink
 
 
-def _values(expression: Expr, letters: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
-    function: Any = sp.lambdify(list(letters), expression, modules="numpy", cse=False)
+def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    function: Any = sp.lambdify(list(symbols), expression, modules="numpy", cse=False)
     try:
         with np.errstate(all="ignore"):
             found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
@@ -168,4 +168,4 @@ def is_met(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
         strict = isinstance(condition, sp.Lt | sp.Gt)
         if not (value.is_positive or (value.is_zero and not strict)):
             return False
-    return all(value >= numbers.at_least.get(letter, 0) for letter, value in point.items())
+    return all(value >= numbers.at_least.get(symbol, 0) for symbol, value in point.items())

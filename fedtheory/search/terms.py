@@ -14,17 +14,17 @@ from itertools import takewhile
 
 import sympy as sp
 
-from fedtheory.kernel import Term, Theory, one, scalar
+from fedtheory.kernel import Context, Term, one, scalar
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs import Certificate, examine
-from fedtheory.proofs.certificate import theory_of_link
+from fedtheory.proofs import Certificate, check_certificate
+from fedtheory.proofs.certificate import build_link_context
 from fedtheory.proofs.document import document_of, with_quantities
-from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.numbers import known_conditions
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, split_form, squares_of
 from fedtheory.search.candidates import find_candidates
 from fedtheory.search.conic import least_support, programs_at
@@ -53,9 +53,9 @@ def search_terms(claim: Claim) -> Found | NotFound:
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
-    own = {notion.name for notion in {**claim.where, **claim.notation}.values()}
-    added = [notion.name for notion in _UNNAMED if notion.name not in own] if claim.place != "points" else []
-    plain = in_plain_letters(with_quantities(supposing, {"quantities": added}))
+    own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
+    added = [quantity.name for quantity in _UNNAMED if quantity.name not in own] if claim.place != "points" else []
+    plain = use_plain_symbols(with_quantities(supposing, {"quantities": added}))
     links: list[list[Term]] = []
     for relation in plain.relations:
         terms = _terms(plain, relation)
@@ -64,9 +64,9 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
         links.append(terms)
     certificate = Certificate(claim=plain.id, links=links)
     document = document_of(plain, certificate)
-    letters = {letter for terms in links for term in terms for letter in _letters_in(term)}
-    named = [notion.name for letter, notion in plain.where.items() if notion.name in added and letter in letters]
-    proof = examine(supposing, document | ({"quantities": named} if named else {}))
+    symbols = {symbol for terms in links for term in terms for symbol in _symbols_in(term)}
+    named = [quantity.name for symbol, quantity in plain.where.items() if quantity.name in added and symbol in symbols]
+    proof = check_certificate(supposing, document | ({"quantities": named} if named else {}))
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
         failing = next((step.text for step in proof.steps if not step.holds), "")
@@ -79,27 +79,27 @@ _UNNAMED = (q.client_objective, q.gradient_noise)
 """Quantities that a proof of a step needs, and a statement need not name."""
 
 
-def _letters_in(term: Term) -> set[sp.Symbol]:
+def _symbols_in(term: Term) -> set[sp.Symbol]:
     about = (sp.sympify(each) for each in term.reason.about if not isinstance(each, str))
     found: set[sp.Symbol] = term.coefficient.free_symbols.union(*(each.free_symbols for each in about))
     return found
 
 
 def _terms(claim: Claim, relation: Relation) -> list[Term] | None:
-    theory = theory_of_link(claim, relation, (), ())
-    form = scalar(relation.slack, theory)
+    context = build_link_context(claim, relation, (), ())
+    form = scalar(relation.slack, context)
     if not form:
         return []
     if relation.operator not in ("<=", ">="):
         return None
-    signs = Signs(theory.numbers, (*claim.conditions, *known_conditions(claim)))
-    goal = split_form(form, theory)
-    alone = _shown_alone(goal, theory, signs)
+    signs = Signs(context.numbers, (*claim.conditions, *known_conditions(claim)))
+    goal = split_form(form, context)
+    alone = _shown_alone(goal, context, signs)
     if alone is not None:
         return alone
-    candidates = list(find_candidates(theory, [*form], relation))[:_MOST_CANDIDATES]
-    letters = sorted(_letters([goal, *(each.blocks for each in candidates)]) & theory.numbers.letters, key=str)
-    samples = draw_generic(letters, theory.numbers, signs.conditions, _SAMPLES)
+    candidates = list(find_candidates(context, [*form], relation))[:_MOST_CANDIDATES]
+    symbols = sorted(_symbols([goal, *(each.blocks for each in candidates)]) & context.numbers.symbols, key=str)
+    samples = draw_generic(symbols, context.numbers, signs.conditions, _SAMPLES)
     if not candidates or samples.at.shape[1] < 2:
         return None
     programs = programs_at(samples, goal, [each.blocks for each in candidates])
@@ -107,24 +107,24 @@ def _terms(claim: Claim, relation: Relation) -> list[Term] | None:
     for support in takewhile(lambda found: found is not None, attempts):
         chosen = [candidates[place] for place in support or ()]
         choice = Candidates(chosen, support or (), programs, samples, Dimensions(claim))
-        found = solve_exactly(System(goal, chosen, {}), choice, theory, signs)
+        found = solve_exactly(System(goal, chosen, {}), choice, context, signs)
         if found is not None:
             return found
     return None
 
 
-def _shown_alone(goal: Blocks, theory: Theory, signs: Signs) -> list[Term] | None:
+def _shown_alone(goal: Blocks, context: Context, signs: Signs) -> list[Term] | None:
     """Squares and a number, where nothing else is needed."""
     if goal.rows.keys() - {sp.S.One}:
         return None
     number = goal.rows.get(sp.S.One, ZERO)
-    squares = squares_of(goal.matrices, theory, signs)
+    squares = squares_of(goal.matrices, context, signs)
     if squares is None or not signs.is_nonnegative(number.expression):
         return None
     return [*squares, *([Term(number.expression, one())] if number else [])]
 
 
-def _letters(blocks: Sequence[Blocks]) -> set[sp.Symbol]:
+def _symbols(blocks: Sequence[Blocks]) -> set[sp.Symbol]:
     found: set[sp.Symbol] = set()
     for each in blocks:
         for number in (*each.rows.values(), *each.matrices.values()):

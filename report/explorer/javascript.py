@@ -8,7 +8,7 @@ import sympy as sp
 
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.quantities.notion import Notion, Quantity, ScalarNotion
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity, ScalarQuantity
 
 _PRINTED = (
     sp.Symbol,
@@ -40,17 +40,17 @@ _IN_WORDS: Mapping[type, str] = {
 }
 
 
-def obstacle(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> str | None:
+def obstacle(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> str | None:
     """Describe the part of an expression that is no function of numbers; None where there is none.
 
-    A symbol without a notion stands for the values that a claim tries for it.
+    A symbol without a quantity stands for the values that a claim tries for it.
     """
     for node in sp.preorder_traversal(expression):
         if type(node) in _IN_WORDS:
             return _IN_WORDS[type(node)]
         if not isinstance(node, _PRINTED):
             return f"the function {node.func.__name__}"
-        if not isinstance(notation.get(node), Quantity | ScalarNotion | None):
+        if not isinstance(notation.get(node), RunQuantity | ScalarQuantity | None):
             return f"{notation[node].name.replace('_', ' ')}, which is no number"
     return None
 

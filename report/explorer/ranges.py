@@ -10,7 +10,7 @@ from functools import cached_property
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.quantities.notion import Notion
+from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, functions_of, slack_between
 
 NOTCHES = 20
@@ -79,7 +79,7 @@ def at_notch(notch: int, whole: bool) -> float:
 
 def ranges(
     symbols: Sequence[sp.Symbol],
-    notation: Mapping[sp.Symbol, Notion],
+    notation: Mapping[sp.Symbol, Quantity],
     conditions: Sequence[Expr],
     wishes: Sequence[Expr] = (),
 ) -> tuple[Range, ...]:

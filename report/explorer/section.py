@@ -50,7 +50,7 @@ class TermCurve:
 
 @dataclass(frozen=True)
 class BestPoint:
-    """The best point y that a bound compares with, in its letters."""
+    """The best point y that a bound compares with, in its symbols."""
 
     point: Markup
     minimised: Markup
@@ -114,8 +114,8 @@ def _block(expression: Expr) -> Markup:
 
 
 def _slider(symbol: sp.Symbol, subject: Subject, span: Range) -> Slider:
-    notion = subject.notation.get(symbol)
-    meaning = "any number" if notion is None else notion.name.replace("_", " ")
+    quantity = subject.notation.get(symbol)
+    meaning = "any number" if quantity is None else quantity.name.replace("_", " ")
     if symbol in subject.means:
         (averaged,) = subject.means[symbol].args
         meaning = f"mean of {_text(averaged) or meaning} over the clients"
@@ -124,7 +124,7 @@ def _slider(symbol: sp.Symbol, subject: Subject, span: Range) -> Slider:
 
 def _text(symbol: sp.Symbol) -> str:
     pretty = pretty_symbol(symbol.name) if symbol.name.isidentifier() else ""
-    # Names of more than two letters that SymPy does not know are no symbols to a reader.
+    # Names of more than two symbols that SymPy does not know are no symbols to a reader.
     return pretty if pretty != symbol.name or len(pretty) <= 2 else ""
 
 
@@ -133,8 +133,8 @@ def _term(number: int, term: Expr) -> TermCurve:
 
 
 def _best(subject: Subject, problems: Sequence[Problem]) -> BestPoint:
-    letters = (latex(symbol) for symbol, notion in subject.notation.items() if notion is q.comparator)
-    point = next(letters, "y")
+    symbols = (latex(symbol) for symbol, quantity in subject.notation.items() if quantity is q.comparator)
+    point = next(symbols, "y")
     length = " ".join(latex(subject.symbols[place]) for place in length_factors(subject))
     return BestPoint(
         point=formula(point),

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language.claim import Claim, Operator, Relation
-from fedtheory.language.quantities import Notion, Quantity
+from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.typesetting import latex
 from fedtheory.planner.bound import STEP, terms_of
 from report.explorer.javascript import obstacle
@@ -65,7 +65,7 @@ class Subject:
     """Number of the symbol along the horizontal axis at first."""
     means: Mapping[sp.Symbol, Expr]
     """The means over clients that have symbols of their own."""
-    notation: Mapping[sp.Symbol, Notion]
+    notation: Mapping[sp.Symbol, Quantity]
     """What symbols stand for; that of a mean for what is averaged."""
 
     def stated(self, expression: Expr) -> Expr:
@@ -111,8 +111,8 @@ def _means(right: Expr, claim: Claim) -> dict[Expr, sp.Symbol]:
 
 
 def _is_constant(averaged: Expr, claim: Claim) -> bool:
-    notion = claim.notation.get(averaged)
-    return isinstance(notion, Quantity) and notion.is_constant
+    quantity = claim.notation.get(averaged)
+    return isinstance(quantity, RunQuantity) and quantity.is_constant
 
 
 def _subject(claim: Claim, stated: StatementLink) -> Subject:
@@ -159,8 +159,8 @@ def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions))
 
     def place(symbol: sp.Symbol) -> tuple[int, str, str]:
-        name, letters = name_of(symbol, claim), str(symbol)
-        return (_FIRST.index(name) if name in _FIRST else len(_FIRST), letters.lower(), letters)
+        name, symbols = name_of(symbol, claim), str(symbol)
+        return (_FIRST.index(name) if name in _FIRST else len(_FIRST), symbols.lower(), symbols)
 
     return sorted(found, key=place)
 

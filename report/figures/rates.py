@@ -45,12 +45,12 @@ def over_clients(claim: Claim, found: RateCheck) -> Figure | None:
 def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
     """Draw the ladder of the first variable on some axes; return the name of that variable."""
     assert claim.rate is not None
-    notion = claim.notation[claim.rate.variables[0]]
-    name = notion.name.replace("_", " ")
+    quantity = claim.notation[claim.rate.variables[0]]
+    name = quantity.name.replace("_", " ")
     _draw_rungs(axes, [plain_float(rung.variable) for rung in found.rungs], found.rungs)
     if found.limit is not None and plain_float(found.limit) > 0:
         axes.axhline(plain_float(found.limit), color=RED, linestyle=":", label="exact limit")
-    axes.set_xlabel(f"{name} ${notion.latex}$")
+    axes.set_xlabel(f"{name} ${quantity.latex}$")
     axes.set_ylabel("quantity of the claim, absolute value")
     return name
 

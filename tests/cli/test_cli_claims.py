@@ -205,5 +205,5 @@ def test_words_search_the_claims(command) -> None:
 
 def words_of(claim: Claim) -> list[str]:
     """Names by which people look for a claim."""
-    names = [notion.name for notion in claim.where.values()] + [assumption.name for assumption in claim.assumptions]
+    names = [quantity.name for quantity in claim.where.values()] + [assumption.name for assumption in claim.assumptions]
     return [claim.id, claim.title, claim.locator, *names]

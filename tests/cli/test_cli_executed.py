@@ -86,7 +86,7 @@ def test_settings_of_all_kinds(given_numbers: dict[str, str], target: str | None
 
 
 def test_a_file_is_executed_as_it_is_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it changes within a second, to as many letters, and Python would take what it compiled before."""
+    """Also where it changes within a second, to as many symbols, and Python would take what it compiled before."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     file, folder = tmp_path / "mine.py", tmp_path / "paper"
     folder.mkdir()

@@ -7,19 +7,19 @@ from inspect import signature
 import pytest
 
 from fedtheory import kernel
-from fedtheory.kernel.reasons import REASONS, subjects
+from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 
 
 def test_every_inequality_is_listed(command) -> None:
     """With its arguments in their order, as `help` shows them, and the expression that is not negative."""
     listed = {entry["name"]: entry for entry in command("inequalities", "--json").document}
-    assert listed.keys() == REASONS.keys()
+    assert listed.keys() == INEQUALITIES.keys()
     assert listed["smoothness"]["call"] == "smoothness(objective, at, around)"
     assert listed["triangle"]["call"] == "triangle(*vectors)"
     assert all(entry["formula"] for entry in listed.values())
 
 
-@pytest.mark.parametrize("name", sorted(REASONS))
+@pytest.mark.parametrize("name", sorted(INEQUALITIES))
 def test_constructors_show_their_arguments(name: str) -> None:
     """Their signature is that of the inequality without its theory."""
     constructor = getattr(kernel, name)

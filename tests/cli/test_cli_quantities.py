@@ -11,7 +11,7 @@ from fedtheory.cli.unicode_math import unicode_math
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import all_claims
 from fedtheory.language.vocabulary import VocabularyEntry, vocabulary
 
@@ -38,7 +38,7 @@ SYMBOLS = {
 
 def name_of(entry: VocabularyEntry) -> str:
     """Test ids are the names of quantities."""
-    return entry.notion.name
+    return entry.quantity.name
 
 
 def listed(command, *arguments: str) -> list[str]:
@@ -49,18 +49,18 @@ def listed(command, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("entry", vocabulary(), ids=name_of)
 def test_every_quantity_is_in_order(entry: VocabularyEntry) -> None:
     """It is public under its own name, has a meaning, and its symbol renders without a rest of LaTeX."""
-    notion = entry.notion
-    assert getattr(q, notion.name) is notion
-    assert notion.meaning.strip()
-    symbol = unicode_math(notion.latex)
+    quantity = entry.quantity
+    assert getattr(q, quantity.name) is quantity
+    assert quantity.meaning.strip()
+    symbol = unicode_math(quantity.latex)
     assert symbol.isprintable()
     assert "\\" not in symbol
     assert symbol.count("{") == symbol.count("}")
 
 
 def test_names_are_unique() -> None:
-    """No notion stands in two chapters, and none is called like a chapter."""
-    names = [entry.notion.name for entry in vocabulary()]
+    """No quantity stands in two chapters, and none is called like a chapter."""
+    names = [entry.quantity.name for entry in vocabulary()]
     assert len(set(names)) == len(names)
     assert sorted(names) == sorted(q.__all__)
     assert not set(names) & {entry.chapter for entry in vocabulary()}
@@ -74,16 +74,16 @@ def test_every_chapter_says_what_it_is_about() -> None:
 
 def test_names_of_the_contract() -> None:
     """What scripts outside the project use."""
-    assert set(CONTRACT.split()) <= {entry.notion.name for entry in vocabulary()}
+    assert set(CONTRACT.split()) <= {entry.quantity.name for entry in vocabulary()}
 
 
 def test_what_claims_speak_of_is_in_the_vocabulary() -> None:
-    """Other notions of claims are made from those of the vocabulary."""
-    known = {entry.notion.name for entry in vocabulary()}
+    """Other quantities of claims are made from those of the vocabulary."""
+    known = {entry.quantity.name for entry in vocabulary()}
     families = ("gradient_growth_", "mean_")
     for claim in all_claims().values():
-        for notion in claim.notation.values():
-            assert notion.name in known or notion.name.startswith(families), claim.id
+        for quantity in claim.notation.values():
+            assert quantity.name in known or quantity.name.startswith(families), claim.id
 
 
 def test_every_assumption_is_public_under_its_name() -> None:
@@ -99,13 +99,13 @@ def test_constants_know_their_assumptions() -> None:
     assert q.gradient_dissimilarity.assumption is a.bounded_dissimilarity
     assert q.noise_deviation.assumption is a.unbiased_bounded_variance
     bounded = {entry for entry in vars(a).values() if isinstance(entry, a.Boundedness)}
-    linked = {entry.notion.assumption for entry in vocabulary() if isinstance(entry.notion, Quantity)}
+    linked = {entry.quantity.assumption for entry in vocabulary() if isinstance(entry.quantity, RunQuantity)}
     assert bounded <= linked
 
 
 def test_places() -> None:
     """A whole run, a round, a local step, a point."""
-    places = {entry.notion.name: entry.notion.place for entry in vocabulary()}
+    places = {entry.quantity.name: entry.quantity.place for entry in vocabulary()}
     assert places["max_drift"] == places["smoothness"] == "run"
     assert places["round_drift"] == places["next_server_model"] == "round"
     assert places["local_iterate"] == places["client_distance_sq"] == places["local_step_index"] == "step"
@@ -157,7 +157,7 @@ def test_tables_say_everything(command, monkeypatch: pytest.MonkeyPatch, width: 
     ruled = {line.split("│")[1].strip() for line in lines if "│" in line}
     of_records = {line.split()[1] for line in lines if line.startswith("name ")}
     names = ruled | of_records
-    assert {entry.notion.name for entry in vocabulary()} <= names
+    assert {entry.quantity.name for entry in vocabulary()} <= names
 
 
 def test_brackets_are_no_markup(command) -> None:
@@ -167,5 +167,5 @@ def test_brackets_are_no_markup(command) -> None:
 
 @pytest.mark.parametrize("latex", SYMBOLS)
 def test_symbols_in_unicode(latex: str) -> None:
-    """Letters, accents, indices, fractions, operators."""
+    """Symbols, accents, indices, fractions, operators."""
     assert unicode_math(latex) == SYMBOLS[latex]

@@ -35,7 +35,7 @@ from fedtheory.federation.definition import (
 )
 
 VECTORS = {"x^0", "x", "v", "c_i", "s_i", "y_i", "z_i", "drawn 0"}
-"""The letters of vectors in the tests' definitions."""
+"""The symbols of vectors in the tests' definitions."""
 NODES = (Average, Compressed, Gradient, Mixed, Participants, Weighted)
 
 
@@ -104,7 +104,7 @@ class Round:
             self.numbers[i] = {**self.numbers[i], eta: size}
             calls = {node for step in self.definition.steps for node in sp.sympify(step.step).atoms(Gradient)}
             drawn = {node: sp.Symbol(f"drawn {number}") for number, node in enumerate(calls)}
-            own.update({letter: self.value(node, i) for node, letter in drawn.items()})
+            own.update({symbol: self.value(node, i) for node, symbol in drawn.items()})
             own.update({s.vector: self.value(sp.sympify(s.step).xreplace(drawn), i) for s in self.definition.steps})
         self.numbers[i] = {**self.numbers[i], eta: self.setting.size(i, n, 0)}
 
@@ -125,7 +125,7 @@ class Round:
 def _split(term: Any) -> tuple[Any, Any]:
     """A term as a number times what holds a vector."""
     factors = sp.Mul.make_args(term)
-    (vector,) = (f for f in factors if f.has(*NODES) or any(str(letter) in VECTORS for letter in f.free_symbols))
+    (vector,) = (f for f in factors if f.has(*NODES) or any(str(symbol) in VECTORS for symbol in f.free_symbols))
     return sp.Mul(*(f for f in factors if f is not vector)), vector
 
 

@@ -12,8 +12,8 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, prove
 from fedtheory.proofs.proof_report import Document
 
-LETTERS = ("local_step_size", "smoothness", "local_steps", "rounds", "noise_deviation", "gradient_dissimilarity")
-eta, L, tau, T, sigma, zeta = LETTERS
+SYMBOLS = ("local_step_size", "smoothness", "local_steps", "rounds", "noise_deviation", "gradient_dissimilarity")
+eta, L, tau, T, sigma, zeta = SYMBOLS
 
 
 def fractions(count: int) -> str:
@@ -22,32 +22,32 @@ def fractions(count: int) -> str:
 
 
 def fractions_of_all(count: int) -> str:
-    """The same in all letters, with large numbers."""
-    parts = (f"{7**n}*{letter}" for n, letter in enumerate(LETTERS, count))
+    """The same in all symbols, with large numbers."""
+    parts = (f"{7**n}*{symbol}" for n, symbol in enumerate(SYMBOLS, count))
     one = "+".join(parts)
     return "+".join(f"1/({n}+{one}*{n})" for n in range(1, 19_000 // len(one)))
 
 
 def powers_of_sums(power: int) -> str:
     """A sum to a large power."""
-    return f"({'+'.join(LETTERS)}+1)**{power}"
+    return f"({'+'.join(SYMBOLS)}+1)**{power}"
 
 
 def sums_of_powers(power: int) -> str:
     """A quotient of few terms above and below that is a sum of very many."""
-    above = "*".join(f"({letter}**{power}-1)" for letter in LETTERS)
-    below = "*".join(f"({letter}-1)" for letter in LETTERS)
+    above = "*".join(f"({symbol}**{power}-1)" for symbol in SYMBOLS)
+    below = "*".join(f"({symbol}-1)" for symbol in SYMBOLS)
     return f"{above}/({below})"
 
 
 def sums_of_powers_in_turn(power: int) -> str:
     """The same, factor by factor."""
-    return "*".join(f"(({letter}**{power}-1)/({letter}-1))" for letter in LETTERS)
+    return "*".join(f"(({symbol}**{power}-1)/({symbol}-1))" for symbol in SYMBOLS)
 
 
 def sums_of_powers_of_products(power: int) -> str:
-    """The same with products of two letters."""
-    pairs = [f"{one}*{other}" for one, other in pairwise(LETTERS)]
+    """The same with products of two symbols."""
+    pairs = [f"{one}*{other}" for one, other in pairwise(SYMBOLS)]
     above, below = ("*".join(f"(({pair})**{exponent}-1)" for pair in pairs) for exponent in (power, 1))
     return f"{above}/({below})"
 
@@ -114,7 +114,7 @@ def roots(count: int) -> str:
 
 def common_factors(count: int) -> str:
     """Quotients of polynomials with a common factor of many terms."""
-    factor = "*".join(f"({'+'.join(LETTERS)}+{n})" for n in range(1, 5))
+    factor = "*".join(f"({'+'.join(SYMBOLS)}+{n})" for n in range(1, 5))
     return "+".join(f"{n}*({factor})/(({factor})*({eta}+{n}))" for n in range(1, count))
 
 
@@ -198,7 +198,7 @@ def _repeat(entries: list[Any], count: int) -> None:
 
 
 def repeated() -> Iterator[tuple[str, Document]]:
-    """Documents with very many terms, parts, premises, conditions, letters and keys."""
+    """Documents with very many terms, parts, premises, conditions, symbols and keys."""
     lemma, theorem = "renard2022:lemma-2.3", "renard2022:thm-2.1.sharp"
     yield "many terms", _with(lemma, lambda one: _repeat(one["terms"], 100))
     yield "many different terms", _with(lemma, _different_terms)
@@ -215,11 +215,11 @@ def repeated() -> Iterator[tuple[str, Document]]:
         "conditions in any order",
         _with(
             lemma,
-            lambda one: one.update(relaxed=[f"{a} <= {n}*{b}" for n in range(1, 40) for a in LETTERS for b in LETTERS]),
+            lambda one: one.update(relaxed=[f"{a} <= {n}*{b}" for n in range(1, 40) for a in SYMBOLS for b in SYMBOLS]),
         ),
     )
-    letters = {f"z{n}": {"latex": f"z_{n}", "is": "positive"} for n in range(5000)}
-    yield "many letters", recorded(lemma) | {"letters": letters}
+    symbols = {f"z{n}": {"latex": f"z_{n}", "is": "positive"} for n in range(5000)}
+    yield "many letters", recorded(lemma) | {"letters": symbols}
     yield "a long name", recorded(lemma) | {"letters": {"z" * 200_000: {"latex": "z", "is": "positive"}}}
     yield "too long", recorded(lemma) | {"letters": {"z": {"latex": "z" * 10**6, "is": "positive"}}}
     yield "an unknown key", _with(lemma, lambda one: one.update({"z" * 200_000: 1}))

@@ -7,7 +7,7 @@ from typing import Any
 from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import certificate_of, examine
+from fedtheory.proofs import certificate_of, check_certificate
 
 
 def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
@@ -39,4 +39,4 @@ RUNS: dict[str, dict[str, Any]] = {
 
 def is_proved(claim: Claim) -> bool:
     """Whether the certificate on record proves a claim, with its steps as they stand."""
-    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+    return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]

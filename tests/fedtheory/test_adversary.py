@@ -11,13 +11,13 @@ import pytest
 import sympy as sp
 from attempts import Attempt, attempt, sums, terms
 
-from fedtheory.kernel import Because, Reason, Term, assumption, lipschitz, one, square
+from fedtheory.kernel import Inequality, InequalityRef, Term, assumption, lipschitz, one, square
 from fedtheory.kernel.expressions import Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, examine, facts, prove
+from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, check_certificate, facts, prove
 from fedtheory.proofs import distances as d
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.intervals import Derived
@@ -72,12 +72,12 @@ def far_away(point: Any) -> Attempt:
     return terms({"links": [[Term(ONE, lipschitz(F, point, y))]]}, "may lie where the constant", **sides, **STEEP)
 
 
-def letter_of_a_root() -> Attempt:
+def symbol_of_a_root() -> Attempt:
     """A lemma's deviation of the noise as the root of the number of clients."""
     lemma = find("renard2022:lemma-2.2.proof.variance")
-    by = {notion.name: symbol for symbol, notion in lemma.where.items()}
+    by = {quantity.name: symbol for symbol, quantity in lemma.where.items()}
     deviation, clients = by["noise_deviation"], by["clients"]
-    where = {symbol: notion for symbol, notion in lemma.where.items() if symbol != deviation}
+    where = {symbol: quantity for symbol, quantity in lemma.where.items() if symbol != deviation}
     rhs = sp.expand(lemma.rhs).subs(deviation, sp.sqrt(clients))
     claim = replace(lemma, id="t:false", rhs=rhs, where=where, verdict=None)
     parts = {"links": [[Term(ONE, assumption(f"{lemma.id}, relation 1"))]], "lemmas": [lemma.id]}
@@ -126,7 +126,7 @@ ATTEMPTS: dict[str, Callable[[], Attempt]] = {
     "products divided by zero": lambda: terms({"links": [BY_ZERO]}, "the relation divides by zero", **BY_X, **ALONE),
     "far away": lambda: far_away(100 * x),
     "beyond both points": lambda: far_away(3 * x - 2 * y),
-    "the letter of a root": letter_of_a_root,
+    "the letter of a root": symbol_of_a_root,
     "flat objectives": lambda: sums(
         {"links": [[Part(1 / L, FLAT_LIMIT)]]},
         "(L) may be zero",
@@ -162,7 +162,7 @@ def test_what_is_false_is_refused(name: str) -> None:
 
 def assert_refused(claim: Claim, certificate: Any, because: str = "", **prover: Any) -> Proof:
     """That a certificate is refused, in words of one line of which one has the reason."""
-    proof = examine(claim, certificate, **prover)
+    proof = check_certificate(claim, certificate, **prover)
     failing = [step.text for step in proof.steps if not step.holds]
     assert proof.verdict == "broken"
     assert any(because in text for text in failing), failing
@@ -191,7 +191,7 @@ def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero() -
     alone = {**AT_X, "conditions": [M <= 1]}
     lemma = Claim(id="t:lemma", also=both, **alone)
     vanishing = Term((1 - M) * (M - 1), square(x / (M - 1)))
-    proof = examine(lemma, Certificate(claim=lemma.id, links=[[Term(ONE, square(x / (M - 1)))], [vanishing]]))
+    proof = check_certificate(lemma, Certificate(claim=lemma.id, links=[[Term(ONE, square(x / (M - 1)))], [vanishing]]))
     assert proof.verdict == "proved"
     used = {"links": [[Term(ONE, assumption("t:lemma, relation 2"))]], "lemmas": ["t:lemma"]}
     tried = terms(used, "(M - 1) may be zero", ONE_CLIENT, lhs=norm_sq(x), rhs=0, **alone)
@@ -199,7 +199,7 @@ def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero() -
     assert tried.fails
     # Where the claim divides by it as well, or has several clients, it may be used.
     several = replace(tried.claim, conditions=[M <= 1, M >= 2])
-    assert examine(several, tried.certificate, lambda _id: proof).verdict == "proved"
+    assert check_certificate(several, tried.certificate, lambda _id: proof).verdict == "proved"
 
 
 def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,8 +209,8 @@ def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None
     first, other, above, alone = names
     relies = {above: first, first: other, other: first, alone: alone}
     found = {name: Combination(claim=name, links=[[Part(ONE, on)]]) for name, on in relies.items()}
-    monkeypatch.setattr("fedtheory.proofs.examination.certificate_of", found.get)
-    monkeypatch.setattr("fedtheory.proofs.examination.find", claims.__getitem__)
+    monkeypatch.setattr("fedtheory.proofs.checker.certificate_of", found.get)
+    monkeypatch.setattr("fedtheory.proofs.checker.find", claims.__getitem__)
     for claim in claims.values():
         proof = prove(claim)
         assert proof.verdict == "broken"
@@ -223,32 +223,32 @@ def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None
 class OwnDerived(Derived):
     """What is said to follow from a claim."""
 
-    def slack(self, _letter: Any, _slack: Any) -> Any:
+    def slack(self, _symbol: Any, _slack: Any) -> Any:
         """Minus one is not negative."""
         return -ONE
 
 
-class OwnReason(Because):
+class OwnReason(InequalityRef):
     """A reason that says what it likes."""
 
-    def in_theory(self, _theory: Any) -> Reason:
+    def instantiate(self, _context: Any) -> Inequality:
         """Minus one is not negative."""
-        return Reason("mine", -ONE)
+        return Inequality("mine", -ONE)
 
 
 class OwnTerm(Term):
     """A term that is something else than it says."""
 
-    def whole(self, _reason: Reason) -> Any:
+    def whole(self, _reason: Inequality) -> Any:
         """The slack of the claim."""
         return -norm_sq(x)
 
 
 NEGATIVE: dict[str, tuple[Any, str]] = {
-    "an unknown kind": (Term(ONE, Because("luck", (x,))), "no reason called 'luck'"),
+    "an unknown kind": (Term(ONE, InequalityRef("luck", (x,))), "no reason called 'luck'"),
     "a kind of one's own": (Term(ONE, OwnReason("one")), "expected a reason of the kernel"),
-    "a lambda": (Term(ONE, lambda _theory: Reason("mine", -ONE)), "expected a reason of the kernel"),
-    "what a reason says": (Term(ONE, Reason("mine", -ONE)), "expected a reason of the kernel"),
+    "a lambda": (Term(ONE, lambda _context: Inequality("mine", -ONE)), "expected a reason of the kernel"),
+    "what a reason says": (Term(ONE, Inequality("mine", -ONE)), "expected a reason of the kernel"),
     "a term of one's own": (OwnTerm(ONE, square(x)), "expected Term"),
     "an assumption nobody makes": (Term(ONE, assumption("luck")), "does not assume 'luck'"),
 }
@@ -319,12 +319,12 @@ NONE: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", NONE)
 def test_numbers_that_are_none(name: str) -> None:
-    """Neither coefficients, vectors, conditions, nor the sides of a claim have anything but letters and rationals."""
+    """Neither coefficients, vectors, conditions, nor the sides of a claim have anything but symbols and rationals."""
     number, where = NONE[name], {x: q.point, eta: q.local_step_size, sigma: q.noise_deviation}
     given: dict[str, Any] = {"id": "t:none", "where": where, "place": "points"}
     claim = Claim(**given, lhs=norm_sq(x), rhs=2 * norm_sq(x))
     honest = [Term(ONE, square(x))]
-    assert examine(claim, Certificate(claim=claim.id, links=[honest])).verdict == "proved"
+    assert check_certificate(claim, Certificate(claim=claim.id, links=[honest])).verdict == "proved"
     vectors = (
         [] if number.is_Number else [[Term(ONE, square(number * x))], [*honest, Term(ONE, square(x + number * x))]]
     )
@@ -345,21 +345,21 @@ def stranger(**certificate: Any) -> dict[str, Any]:
     return {"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": about}
 
 
-@pytest.mark.parametrize(("letter", "bound"), [("2", 2), ("2*clients", 2 * M), ("clients", M), ("point", ONE)])
-def test_letters_of_products_are_letters(letter: str, bound: Any) -> None:
+@pytest.mark.parametrize(("symbol", "bound"), [("2", 2), ("2*clients", 2 * M), ("clients", M), ("point", ONE)])
+def test_symbols_of_products_are_symbols(symbol: str, bound: Any) -> None:
     """Where |x|^2 may go by the name of 2, it is at most 2."""
-    link = {"kind": "products", "scalars": {letter: "inner(point, point)"}, "facts": {}, "parts": []}
+    link = {"kind": "products", "scalars": {symbol: "inner(point, point)"}, "facts": {}, "parts": []}
     document = stranger(kind="identities", links=[link])
     tried = terms({"links": [[]]}, "", {"start": ["30"]}, **{**BY_X, "rhs": bound})
     assert_refused(tried.claim, document, "a letter that the certificate declares")
     assert tried.fails
 
 
-@pytest.mark.parametrize("letter", ["local_step_size*local_steps", "2*rounds", "rounds", "1"])
-def test_letters_of_roots_are_letters(letter: str) -> None:
-    """Where eta tau may be called the root of T, eta^2 tau = T follows; other letters are taken, or none."""
+@pytest.mark.parametrize("symbol", ["local_step_size*local_steps", "2*rounds", "rounds", "1"])
+def test_symbols_of_roots_are_symbols(symbol: str) -> None:
+    """Where eta tau may be called the root of T, eta^2 tau = T follows; other symbols are taken, or none."""
     parts = [{"kind": "part", "coefficient": "rounds", "premise": {"fact": "one"}}]
-    root = {"kind": "root", "letter": letter, "of": "rounds", "parts": parts}
+    root = {"kind": "root", "letter": symbol, "of": "rounds", "parts": parts}
     document = stranger(kind="combination", links=[[]], roots=[root])
     where, factor = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds}, eta * tau * (tau - 11)
     sides = {"lhs": sp.expand(factor * eta**2), "relation": "==", "rhs": sp.expand(factor * T)}

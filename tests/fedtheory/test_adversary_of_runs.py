@@ -1,4 +1,4 @@
-"""False claims that hid in what changes from step to step, in poles, and in signs that letters do not have."""
+"""False claims that hid in what changes from step to step, in poles, and in signs that symbols do not have."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fedtheory.kernel.expressions import Average, Gradient, LocalSum, PastSum, V
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Certificate, Combination, Part, examine, facts
+from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
 from fedtheory.proofs import updates as u
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Telescoped
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import Products
 
@@ -201,7 +201,7 @@ def test_what_is_false_is_refused(name: str) -> None:
     """The claim fails on an exact run, and its certificate is broken for the reason that it should be."""
     tried = CASES[name]
     assert tried.fails
-    failing = [step.text for step in examine(tried.claim, tried.certificate).steps if not step.holds]
+    failing = [step.text for step in check_certificate(tried.claim, tried.certificate).steps if not step.holds]
     assert failing
     assert any(tried.because in text for text in failing), failing
 
@@ -211,7 +211,7 @@ def test_a_premise_says_nothing_where_it_divides_by_zero() -> None:
     on_both_sides = Claim(id="t:premise", lhs=1 / gap + spread, rhs=1 / gap + sigma, where=WHERE_FLAT, conditions=TIED)
     in_a_condition = Claim(id="t:premise", lhs=spread, rhs=sigma, where=WHERE_FLAT, conditions=[*TIED, HALF_POLE])
     for premise in (on_both_sides, in_a_condition):
-        proof = examine(premise, Combination(claim=premise.id, links=[[Part(1 / gap, TIED[0])]]))
+        proof = check_certificate(premise, Combination(claim=premise.id, links=[[Part(1 / gap, TIED[0])]]))
         assert proof.verdict == "proved"
         false = attempt(
             Combination,
@@ -224,7 +224,7 @@ def test_a_premise_says_nothing_where_it_divides_by_zero() -> None:
             conditions=TIED,
         )
         assert false.fails
-        steps_of = examine(false.claim, false.certificate, lambda _id, proof=proof: proof).steps
+        steps_of = check_certificate(false.claim, false.certificate, lambda _id, proof=proof: proof).steps
         assert any("may be zero" in step.text for step in steps_of if not step.holds)
 
 
@@ -235,7 +235,7 @@ def test_gaps_with_the_number_of_the_step_do_not_telescope() -> None:
     premise = Claim(id="t:step", lhs=k * (Value(F, v) - Value(F, after)), rhs=eta, where={**where, eta: q.rounds})
     derived = Telescoped(premise.id)
     with pytest.raises(Rejected, match="differs from step to step"):
-        derived.slack(letters_of(premise), premise.relations[0].slack)
+        derived.slack(symbols_of(premise), premise.relations[0].slack)
 
 
 def test_a_mean_keeps_what_changes_inside() -> None:
@@ -249,7 +249,7 @@ def test_a_mean_keeps_what_changes_inside() -> None:
         place="round",
         assumptions=ROUND,
     )
-    assert examine(stated, Certificate(claim=stated.id, links=[[]])).verdict == "broken"
+    assert check_certificate(stated, Certificate(claim=stated.id, links=[[]])).verdict == "broken"
     certificate = Combination(claim="t:quiet", links=[[Part(-(sigma ** sp.Symbol("n", real=True)), facts.QUIET)]])
     power = Claim(
         id="t:quiet",
@@ -259,4 +259,4 @@ def test_a_mean_keeps_what_changes_inside() -> None:
         for_all={sp.Symbol("n", real=True): [-1]},
         assumptions=(a.full_gradients,),
     )
-    assert examine(power, certificate).verdict == "broken"
+    assert check_certificate(power, certificate).verdict == "broken"

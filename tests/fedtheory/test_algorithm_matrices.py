@@ -55,22 +55,22 @@ def _trajectory(name: str) -> JointTrajectory:
 
 
 class Round:
-    """A round of one step in the letters of all clients' vectors, from the block matrices."""
+    """A round of one step in the symbols of all clients' vectors, from the block matrices."""
 
     def __init__(self, trajectory: JointTrajectory, coins: dict[Expr, int]) -> None:
         self.definition = trajectory.definition
-        given = trajectory.letters.at(0, 0, coins)
-        self.letters = [{letter: _of_client(value, i) for letter, value in given.items()} for i in range(3)]
-        for i, letters in enumerate(self.letters):
-            letters[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])
-            letters[linear] = sp.Rational(PROBLEM["linear"][i][0])
+        given = trajectory.symbols.at(0, 0, coins)
+        self.symbols = [{symbol: _of_client(value, i) for symbol, value in given.items()} for i in range(3)]
+        for i, symbols in enumerate(self.symbols):
+            symbols[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])
+            symbols[linear] = sp.Rational(PROBLEM["linear"][i][0])
         self.vectors = [self._started(i) for i in range(3)]
         steps = [self._applied(local_step(self.definition), i) for i in range(3)]
         self.vectors = [vectors | moved for vectors, moved in zip(self.vectors, steps, strict=True)]
 
     def _started(self, i: int) -> Numbers:
         own = {c: sp.Symbol(f"{c}{i}") for c in self.definition.client}
-        known = {s: s for s in self.definition.server} | own | {linear: self.letters[i][linear]}
+        known = {s: s for s in self.definition.server} | own | {linear: self.symbols[i][linear]}
         return known | {step.vector: sp.sympify(step.start).xreplace(own) for step in self.definition.steps}
 
     def end(self, i: int) -> Numbers:
@@ -84,16 +84,16 @@ class Round:
         return dict(zip(found.rows, total, strict=True))
 
     def _own(self, term: Blocks, i: int) -> sp.Matrix:
-        return term.matrix.xreplace(self.letters[i]) * sp.Matrix([self.vectors[i][v] for v in term.columns])
+        return term.matrix.xreplace(self.symbols[i]) * sp.Matrix([self.vectors[i][v] for v in term.columns])
 
     def _sum(self, term: Blocks, i: int) -> sp.Matrix:
         total = sp.zeros(term.matrix.rows, 1)
         for j, share in enumerate(SHARES):
             factor = {Mixed: MIXING[i][j], Weighted: share, Participants: share, Average: share}[term.over]
-            letters = {of_another(letter): value for letter, value in self.letters[j].items()}
+            symbols = {of_another(symbol): value for symbol, value in self.symbols[j].items()}
             vectors = {of_another(vector): value for vector, value in self.vectors[j].items()}
             inside = term.matrix.xreplace(
-                self.letters[i] | {a: v for a, v in letters.items() if a not in self.letters[i]}
+                self.symbols[i] | {a: v for a, v in symbols.items() if a not in self.symbols[i]}
             )
             total += sp.Rational(factor) * inside * sp.Matrix([vectors[v] for v in term.columns])
         return total
@@ -111,7 +111,7 @@ def test_block_matrices_say_what_the_engine_does(name: str) -> None:
     chances = [(coins, sp.Rational(str(chance))) for chance, coins in trajectory._outcomes()]
     rounds = [(Round(trajectory, coins), chance) for coins, chance in chances]
     columns = [sp.Integer(1), *definition.server, *(sp.Symbol(f"{c}{i}") for i in range(3) for c in definition.client)]
-    letters = sp.Matrix(columns)
+    symbols = sp.Matrix(columns)
     expected = [sp.Integer(1)]
     expected += [sum(chance * one.end(0).get(s, s) for one, chance in rounds) for s in definition.server]
     expected += [
@@ -119,7 +119,7 @@ def test_block_matrices_say_what_the_engine_does(name: str) -> None:
         for i in range(3)
         for c in definition.client
     ]
-    found = sp.Matrix([[sp.Rational(str(entry)) for entry in row] for row in trajectory.mean_round()[0]]) * letters
+    found = sp.Matrix([[sp.Rational(str(entry)) for entry in row] for row in trajectory.mean_round()[0]]) * symbols
     assert (found - sp.Matrix(expected)).expand() == sp.zeros(len(expected), 1)
 
 

@@ -1,4 +1,4 @@
-"""Every notion on a run of every definition: a number, or one line that says why there is none."""
+"""Every quantity on a run of every definition: a number, or one line that says why there is none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.algorithms import definition, names
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.runfile import parse_run
 from verify.check import check
 
@@ -43,7 +43,7 @@ def _run(name: str) -> Run:
     return parse_run({"problem": PROBLEM, "algorithm": keys}, RATIONAL)
 
 
-def _reason(quantity: Quantity, run: Run) -> str | None:
+def _reason(quantity: RunQuantity, run: Run) -> str | None:
     try:
         found = np.asarray(quantity.on(run))
     except NotApplicable as reason:
@@ -55,12 +55,12 @@ def _reason(quantity: Quantity, run: Run) -> str | None:
 @pytest.mark.parametrize("name", names())
 def test_every_quantity_has_a_value_or_a_reason(name: str) -> None:
     run = _run(name)
-    notions = [entry for entry in map(q.__dict__.get, q.__all__) if isinstance(entry, Quantity)]
-    reasons = {notion.name: _reason(notion, run) for notion in notions}
-    known = {notion for notion, reason in reasons.items() if reason is None}
+    quantities = [entry for entry in map(q.__dict__.get, q.__all__) if isinstance(entry, RunQuantity)]
+    reasons = {quantity.name: _reason(quantity, run) for quantity in quantities}
+    known = {quantity for quantity, reason in reasons.items() if reason is None}
     assert known >= EVERYWHERE
     assert known >= KEPT if definition(name).steps_are_rounds else not known & KEPT
-    assert all(reason and "\n" not in reason for notion, reason in reasons.items() if notion not in known)
+    assert all(reason and "\n" not in reason for quantity, reason in reasons.items() if quantity not in known)
 
 
 def test_changing_steps_are_what_the_update_rule_has_not() -> None:

@@ -43,7 +43,7 @@ def _runs(seed: int, count: int, dimension: int, steps: tuple[int, ...], rounds:
     return [Run(problem, fedavg(problem, local_step_size=float(size), **settings)) for problem, size in given]
 
 
-def _value(quantity: q.Quantity, run: Run) -> float | None:
+def _value(quantity: q.RunQuantity, run: Run) -> float | None:
     try:
         return float(np.asarray(quantity.on(run)).max())
     except Diverging:

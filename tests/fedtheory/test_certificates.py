@@ -22,7 +22,7 @@ from fedtheory.proofs import (
     Proof,
     Recursion,
     certificates,
-    examine,
+    check_certificate,
     prove,
 )
 from fedtheory.proofs.certificate import BothWays
@@ -65,7 +65,7 @@ def changed(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 def is_broken(claim: Claim, certificate: Any) -> bool:
     """Whether some step fails."""
-    return not all(step.holds for step in examine(claim, certificate).steps)
+    return not all(step.holds for step in check_certificate(claim, certificate).steps)
 
 
 def mutants(certificate: Any) -> Iterator[Any]:
@@ -205,7 +205,7 @@ def test_a_mutated_claim_is_not_proved(claim_id: str) -> None:
         if _scaled(relation).right == relation.right:
             continue
         mutant = replace(claim, lhs=None, rhs=None, chain=(), also=tuple(wrong))
-        assert examine(mutant, certificate).verdict == "broken"
+        assert check_certificate(mutant, certificate).verdict == "broken"
 
 
 def _scaled(relation: Any) -> Any:
@@ -225,8 +225,10 @@ def test_conditions_are_needed(claim_id: str) -> None:
     conditions = conditions_of(claim_id)
     wider = [condition.func(condition.lhs, 3 * condition.rhs) for condition in conditions]
     for weaker in ([], wider) if wider != conditions else ([],):
-        assert examine(claim, replace(certificate, relaxed=weaker)).verdict == "broken"
-        assert examine(replace(claim, conditions=weaker), replace(certificate, relaxed=None)).verdict == "broken"
+        assert check_certificate(claim, replace(certificate, relaxed=weaker)).verdict == "broken"
+        assert (
+            check_certificate(replace(claim, conditions=weaker), replace(certificate, relaxed=None)).verdict == "broken"
+        )
 
 
 @pytest.mark.parametrize("claim_id", MEANS)
@@ -235,9 +237,9 @@ def test_no_mutated_mean_is_proved(claim_id: str) -> None:
     claim, certificate = find(claim_id), MEANS[claim_id]
     scaled = replace(claim, lhs=None, rhs=None, chain=(), also=[_scaled(relation) for relation in claim.relations])
     for mutant in (scaled, replace(claim, assumptions=claim.assumptions[1:])):
-        assert examine(mutant, certificate).verdict == "broken"
-    assert examine(claim, certificate, unproved).verdict == "broken"
-    assert examine(claim, replace(certificate, span=_OTHER[certificate.span])).verdict == "broken"
+        assert check_certificate(mutant, certificate).verdict == "broken"
+    assert check_certificate(claim, certificate, unproved).verdict == "broken"
+    assert check_certificate(claim, replace(certificate, span=_OTHER[certificate.span])).verdict == "broken"
 
 
 @pytest.mark.parametrize(
@@ -248,7 +250,7 @@ def test_conditions_of_the_premises_are_needed(claim_id: str) -> None:
     claim, certificate = find(claim_id), certificates()[claim_id]
     if getattr(certificate, "relaxed", None) == []:
         return
-    assert examine(replace(claim, conditions=()), certificate).verdict == "broken"
+    assert check_certificate(replace(claim, conditions=()), certificate).verdict == "broken"
 
 
 @pytest.mark.parametrize("claim_id", [claim_id for claim_id, found in SUMS.items() if "renard2022:thm" in claim_id])
@@ -256,7 +258,7 @@ def test_premises_have_to_be_proved(claim_id: str) -> None:
     """A sum with an unproved claim in it proves nothing; one of facts alone does not ask."""
     relies = any(isinstance(part.premise, str | Derived) for parts in SUMS[claim_id].links for part in parts)
     expected = "broken" if relies else "proved"
-    assert examine(find(claim_id), SUMS[claim_id], unproved).verdict == expected
+    assert check_certificate(find(claim_id), SUMS[claim_id], unproved).verdict == expected
 
 
 def unproved(claim_id: str) -> Proof:
@@ -290,7 +292,7 @@ def verdict(*links: list[Term], relaxed: Any = None, where: Any = None, **stated
     """What the kernel says of a small claim, about points unless said otherwise."""
     given = {"place": "points", **stated}
     claim = Claim(id="t:claim", where=NOTATION if where is None else {**NOTATION, **where}, **given)
-    return examine(claim, Certificate(claim=claim.id, links=links, relaxed=relaxed)).verdict
+    return check_certificate(claim, Certificate(claim=claim.id, links=links, relaxed=relaxed)).verdict
 
 
 def test_variance_is_bounded_in_expectation_only() -> None:
@@ -318,8 +320,8 @@ def test_relaxed_conditions_have_to_be_weaker() -> None:
     assert verdict([CLOSER], conditions=half, relaxed=[sp.Ne(eta, 1)], **sides) == "broken"
 
 
-def test_two_letters_of_one_notion() -> None:
-    """Where two letters stand for the same thing nothing is proved: one of them would be forgotten."""
+def test_two_symbols_of_one_quantity() -> None:
+    """Where two symbols stand for the same thing nothing is proved: one of them would be forgotten."""
     G_i, y = sp.symbols("G_i y", real=True)
     assert verdict([], lhs=norm_sq(x), relation="==", rhs=norm_sq(x)) == "proved"
     for second in ({G_i: q.client_objective}, {y: q.point}):
@@ -360,7 +362,7 @@ def mean_verdict(claim: Claim, step: Claim) -> str:
     """What becomes of the repaired Lemma 2.2 where it or its step is another claim."""
     by_step = replace(TERMS["renard2022:lemma-2.2.proof.last.fixed"], claim=step.id)
     certificate = MeanCertificate(claim=claim.id, step=step.id, span="round")
-    return examine(claim, certificate, lambda _step: examine(step, by_step)).verdict
+    return check_certificate(claim, certificate, lambda _step: check_certificate(step, by_step)).verdict
 
 
 def test_rounds_end_where_the_average_ends() -> None:
@@ -373,8 +375,8 @@ def test_rounds_end_where_the_average_ends() -> None:
     assert mean_verdict(replace(claim, place="path"), step) == "broken"
 
 
-def test_a_letter_means_the_same_in_step_and_mean() -> None:
-    """The letter of the noise deviation cannot become that of the strong convexity on the way."""
+def test_a_symbol_means_the_same_in_step_and_mean() -> None:
+    """The symbol of the noise deviation cannot become that of the strong convexity on the way."""
     step, claim = (find(f"renard2022:lemma-2.2{end}") for end in (".proof.last.fixed", ".fixed"))
-    letter = next(symbol for symbol, notion in claim.where.items() if notion is q.noise_deviation)
-    assert mean_verdict(replace(claim, where={**claim.where, letter: q.strong_convexity}), step) == "broken"
+    symbol = next(symbol for symbol, quantity in claim.where.items() if quantity is q.noise_deviation)
+    assert mean_verdict(replace(claim, where={**claim.where, symbol: q.strong_convexity}), step) == "broken"

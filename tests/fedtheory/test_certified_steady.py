@@ -151,7 +151,7 @@ def test_the_largest_of_midpoints_and_radii() -> None:
 
 
 @pytest.mark.parametrize("quantity", LIMITS, ids=lambda each: each.name)
-def test_limits_are_those_of_rationals(quantity: q.Quantity) -> None:
+def test_limits_are_those_of_rationals(quantity: q.RunQuantity) -> None:
     """How long a run is has no influence on its limit; where its maps are too long nothing is said."""
     problem = random_problem(np.random.default_rng(2), 3, 2)
     algorithm = fedavg(problem, rounds=10**6, local_step_size=fmpq(1, 9), local_steps=3)

@@ -43,7 +43,7 @@ def _variance(client: brute.Client, at: brute.Point) -> fmpq:
     )
 
 
-def _values(quantity: q.Quantity, run: Run) -> list[fmpq]:
+def _values(quantity: q.RunQuantity, run: Run) -> list[fmpq]:
     found: list[fmpq] = quantity.measure(run)[0, 0].tolist()
     return found
 

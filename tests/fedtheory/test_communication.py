@@ -115,7 +115,7 @@ def test_quantities_count_the_messages_of_a_run(clients: int) -> None:
     """b = d numbers in a model, M workers; in rationals exactly, and in floats."""
     hessian, linear = [["1", "0"], ["0", "2"]], ["1", "0"]
     run = quadratics([hessian] * clients, [linear] * clients, ["0", "0"]).engine
-    wanted: dict[q.Quantity, Callable[[], Fraction]] = {
+    wanted: dict[q.RunQuantity, Callable[[], Fraction]] = {
         q.model_size: lambda: Fraction(2),
         q.parameter_server_load: lambda: Fraction(4 * clients),
         q.ring_worker_load: lambda: Fraction(4 * (clients - 1), clients),

@@ -59,7 +59,7 @@ def _each(expression: Any, values: Values) -> list[fmpq]:
 
 
 def _numbers(one: Round, run: Run) -> Values:
-    """What the letters of numbers are on a run."""
+    """What the symbols of numbers are on a run."""
     sizes, steps = list(run.algorithm.work.step_sizes), [fmpq(count) for count in run.algorithm.work.steps]
     known: dict[Any, list[fmpq]] = {
         eta: sizes,
@@ -69,7 +69,7 @@ def _numbers(one: Round, run: Run) -> Values:
         eta_g: [run.algorithm.aggregation.server_step_size] * 2,
         mean_tau: [sum((p * count for p, count in zip(LINE.importance, steps, strict=True)), fmpq(0))] * 2,
     }
-    return {letter: known[of] for of, letter in one.numbers.items()}
+    return {symbol: known[of] for of, symbol in one.numbers.items()}
 
 
 def _after(one: Round, local: Mapping[Any, Any], values: Values, run: Run) -> Values:
@@ -102,9 +102,9 @@ def _with_vectors(one: Round, local: Mapping[Any, Any]) -> Round:
     """A round in a theory that knows its vectors."""
     shared = {START, *(one.states[of] for of in one.algorithm.server)}
     own = {*local.values(), *(one.states[of] for of in one.algorithm.client)}
-    known = one.theory
+    known = one.context
     return replace(
-        one, theory=replace(known, vectors=known.vectors | shared, client_vectors=known.client_vectors | own)
+        one, context=replace(known, vectors=known.vectors | shared, client_vectors=known.client_vectors | own)
     )
 
 

@@ -24,7 +24,7 @@ from fedtheory.kernel.expressions import norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Part, certificates, examine, facts
+from fedtheory.proofs import Certificate, Part, certificates, check_certificate, facts
 from fedtheory.proofs.document import certificate_in, claim_named, digest, document_of, read_document, schema
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.roots import Root
@@ -83,7 +83,7 @@ def test_documents_are_judged_as_certificates(claim_id: str) -> None:
     """A document that has gone through JSON text twice is accepted as the certificate is."""
     claim = find(claim_id)
     second = document_of(claim, certificate_in(claim, json.loads(json.dumps(document(claim_id)))))
-    proof = examine(claim, json.loads(json.dumps(second)))
+    proof = check_certificate(claim, json.loads(json.dumps(second)))
     assert proof.verdict == "proved", [step for step in proof.steps if not step.holds]
     assert proof.document == second
 
@@ -165,7 +165,7 @@ def refusal(whole: Any) -> str:
     begun = time.process_time()
     with pytest.raises(InputError) as refused:
         certificate_in(CLAIM, whole)
-    proof = examine(CLAIM, whole)
+    proof = check_certificate(CLAIM, whole)
     assert time.process_time() - begun < 1
     assert proof.verdict == "broken"
     assert "\n" not in str(refused.value)
@@ -174,22 +174,22 @@ def refusal(whole: Any) -> str:
 
 def test_the_small_document_is_accepted() -> None:
     """So that what is refused below is refused for what was changed."""
-    assert examine(CLAIM, changed("version", to=1)).verdict == "proved"
+    assert check_certificate(CLAIM, changed("version", to=1)).verdict == "proved"
 
 
-@pytest.mark.parametrize("letter", [[r], {}, r + 1, sp.Symbol("r", real=True), None], ids=str)
-def test_what_is_no_letter_has_no_name(letter: Any) -> None:
+@pytest.mark.parametrize("symbol", [[r], {}, r + 1, sp.Symbol("r", real=True), None], ids=str)
+def test_what_is_no_symbol_has_no_name(symbol: Any) -> None:
     """Nor has one of another sign that is called the same."""
     with pytest.raises(InputError, match="has no name"):
-        Scope({"r": r}).name_of(letter)
+        Scope({"r": r}).name_of(symbol)
 
 
-def test_of_a_letter_with_two_names_the_first_counts() -> None:
+def test_of_a_symbol_with_two_names_the_first_counts() -> None:
     """So that certificates are written in one way."""
     assert Scope({"one": r, "other": r}).name_of(r) == "one"
 
 
-LETTER = {"latex": "s", "is": "real"}
+SYMBOL = {"latex": "s", "is": "real"}
 WRONG: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "another format": (("format",), "proof", "format: expected"),
     "another version": (("version",), 2, "format: expected"),
@@ -217,16 +217,16 @@ WRONG: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "a letter that is none": (("letters", "s"), "real", "letters.s: expected latex"),
     "a letter of another kind": (("letters", "s"), {"latex": "s", "is": "integer"}, "letters.s: expected latex"),
     "a letter with no text": (("letters", "s"), {"latex": 1, "is": "real"}, "letters.s.latex: expected a text"),
-    "a letter of the claim, again": (("letters", "local_step_size"), LETTER, "a name that nothing else has"),
-    "a letter of a technique": (("letters", "induction.power"), LETTER, "a name that nothing else has"),
-    "a letter called as a head": (("letters", "inner"), LETTER, "a name that nothing else has"),
-    "a letter that is no name": (("letters", "1 + s"), LETTER, "a name that nothing else has"),
+    "a letter of the claim, again": (("letters", "local_step_size"), SYMBOL, "a name that nothing else has"),
+    "a letter of a technique": (("letters", "induction.power"), SYMBOL, "a name that nothing else has"),
+    "a letter called as a head": (("letters", "inner"), SYMBOL, "a name that nothing else has"),
+    "a letter that is no name": (("letters", "1 + s"), SYMBOL, "a name that nothing else has"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_documents_that_are_none(name: str) -> None:
-    """Unknown keys, wrong types, another claim, letters that are taken: the line names the place."""
+    """Unknown keys, wrong types, another claim, symbols that are taken: the line names the place."""
     path, value, expected = WRONG[name]
     assert expected in refusal(changed(*path, to=value))
 
@@ -324,5 +324,5 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
     for made in (f"open({str(file)!r}, 'w')", f"__import__('pathlib').Path({str(file)!r}).touch()"):
         for text in (made, f"inner(point, {made})", f"(lambda: {made})()", f"point.a[{made}]", f"1 if {made} else 2"):
             refusal(changed(*TERM, "coefficient", to=text))
-            refusal(changed("letters", text, to=LETTER))
+            refusal(changed("letters", text, to=SYMBOL))
     assert not file.exists()

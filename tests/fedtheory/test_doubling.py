@@ -96,7 +96,7 @@ def test_a_million_rounds() -> None:
     assert np.isclose(values[4], run.trajectory.server_suboptimality[-1], rtol=1e-10, atol=0)
 
 
-def plain(quantity: q.Quantity, run: Run) -> float:
+def plain(quantity: q.RunQuantity, run: Run) -> float:
     """A quantity's value."""
     return float(np.asarray(quantity.on(run)).reshape(-1)[0])
 

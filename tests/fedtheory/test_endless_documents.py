@@ -12,16 +12,16 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, polynomials
+from fedtheory.kernel.context import Context
 from fedtheory.kernel.forms import scalar
 from fedtheory.kernel.quotients import quotient
-from fedtheory.kernel.theory import Theory
 from fedtheory.kernel.work import Exhausted, limited, remembered, spend
 from fedtheory.language.registry import find
-from fedtheory.proofs import Proof, certificates, examine, prove
+from fedtheory.proofs import Proof, certificates, check_certificate, prove
 from fedtheory.proofs import missing_assumptions as missing
+from fedtheory.proofs.checker import MOST_WORK
 from fedtheory.proofs.document import read_document
 from fedtheory.proofs.document.reading import LONGEST
-from fedtheory.proofs.examination import MOST_WORK
 from fedtheory.proofs.proof_report import Document
 
 RING = fmpq_mpoly_ctx.get([f"x{place}" for place in range(6)], Ordering.lex)
@@ -29,9 +29,9 @@ x, y, z, *others = RING.gens()
 ONE = RING.constant(1)
 
 
-def examined(document: Document) -> Proof:
+def checked(document: Document) -> Proof:
     """What the kernel says of a document, for the claim that it names."""
-    return examine(find(document["certificate"]["claim"]), document)
+    return check_certificate(find(document["certificate"]["claim"]), document)
 
 
 QUICK = ("brackets", "signs", "integers", "powers of numbers", "means")
@@ -40,7 +40,7 @@ QUICK = ("brackets", "signs", "integers", "powers of numbers", "means")
 @pytest.mark.parametrize("name", QUICK)
 def test_large_numbers_are_refused(name: str) -> None:
     """As coefficients, in vectors, conditions and bounds: none is proved, and no error but a refusal comes of it."""
-    found = [examined(document) for full, document in with_numbers() if full.startswith(f"{name} ")]
+    found = [checked(document) for full, document in with_numbers() if full.startswith(f"{name} ")]
     assert {proof.verdict for proof in found} == {"broken"}
 
 
@@ -54,16 +54,16 @@ def test_larger_numbers_are_refused(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, _ in repeated()])
 def test_much_of_everything_is_refused(name: str) -> None:
-    """Terms, parts, premises, conditions and keys without end; declared letters that nothing uses change nothing."""
+    """Terms, parts, premises, conditions and keys without end; declared symbols that nothing uses change nothing."""
     expected = "proved" if name in {"many letters", "a long name"} else "broken"
-    assert examined(dict(documents())[name]).verdict == expected
+    assert checked(dict(documents())[name]).verdict == expected
 
 
 @pytest.mark.long
 def test_work_ends_at_its_limit() -> None:
     """The limit is passed by one piece of work at most, and the step that fails says so."""
     _, document = next(with_numbers())
-    proof = examined(document)
+    proof = checked(document)
     assert str(MOST_WORK) in proof.steps[-1].text
     assert sum(proof.work.values()) >= MOST_WORK
 
@@ -71,7 +71,7 @@ def test_work_ends_at_its_limit() -> None:
 @pytest.mark.parametrize("claim", ["renard2022:lemma-2.3", "renard2022:lemma-2.3.mean", "renard2022:thm-2.1.sharp"])
 def test_work_does_not_depend_on_what_was_checked_before(claim: str) -> None:
     """What was kept counts as if it was done again."""
-    once, again = (examine(find(claim), recorded(claim)).work for _ in range(2))
+    once, again = (check_certificate(find(claim), recorded(claim)).work for _ in range(2))
     assert once == again
     assert claim in once
 
@@ -88,8 +88,8 @@ def test_recorded_certificates_have_room() -> None:
 def test_no_assumption_is_tried_for_endless_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     """To check once more for each assumption what took all of its work would take minutes."""
     _, document = next(with_numbers())
-    proof = examined(document)
-    monkeypatch.setattr(missing, "examine", lambda *_: pytest.fail("checked again"))
+    proof = checked(document)
+    monkeypatch.setattr(missing, "check_certificate", lambda *_: pytest.fail("checked again"))
     assert missing.missing_assumptions(proof) == ()
 
 
@@ -99,7 +99,7 @@ def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
     file.write_text("{" + " " * LONGEST + "}")
     with pytest.raises(InputError, match=f"at most {LONGEST} characters"):
         read_document(file)
-    assert "at most" in examined(dict(repeated())["too long"]).steps[0].text
+    assert "at most" in checked(dict(repeated())["too long"]).steps[0].text
 
 
 def test_meters() -> None:
@@ -161,8 +161,8 @@ def test_common_factors_are_divided_out() -> None:
                 polynomials.lowest(above, below)
 
 
-def test_many_letters_that_go_together_have_few_terms() -> None:
-    """A common factor in products of letters is no larger than one in a single letter."""
+def test_many_symbols_that_go_together_have_few_terms() -> None:
+    """A common factor in products of symbols is no larger than one in a single symbol."""
     together = x * y * z * others[0] * others[1] * others[2]
     factor = together**9 + 3 * together + 1
     assert polynomials.lowest(factor * (together**8 + x), factor * (together + 7))[1] == together + 7
@@ -177,7 +177,7 @@ def test_words_count_common_denominators() -> None:
 
 
 def test_composition_and_factors() -> None:
-    """Letters from their bounds on, and denominators as products: both are refused where they would be large."""
+    """Symbols from their bounds on, and denominators as products: both are refused where they would be large."""
     shifted = [gen + 1 for gen in RING.gens()]
     assert polynomials.composed(x * y, shifted) == (x + 1) * (y + 1)
     with pytest.raises(Rejected, match="terms"):
@@ -194,16 +194,16 @@ def test_sums_over_steps_of_high_powers() -> None:
     from fedtheory.kernel.expressions import LocalSum, norm_sq
 
     v = sp.Symbol("v")
-    theory = Theory(numbers=Numbers(letters=frozenset({k, n})), vectors=frozenset({v}), local_steps=n, step_number=k)
-    (found,) = scalar(LocalSum(k**40 * norm_sq(v)), theory).values()
+    context = Context(numbers=Numbers(symbols=frozenset({k, n})), vectors=frozenset({v}), local_steps=n, step_number=k)
+    (found,) = scalar(LocalSum(k**40 * norm_sq(v)), context).values()
     assert found.expression.subs(n, 3) == 1 + 2**40
 
 
 def test_quotients_of_sums_of_powers() -> None:
-    """What SymPy's notation hides in few letters is refused where it is compiled."""
-    letters = {name: sp.Symbol(name) for name in ("local_step_size", "smoothness", "local_steps", "rounds")}
-    above = sp.Mul(*(letter**40 - 1 for letter in letters.values()))
-    below = sp.Mul(*(letter - 1 for letter in letters.values()))
+    """What SymPy's notation hides in few symbols is refused where it is compiled."""
+    symbols = {name: sp.Symbol(name) for name in ("local_step_size", "smoothness", "local_steps", "rounds")}
+    above = sp.Mul(*(symbol**40 - 1 for symbol in symbols.values()))
+    below = sp.Mul(*(symbol - 1 for symbol in symbols.values()))
     with pytest.raises(Rejected, match="terms"):
         quotient(above / below + 1)
 
@@ -214,7 +214,7 @@ def test_degrees_of_a_common_factor() -> None:
     assert found == {0: 1}
 
 
-def test_zero_in_the_place_of_a_letter() -> None:
+def test_zero_in_the_place_of_a_symbol() -> None:
     """Zero has no terms, and powers of it none either."""
     zero = ONE - ONE
     assert polynomials.composed(x**2 * y + z**2 + y + 3, [zero, y, zero, *others]) == y + 3

@@ -11,9 +11,9 @@ from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Quantity, turns
+from fedtheory.language.quantities import RunQuantity, turns
+from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.existence import KINDS, missing
-from fedtheory.proofs.theory import theory_of
 
 CURVED = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
 BENT = {"hessians": [[["1"]], [["-1/2"]]], "linear": [["1"], ["0"]], "start": ["3"]}
@@ -22,7 +22,7 @@ LINES = {"hessians": [[["0"]], [["0"]]], "linear": [["1"], ["-1"]], "start": ["1
 EMPTY = {"clock": {"policy": "fedfix", "times": ["1", "2"], "interval": "1/2"}}
 FULL = {"clock": {"policy": "fedfix", "times": ["1", "2"], "interval": "2"}}
 ALONE = {"participation": {"kind": "fixed", "clients": [0]}}
-OF_TURNS = {name for name, one in vars(turns).items() if isinstance(one, Quantity)} | {"fastest_gap"}
+OF_TURNS = {name for name, one in vars(turns).items() if isinstance(one, RunQuantity)} | {"fastest_gap"}
 OF_ALL_UPDATES = {"mean_weight_share", "mean_chi_sq"}
 
 
@@ -31,7 +31,7 @@ def run(problem: dict[str, Any], algorithm: dict[str, Any]) -> Run:
     return parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": keys}, RATIONAL)
 
 
-def refused(one: Quantity, by: Run) -> bool:
+def refused(one: RunQuantity, by: Run) -> bool:
     try:
         one.on(by)
     except NotApplicable:
@@ -50,8 +50,8 @@ def refused(one: Quantity, by: Run) -> bool:
 )
 def test_what_an_update_lacks_is_known_to_proofs(without: Any, having: Any) -> None:
     """Where nobody reports there are no shares; lone clients, and what is not convex, may have no minimiser."""
-    known = {notion.name for kind in KINDS for notion in kind.notions}
-    every = {one.name: one for one in vars(q).values() if isinstance(one, Quantity)}
+    known = {quantity.name for kind in KINDS for quantity in kind.quantities}
+    every = {one.name: one for one in vars(q).values() if isinstance(one, RunQuantity)}
     lacking, other = run(*without), run(*having)
     found = {name for name, one in every.items() if refused(one, lacking) and not refused(one, other)}
     assert not found.isdisjoint({"weight_share", "surrogate_optimum_distance", "strong_convexity"})
@@ -71,4 +71,4 @@ def test_a_claim_that_names_no_minimiser_may_have_none() -> None:
     claims["gap"] = Claim(id="mine:gap", lhs=q.initial_gap, rhs=1, assumptions=assumed["smooth"])
     knowing = {name: not any(missing(claim, frozenset({q.initial_gap, q.optimum}))) for name, claim in claims.items()}
     assert knowing == {"smooth": False, "convex": True, "gap": True}
-    assert {name: bool(theory_of(claim).minimisers) for name, claim in claims.items()} == knowing
+    assert {name: bool(build_context(claim).minimisers) for name, claim in claims.items()} == knowing

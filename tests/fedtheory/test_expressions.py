@@ -41,7 +41,7 @@ def test_latex_reads_like_mathematics() -> None:
 
 
 def test_a_sum_over_types_has_an_index_of_its_own() -> None:
-    """Beside the weight of a type the sum runs over other letters; over clients it stays as it is."""
+    """Beside the weight of a type the sum runs over other symbols; over clients it stays as it is."""
     weight, share = sp.Symbol("s_j(n)"), sp.Symbol("p_i")
     with clients_counted(None, frozenset({weight})):
         assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"
@@ -152,7 +152,7 @@ def test_what_the_language_does_not_know_is_refused(expression: sp.Expr, complai
 
 
 def test_means_over_clients_are_typeset_as_the_claim_takes_them() -> None:
-    """With importances where shares may be unequal, by the claim's own letter; after a claim as before it."""
+    """With importances where shares may be unequal, by the claim's own symbol; after a claim as before it."""
     equal, unequal = find("comparator:average-error"), find("comparator:curvatures.average-error")
     own = find("fraboni2022:eq-4")
     of_all = Average(sp.Symbol("v_i"))

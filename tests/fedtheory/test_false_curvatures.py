@@ -15,7 +15,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, MeanCertificate, Proof, certificate_of, examine
+from fedtheory.proofs import Certificate, MeanCertificate, Proof, certificate_of, check_certificate
 from fedtheory.sources.comparator.statements import own_curvatures as own
 from fedtheory.sources.comparator.statements.notation import (
     F,
@@ -51,7 +51,7 @@ CLAIMS = (STEP, ALL_STEPS, RUN, ROUND_STEP, ROUND_STEPS, ROUNDS)
 def is_proved(claim: Claim, **changes: Any) -> bool:
     """Whether the certificate on record, or one with changes, proves a claim, with its steps as they stand."""
     certificate: Any = certificate_of(claim.id)
-    return examine(claim, replace(certificate, **changes)).verdict == "proved"
+    return check_certificate(claim, replace(certificate, **changes)).verdict == "proved"
 
 
 def test_all_are_proved() -> None:
@@ -174,7 +174,7 @@ NOT_PROVED: dict[str, tuple[Claim, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("claim", "change"), NOT_PROVED.values(), ids=NOT_PROVED)
 def test_no_less_is_proved(claim: Claim, change: dict[str, Any]) -> None:
-    """Smaller constants, wider conditions, fewer assumptions, letters that stand for less."""
+    """Smaller constants, wider conditions, fewer assumptions, symbols that stand for less."""
     assert not is_proved(replace(claim, **change))
 
 
@@ -214,11 +214,11 @@ def test_each_client_pays_its_potential_back(owed: Any) -> None:
     assert check(claim, run).holds is False
     granted = Proof(step, certificate=object(), steps=(Step("granted", True),))
     certificate = MeanCertificate(claim=claim.id, step=step.id, span="run", potential=owed)
-    (refused,) = (one.text for one in examine(claim, certificate, lambda _id: granted).steps if not one.holds)
+    (refused,) = (one.text for one in check_certificate(claim, certificate, lambda _id: granted).steps if not one.holds)
     assert "is at least 0 after the last step of a round" in refused
 
 
-def _point_claim(of: q.ObjectiveNotion, constant: sp.Symbol) -> tuple[Claim, Certificate]:
+def _point_claim(of: q.ObjectiveQuantity, constant: sp.Symbol) -> tuple[Claim, Certificate]:
     """That f is smooth with a constant, for free points."""
     u, v = sp.symbols("u v", real=True)
     where = {u: q.point, v: q.second_point, F: q.objective, F_i: q.client_objective, own.L_i: q.client_smoothness}
@@ -233,7 +233,7 @@ def _point_claim(of: q.ObjectiveNotion, constant: sp.Symbol) -> tuple[Claim, Cer
 def test_each_objective_is_smooth_with_its_own_constant() -> None:
     """A client's with its own, their mean with the largest; not with the smallest curvature, nor F with a client's."""
     verdicts = {
-        (of.name, constant): examine(*_point_claim(of, constant)).verdict
+        (of.name, constant): check_certificate(*_point_claim(of, constant)).verdict
         for of in (q.objective, q.client_objective)
         for constant in (own.L_i, L, mu)
     }

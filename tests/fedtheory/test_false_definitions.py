@@ -15,7 +15,7 @@ from fedtheory.federation.algorithms import definition, fedavgm, scaffnew, scaff
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, eta, optimum
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import definitions, examine, prove
+from fedtheory.proofs import check_certificate, definitions, prove
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.runfile import parse_run
 
@@ -102,7 +102,7 @@ def test_false_definitions_are_found_out(what: str, monkeypatch: pytest.MonkeyPa
     """By the kernel, which reads nothing but the definition, and by the engine, which moves the vectors."""
     false = FALSE[what]
     monkeypatch.setattr(definitions, "definition", lambda _name: false.algorithm)
-    found = examine(find(f"landmarks:{false.name}.at-rest"), _rest(false.name, false.local_step))
+    found = check_certificate(find(f"landmarks:{false.name}.at-rest"), _rest(false.name, false.local_step))
     assert found.verdict == "broken"
     assert moved(KEYS[false.name] | {"name": false.name}, false.algorithm) > 0
 
@@ -115,10 +115,10 @@ def test_steps_of_other_sizes_move_what_rests_at_the_first(monkeypatch: pytest.M
     claim, keys = find("landmarks:scaffold.at-rest"), {"name": "scaffold", "local_steps": 4}
     monkeypatch.setattr(definitions, "definition", lambda _name: stays)
     assert moved(keys | {"local_step_size": "1/(8 + k)"}, stays) > 0
-    assert examine(claim, _rest("scaffold", "idle")).verdict == "broken"
+    assert check_certificate(claim, _rest("scaffold", "idle")).verdict == "broken"
     same = replace(claim, assumptions=(*claim.assumptions, a.same_step_size))
     assert moved(keys, stays) == 0
-    assert examine(same, _rest("scaffold", "idle")).verdict == "proved"
+    assert check_certificate(same, _rest("scaffold", "idle")).verdict == "proved"
 
 
 def _rest(name: str, local_step: Any) -> FixedPoint:
@@ -165,7 +165,7 @@ TOO_MUCH: dict[str, tuple[Claim, FixedPoint]] = {
 @pytest.mark.parametrize("what", TOO_MUCH)
 def test_no_more_is_proved_than_is_true(what: str) -> None:
     claim, certificate = TOO_MUCH[what]
-    assert examine(claim, certificate).verdict == "broken"
+    assert check_certificate(claim, certificate).verdict == "broken"
 
 
 def test_what_the_conditions_leave_out_moves() -> None:

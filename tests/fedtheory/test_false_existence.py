@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Certificate, Part, Proof, examine, facts, schedule_facts
+from fedtheory.proofs import Certificate, Part, Proof, check_certificate, facts, schedule_facts
 from fedtheory.proofs import updates as u
 from verify.check import check
 
@@ -58,7 +58,7 @@ PERIODS: dict[str, Attempt] = {
 @pytest.mark.parametrize("name", PERIODS)
 def test_times_that_are_not_whole_have_no_whole_period(name: str) -> None:
     one = PERIODS[name]
-    found = examine(one.claim, one.certificate)
+    found = check_certificate(one.claim, one.certificate)
     assert found.verdict == "broken"
     assert any(one.because in step.text for step in found.steps if not step.holds)
     assert one.fails
@@ -121,11 +121,11 @@ PREMISES: dict[str, tuple[Claim, Certificate, Attempt]] = {
 def test_minimisers_that_cancel(name: str) -> None:
     """The premise is proved, and says nothing of lines, which have no minimiser."""
     premise, why, one = PREMISES[name]
-    proved: Proof = examine(premise, why)
+    proved: Proof = check_certificate(premise, why)
     assert proved.verdict == "proved"
     run = {"problem": {"kind": "quadratic", **LINES}, "algorithm": {"local_step_size": "1/4", "rounds": 2, **ALONE}}
     assert check(premise, parse_run(run, RATIONAL)).holds is None
-    found = examine(one.claim, one.certificate, lambda _name: proved)
+    found = check_certificate(one.claim, one.certificate, lambda _name: proved)
     assert found.verdict == "broken"
     assert any(one.because in step.text for step in found.steps if not step.holds)
     assert one.fails

@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Gradient, LocalSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Proof, examine
+from fedtheory.proofs import Proof, check_certificate
 from fedtheory.proofs.induction import Induction
 
 k = sp.Symbol("k", nonnegative=True, integer=True)
@@ -65,7 +65,7 @@ def sum_of_all() -> Attempt:
 
 def test_sums_over_steps_are_not_zero_at_the_first() -> None:
     one = sum_of_all()
-    found = examine(one.claim, one.certificate)
+    found = check_certificate(one.claim, one.certificate)
     assert found.verdict == "broken"
     assert one.because in found.steps[-1].text
     assert one.fails
@@ -98,7 +98,7 @@ def test_at_the_first_step_nothing_is_known_of_later_ones() -> None:
     one, lemma = below_zero(), moved(norm_sq(SLOPE))
     assert not replace(one, claim=lemma).fails
     proved = Proof(lemma, "a certificate", (Step("it holds", True),))
-    found = examine(one.claim, one.certificate, lambda _name: proved)
+    found = check_certificate(one.claim, one.certificate, lambda _name: proved)
     assert found.verdict == "broken"
     assert one.because in found.steps[-1].text
     assert one.fails

@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, certificate_of, examine, prove
+from fedtheory.proofs import Certificate, certificate_of, check_certificate, prove
 from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
@@ -43,7 +43,7 @@ s, t, u = sp.symbols("s t u", real=True)
 def failing(why: Any, left: Any, operator: Any, right: Any, lemmas: Any = (), **stated: Any) -> str:
     """What fails in a certificate with one link; empty where the claim is proved."""
     claim = Claim(id="t:false", lhs=left, relation=operator, rhs=right, **{"where": WHERE, "place": "points", **stated})
-    steps = list(examine(claim, Certificate(claim=claim.id, links=[why], lemmas=lemmas)).steps)
+    steps = list(check_certificate(claim, Certificate(claim=claim.id, links=[why], lemmas=lemmas)).steps)
     return "; ".join(step.text for step in steps if not step.holds)
 
 
@@ -109,7 +109,7 @@ def test_cauchy_schwarz_needs_both_lengths() -> None:
 
 
 def test_cauchy_schwarz_in_expectation_is_rejected() -> None:
-    """At a step products of expectations are not what the letters of the products stand for."""
+    """At a step products of expectations are not what the symbols of the products stand for."""
     scalars = {s: Expectation(norm_sq(x_i)), t: Expectation(norm_sq(w)), u: Expectation(inner(x_i, w))}
     alone = Products(
         scalars=scalars,
@@ -127,20 +127,20 @@ def test_a_slack_is_divided_by_its_denominators_only() -> None:
 
 
 def test_facts_have_to_be_shown() -> None:
-    """A letter is not positive by itself, and coefficients are not negative."""
+    """A symbol is not positive by itself, and coefficients are not negative."""
     bold = Nonnegative(s - t, [Term(ONE, square(x))])
     assert "bold" in failing(products(Product(ONE, ["bold"]), bold=bold), norm_sq(y), "<=", norm_sq(x))
     assert "(-1) >= 0" in failing(products(Product(-ONE, ["s"])), norm_sq(x), "<=", 0)
     assert "no fact called 'luck'" in failing(products(Product(ONE, ["luck"])), norm_sq(x), "<=", 0)
 
 
-def test_other_things_than_numbers_and_letters_are_rejected() -> None:
-    """What a relation is about has to be among the letters of the proof."""
+def test_other_things_than_numbers_and_symbols_are_rejected() -> None:
+    """What a relation is about has to be among the symbols of the proof."""
     assert "not a number" in failing(products(Product(ONE, ["s"])), norm_sq(x - y), "<=", norm_sq(x))
 
 
-def test_a_letter_of_a_proof_stands_for_one_thing() -> None:
-    """It is neither a number of the claim, nor in what another letter stands for."""
+def test_a_symbol_of_a_proof_stands_for_one_thing() -> None:
+    """It is neither a number of the claim, nor in what another symbol stands for."""
     double = Products(
         scalars={eta: norm_sq(x)},
         facts={"eta": Nonnegative(eta, [Term(ONE, square(x))])},
@@ -228,13 +228,13 @@ def test_lemmas_have_to_be_proved_and_their_assumptions_made() -> None:
     )
     fewer = replace(claim, assumptions=tuple(x for x in claim.assumptions if x is not a.bounded_dissimilarity))
     assert "the assumptions of lecture27:thm-1" in " ".join(
-        step.text for step in examine(fewer, certificate).steps if not step.holds
+        step.text for step in check_certificate(fewer, certificate).steps if not step.holds
     )
 
     def unproved(name: str) -> Any:
         return replace(prove(find(name)), steps=(Step("nothing", False),))
 
-    found = examine(claim, certificate, unproved)
+    found = check_certificate(claim, certificate, unproved)
     assert any("lecture27:thm-1 is proved" in step.text for step in found.steps if not step.holds)
 
 
@@ -251,7 +251,7 @@ def test_relations_of_lemmas_are_numbered() -> None:
     link = Relation(norm_sq(claim.relations[2].left.args[0]), "<=", sp.S.Zero)
     wrong = replace(claim, lhs=None, rhs=None, chain=(), also=(link,))
     terms = [Term(ONE, assumption("lecture27:thm-1.g, relation 3"))]
-    found = examine(wrong, Certificate(claim=claim.id, links=[terms], lemmas=["lecture27:thm-1.g"])).steps
+    found = check_certificate(wrong, Certificate(claim=claim.id, links=[terms], lemmas=["lecture27:thm-1.g"])).steps
     assert any("does not assume" in step.text for step in found)
 
 
@@ -265,7 +265,7 @@ def test_lemmas_about_a_round() -> None:
 
     def failures(left: Any, **stated: Any) -> str:
         claim = replace(lemma, id="t:use", lhs=left, rhs=mean.right, also=(), **stated)
-        return " ".join(step.text for step in examine(claim, use).steps if not step.holds)
+        return " ".join(step.text for step in check_certificate(claim, use).steps if not step.holds)
 
     assert failures(mean.left) == ""
     assert "does not assume" in failures(mean.left.args[0])
@@ -290,6 +290,6 @@ MORE = {
 def test_a_gap_that_shrinks_faster_than_it_does(name: str) -> None:
     """The certificate of a claim divided by theta is none of twice as much."""
     claim = find(f"lecture27:{name}")
-    found = examine(MORE[name](claim), certificate_of(claim.id))
+    found = check_certificate(MORE[name](claim), certificate_of(claim.id))
     assert prove(claim).verdict == "proved"
     assert "left over" in "; ".join(step.text for step in found.steps if not step.holds)

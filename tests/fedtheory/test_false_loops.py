@@ -16,7 +16,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Proof, Recursion, certificate_of, examine
+from fedtheory.proofs import Proof, Recursion, certificate_of, check_certificate
 from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.outline import outline
 from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean
@@ -56,7 +56,7 @@ ITERATION = theorem_bound.subs(ALONG_THE_LOOP)
 
 def verdict(claim: Claim, certificate: Any, **changed: Any) -> str:
     """The verdict on a certificate, with some entries changed."""
-    proof: Proof = examine(claim, replace(certificate, **changed))
+    proof: Proof = check_certificate(claim, replace(certificate, **changed))
     return proof.verdict
 
 
@@ -94,7 +94,7 @@ def test_the_four_claims_are_proved() -> None:
     """Each with an outline that names the loop."""
     for name in ("lemma-1.loop", "thm-1.loop", "cor-2.loop.step", "cor-2.loop"):
         claim = find(f"liu2022:{name}")
-        assert examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+        assert check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
         shown = outline(claim)
         assert shown is not None
         assert ("loop" in shown.introduction) is not name.startswith("cor")

@@ -15,12 +15,12 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta, start
-from fedtheory.kernel import Numbers, Term, Theory, assumption, cocoercivity, scalar, square, strong_convexity
+from fedtheory.kernel import Context, Numbers, Term, assumption, cocoercivity, scalar, square, strong_convexity
 from fedtheory.kernel import expressions as kernel
 from fedtheory.kernel.expressions import Average, Inner, norm_sq
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificates, definitions, examine, prove
+from fedtheory.proofs import certificates, check_certificate, definitions, prove
 from fedtheory.proofs.cases import Case, Cases, claims_of
 from fedtheory.proofs.definitions import NOISE, OBJECTIVE, OPTIMUM, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
@@ -33,11 +33,11 @@ SCAFFNEW, DSGD, FEDAVGM = (
 )
 PROVED = (SCAFFNEW, DSGD, FEDAVGM)
 PARTS = ("round", "model", "start")
-_LETTERS = {str(symbol): symbol for name in PROVED for symbol in find(name).where}
+_SYMBOLS = {str(symbol): symbol for name in PROVED for symbol in find(name).where}
 
 
 def is_broken(claim: Claim, certificate: Any) -> bool:
-    return examine(claim, certificate).verdict == "broken"
+    return check_certificate(claim, certificate).verdict == "broken"
 
 
 def judged(name: str) -> list[tuple[Claim, Lyapunov]]:
@@ -107,8 +107,8 @@ def test_other_quantities_are_not_what_is_measured(lhs: Any) -> None:
 
 def test_numbers_that_change_from_round_to_round_are_refused() -> None:
     claim = find(DSGD)
-    letter = sp.Symbol("r", nonnegative=True)
-    assert is_broken(replace(claim, where={**claim.where, letter: q.server_distance_sq}), certificates()[DSGD])
+    symbol = sp.Symbol("r", nonnegative=True)
+    assert is_broken(replace(claim, where={**claim.where, symbol: q.server_distance_sq}), certificates()[DSGD])
 
 
 def test_every_case_is_asked_for() -> None:
@@ -120,7 +120,7 @@ def test_every_case_is_asked_for() -> None:
         assert is_broken(claim, replace(found, cases=[replace(case, why=other.why) for other in found.cases]))
         assert is_broken(claim, case.why)
     assert is_broken(replace(claim, rhs=sp.S.One), found)
-    assert is_broken(replace(claim, rhs=claim.rhs + sp.Max(_LETTERS["L"], _LETTERS["sigma"])), found)
+    assert is_broken(replace(claim, rhs=claim.rhs + sp.Max(_SYMBOLS["L"], _SYMBOLS["sigma"])), found)
 
 
 def _step(known: FederatedAlgorithm, step: Any) -> FederatedAlgorithm:
@@ -208,7 +208,7 @@ def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.Mon
     rarely = Run(run.problem, replace(run.algorithm, defined=defined))
     assert check(stated, rarely).holds is False
     monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
-    found = [step.text for step in examine(stated, tenth).steps if not step.holds]
+    found = [step.text for step in check_certificate(stated, tenth).steps if not step.holds]
     assert len(found) == 1
     assert "depends on the graph" in found[0]
 
@@ -224,10 +224,10 @@ def test_clients_that_are_missing_keep_what_they_have(monkeypatch: pytest.Monkey
     alone = _end(_N.algorithm, x=_N.z, h=_N.h)
     monkeypatch.setattr(definitions, "definition", lambda _name: alone)
     for claim, one in judged(SCAFFNEW):
-        said = [step.text for step in examine(claim, one).steps if not step.holds]
+        said = [step.text for step in check_certificate(claim, one).steps if not step.holds]
         assert said == ["what clients keep changes in every round only with the assumption of full participation"]
         everybody = replace(claim, assumptions=(*claim.assumptions, a.full_participation))
-        assert said != [step.text for step in examine(everybody, one).steps if not step.holds]
+        assert said != [step.text for step in check_certificate(everybody, one).steps if not step.holds]
 
 
 def test_nesterov_momentum_is_another_algorithm() -> None:
@@ -236,7 +236,7 @@ def test_nesterov_momentum_is_another_algorithm() -> None:
     assert is_broken(replace(claim, assumptions=either), certificates()[FEDAVGM])
 
 
-M, eta_, tau, T, mu, L, sigma, D = (_LETTERS[name] for name in ("M", "eta", "tau", "T", "mu", "L", "sigma", "D"))
+M, eta_, tau, T, mu, L, sigma, D = (_SYMBOLS[name] for name in ("M", "eta", "tau", "T", "mu", "L", "sigma", "D"))
 _PLAIN = (
     a.convex_and_smooth,
     *STEADY,
@@ -284,13 +284,15 @@ def test_a_case_is_one_for_all_clients() -> None:
     problem = {"kind": "quadratic", "hessians": [[["1"]], [["3"]]], "linear": [["1"], ["0"]], "start": ["1"]}
     keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 1}
     assert check(claim, parse_run({"problem": problem, "algorithm": keys}, RATIONAL)).holds is False
-    found = examine(claim, Cases(claim=claim.id, cases=[Case(largest, descent()) for largest in (own, sp.Integer(2))]))
+    found = check_certificate(
+        claim, Cases(claim=claim.id, cases=[Case(largest, descent()) for largest in (own, sp.Integer(2))])
+    )
     assert [step.text for step in found.steps if not step.holds] == ["L_i differs from client to client"]
 
 
 def test_what_compression_leaves_out_is_not_forgotten() -> None:
     """With one local step federated averaging is gradient descent; compressed, in the mean only."""
-    assert examine(ONE_STEP, descent()).verdict == "proved"
+    assert check_certificate(ONE_STEP, descent()).verdict == "proved"
     compressed = replace(ONE_STEP, assumptions=(a.compressed, *_PLAIN))
     assert is_broken(compressed, descent())
     clients = {"hessians": [[["1", "0"], ["0", "1"]]] * 2, "linear": [["1", "1"], ["-1", "-1"]], "start": ["1", "1"]}
@@ -304,15 +306,15 @@ def test_what_compression_leaves_out_is_not_forgotten() -> None:
 def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
     """What a client hears depends on the noise of the step: their inner product need not vanish."""
     heard, numbers = sp.Dummy("w", real=True), Numbers()
-    theory = Theory(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
-    assert scalar(Inner(heard, NOISE), theory) == {}
-    assert scalar(Inner(heard, NOISE), replace(theory, depends_on_current_noise=frozenset({heard}))) != {}
+    context = Context(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
+    assert scalar(Inner(heard, NOISE), context) == {}
+    assert scalar(Inner(heard, NOISE), replace(context, depends_on_current_noise=frozenset({heard}))) != {}
 
 
 def test_functions_are_of_what_a_round_starts_with() -> None:
     """With the noise of the round in it, V has that noise before the round and after it, where it cancels."""
     eta, mu, L, T, D, sigma, tau = (
-        next(symbol for symbol, notion in find("landmarks:fedavg.at-rest").where.items() if notion is one)
+        next(symbol for symbol, quantity in find("landmarks:fedavg.at-rest").where.items() if quantity is one)
         for one in (
             *(q.local_step_size, q.strong_convexity, q.smoothness, q.rounds),
             *(q.initial_distance, q.noise_deviation, q.local_steps),
@@ -336,7 +338,7 @@ def test_functions_are_of_what_a_round_starts_with() -> None:
     assert check(claim, parse_run({"problem": problem, "algorithm": keys}, RATIONAL)).holds is False
     x, noise = definitions.state(fedavg.x), Average(NOISE)
     both_ways, slope = [(x, OPTIMUM), (OPTIMUM, x)], kernel.Gradient(OBJECTIVE, x)
-    proof = examine(
+    proof = check_certificate(
         claim,
         Lyapunov(
             claim=claim.id,

@@ -11,9 +11,9 @@ from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, examine
+from fedtheory.proofs import Combination, Part, certificates, check_certificate
 from fedtheory.proofs.at_optimum import AtOptimum
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.sources.vlaski2023.statements.notation import (
     federated_gradient,
     grad,
@@ -30,7 +30,7 @@ CLAIM, BOUND = find("vlaski2023:claim.steady-state-noise"), find("vlaski2023:eq-
 
 def test_at_the_optimum_its_distance_is_zero() -> None:
     """What is left of the bound is its level, above 2 nu / mu times the error."""
-    found = AtOptimum(BOUND.id).slack(letters_of(BOUND), BOUND.relations[0].slack)
+    found = AtOptimum(BOUND.id).slack(symbols_of(BOUND), BOUND.relations[0].slack)
     assert (found - sigma_fed_sq + 2 * nu * leading / mu).expand() == 0
 
 
@@ -48,24 +48,26 @@ def test_at_the_optimum_its_distance_is_zero() -> None:
 def test_bounds_on_something_else(variance: object) -> None:
     """Only an upper bound on the variance itself, once, is one on the error."""
     with pytest.raises(Rejected, match="no upper bound"):
-        AtOptimum(BOUND.id).slack(letters_of(BOUND), sigma_fed_sq - variance)
+        AtOptimum(BOUND.id).slack(symbols_of(BOUND), sigma_fed_sq - variance)
 
 
 @pytest.mark.parametrize("premise", ["vlaski2023:eq-5.30", "vlaski2023:eq-5.28", "vlaski2023:eq-5.65"])
 def test_other_premises(premise: str) -> None:
     """A bound on a client's variance, or on numbers, says nothing of the error."""
     other = Combination(claim=CLAIM.id, links=[[Part(mu / (2 * nu), AtOptimum(premise))]])
-    assert not all(step.holds for step in examine(CLAIM, other).steps)
+    assert not all(step.holds for step in check_certificate(CLAIM, other).steps)
 
 
 @pytest.mark.parametrize("missing", AtOptimum.needs)
 def test_what_a_round_at_the_optimum_needs(missing: a.Assumption) -> None:
     """Normalised steps, uniform sampling, equal shares, a unit server step, and curvature."""
     fewer = tuple(one for one in CLAIM.assumptions if one is not missing)
-    assert not all(step.holds for step in examine(replace(CLAIM, assumptions=fewer), certificates()[CLAIM.id]).steps)
+    assert not all(
+        step.holds for step in check_certificate(replace(CLAIM, assumptions=fewer), certificates()[CLAIM.id]).steps
+    )
 
 
 def test_the_error_and_not_another_number() -> None:
-    """The letter has to stand for the error to first order, not for the error itself."""
+    """The symbol has to stand for the error to first order, not for the error itself."""
     other = replace(CLAIM, where={**CLAIM.where, leading: q.limiting_distance_sq})
-    assert not all(step.holds for step in examine(other, certificates()[CLAIM.id]).steps)
+    assert not all(step.holds for step in check_certificate(other, certificates()[CLAIM.id]).steps)

@@ -1,4 +1,4 @@
-"""What is proved of one thing is not used of another: premises in other notations, and of other values of letters."""
+"""What is proved of one thing is not used of another: premises in other notations, and of other values of symbols."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.wellformed import require_wellformed
-from fedtheory.proofs import Certificate, Combination, Part, Proof, examine, facts
+from fedtheory.proofs import Certificate, Combination, Part, Proof, check_certificate, facts
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.roots import Root
 from verify.check import check
@@ -30,7 +30,7 @@ TWO = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["10"], ["-10"
 
 def proved(*premises: tuple[Claim, Any]) -> Callable[[str], Proof]:
     """A prover that knows some claims, all of which are proved."""
-    known = {claim.id: examine(claim, certificate) for claim, certificate in premises}
+    known = {claim.id: check_certificate(claim, certificate) for claim, certificate in premises}
     assert {proof.verdict for proof in known.values()} == {"proved"}
     return known.__getitem__
 
@@ -52,7 +52,7 @@ def of_other_notations() -> Callable[[str], Proof]:
 
 
 def test_what_cancels_is_the_same_in_all_premises() -> None:
-    """A letter that the claim does not have may mean one thing in one premise, and another in the next."""
+    """A symbol that the claim does not have may mean one thing in one premise, and another in the next."""
     where = {drift: q.average_round_drift, gap: q.initial_gap}
     claim = Claim(id="t:false", lhs=drift, rhs=gap, where=where, assumptions=ROUNDS)
     parts = [Part(ONE, "t:below"), Part(ONE, Derived("t:above"))]
@@ -62,16 +62,16 @@ def test_what_cancels_is_the_same_in_all_premises() -> None:
     z = sp.Symbol("z", nonnegative=True)
     rooted = Root(z, sp.S.One, [Part(ONE, facts.ONE), *parts])
     certificate = Combination(claim=claim.id, links=[parts[:1]], known=[Derived("t:above")], roots=[rooted])
-    assert "other notations" in examine(claim, certificate, of_other_notations()).steps[-1].text
+    assert "other notations" in check_certificate(claim, certificate, of_other_notations()).steps[-1].text
 
 
 def _judged(claim: Claim, parts: list[Part]) -> Proof:
-    return examine(claim, Combination(claim=claim.id, links=[parts]), of_other_notations())
+    return check_certificate(claim, Combination(claim=claim.id, links=[parts]), of_other_notations())
 
 
 def test_what_only_has_the_name_of_a_quantity_is_another_one() -> None:
     """A quantity of one's own may be called what a premise calls something else."""
-    own = q.Quantity("average_round_drift", "e", "a thousand", lambda run: run.arithmetic.number(1000, "e"))
+    own = q.RunQuantity("average_round_drift", "e", "a thousand", lambda run: run.arithmetic.number(1000, "e"))
     claim = Claim(id="t:false", lhs=drift, rhs=shared, where={shared: q.max_drift, drift: own}, assumptions=ROUNDS)
     assert is_false(claim)
     found = _judged(claim, [Part(ONE, "t:above")])
@@ -99,10 +99,10 @@ def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, bec
     )
     known = proved((large, because(large)))
     assert is_false(small)
-    failing = [step.text for step in examine(small, because(small, "t:large"), known).steps if not step.holds]
+    failing = [step.text for step in check_certificate(small, because(small, "t:large"), known).steps if not step.holds]
     assert failing == ["the values of letters in t:large"]
     same = Claim(id="t:same", lhs=sp.Integer(5), rhs=s, for_all={s: (5, 7)}, place=place)
-    assert examine(same, because(same, "t:large"), known).verdict == "proved"
+    assert check_certificate(same, because(same, "t:large"), known).verdict == "proved"
 
 
 T = sp.Symbol("T", real=True)
@@ -121,15 +121,15 @@ def test_a_symbol_stands_for_one_quantity(what: str) -> None:
     with pytest.raises(InputError, match="T stands for both"):
         is_false(claim)
     nothing = Combination(claim=claim.id, links=[[]])
-    assert "T stands for both" in examine(claim, nothing).steps[-1].text
-    letter = sp.Symbol("N", positive=True)
-    stated = Claim(id="t:false", lhs=q.iterations, rhs=letter, where={letter: q.rounds})
+    assert "T stands for both" in check_certificate(claim, nothing).steps[-1].text
+    symbol = sp.Symbol("N", positive=True)
+    stated = Claim(id="t:false", lhs=q.iterations, rhs=symbol, where={symbol: q.rounds})
     require_wellformed(stated)
     assert is_false(stated)
-    assert examine(stated, nothing).verdict == "broken"
+    assert check_certificate(stated, nothing).verdict == "broken"
 
 
-def test_a_symbol_of_several_quantities_needs_a_letter() -> None:
+def test_a_symbol_of_several_quantities_needs_a_symbol() -> None:
     """Nobody can tell which of them an expression means."""
     claim = Claim(id="t:false", lhs=q.iterations, rhs=q.rounds.symbol / 2)
     with pytest.raises(InputError, match="give it a letter"):

@@ -13,9 +13,18 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSu
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, MeanCertificate, Part, Recursion, certificates, examine, facts
+from fedtheory.proofs import (
+    Certificate,
+    Combination,
+    MeanCertificate,
+    Part,
+    Recursion,
+    certificates,
+    check_certificate,
+    facts,
+)
 from fedtheory.proofs.combination import Fact
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.recursion import k as counter
@@ -66,7 +75,7 @@ def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, because: str =
     """What the kernel says of a claim and a certificate of some kind; what fails has to name the given cause."""
     claim = Claim(id="t:false", **{"where": WHERE, **stated})
     certificate = kind(claim=claim.id, **parts)
-    proof = examine(claim, certificate) if prover is None else examine(claim, certificate, prover)
+    proof = check_certificate(claim, certificate) if prover is None else check_certificate(claim, certificate, prover)
     assert not because or any(because in step.text for step in proof.steps if not step.holds), proof.steps
     return proof.verdict
 
@@ -79,9 +88,9 @@ def about_a_round(left: Any, right: Any, terms: Any = (), **stated: Any) -> str:
 
 
 def test_both_readings_of_a_condition_are_kept_apart() -> None:
-    """Under eta <= L neither letter is the other times the same surplus."""
+    """Under eta <= L neither symbol is the other times the same surplus."""
     wrong = eta * L - L + eta
-    assert not is_nonnegative(wrong, Numbers(letters=frozenset({eta, L})), [eta <= L])
+    assert not is_nonnegative(wrong, Numbers(symbols=frozenset({eta, L})), [eta <= L])
     sides = {"lhs": L - eta, "rhs": eta * L, "conditions": [eta <= L]}
     assert verdict(Combination, {"links": [[Part(wrong, facts.ONE)]]}, because="may multiply", **sides) == "broken"
 
@@ -137,9 +146,9 @@ def test_the_number_of_a_step() -> None:
     assert about_a_round(norm_sq(LocalSum(k * w)), k**2 * norm_sq(E_i * w), because="under a sum") == "broken"
     taken = [Term(E_i - k - 1, one(), averaged=True)]
     assert about_a_round(k + 1, Average(E_i), taken, because="(E_i - k - 1) >= 0") == "broken"
-    without_letter = {symbol: notion for symbol, notion in ROUND.items() if symbol != E_i}
+    without_symbol = {symbol: quantity for symbol, quantity in ROUND.items() if symbol != E_i}
     differs = norm_sq(Average(LocalSum(w)) - LocalSum(w))
-    assert about_a_round(differs, 0, where=without_letter, because="left over") == "broken"
+    assert about_a_round(differs, 0, where=without_symbol, because="left over") == "broken"
 
 
 def test_means_of_a_vector_at_a_step() -> None:
@@ -171,7 +180,7 @@ def induction_verdict(changes: dict[str, Any], **stated: Any) -> str:
 
 
 def test_inductions() -> None:
-    """The honest one is proved; with stale models, an odd base, or a letter that means something else it is not."""
+    """The honest one is proved; with stale models, an odd base, or a symbol that means something else it is not."""
     assert induction_verdict({}) == "proved"
     fewer = tuple(assumption for assumption in TRAVEL["assumptions"] if assumption is not a.full_participation)
     assert induction_verdict({}, assumptions=fewer, because="at the server's model") == "broken"
@@ -180,7 +189,7 @@ def test_inductions() -> None:
     larger = {"base": 1 + eta, "bound": TRAVELLED["bound"] + POWER - 1}
     assert induction_verdict(larger, because="the power itself") == "broken"
     assert induction_verdict({"measured": norm_sq(g)}, because="not a distance of iterates") == "broken"
-    renamed = {POWER if symbol == eta else symbol: notion for symbol, notion in WHERE.items()}
+    renamed = {POWER if symbol == eta else symbol: quantity for symbol, quantity in WHERE.items()}
     assert induction_verdict({}, where=renamed, because="has no name in the claim") == "broken"
 
 
@@ -188,14 +197,14 @@ def test_lecture_27_with_stale_models() -> None:
     """Where clients work on older models a round does not start with everybody in one place."""
     claim = find("lecture27:thm-1.g")
     fewer = tuple(assumption for assumption in claim.assumptions if assumption is not a.full_participation)
-    assert examine(replace(claim, assumptions=fewer), certificates()[claim.id]).verdict == "broken"
+    assert check_certificate(replace(claim, assumptions=fewer), certificates()[claim.id]).verdict == "broken"
 
 
 def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
     """The mean over the steps is not below the bound of every single one."""
     drift = sp.Symbol("d", real=True)
     step = Claim(id="t:step", where=WHERE, **TRAVEL)
-    proof = examine(step, Certificate(claim=step.id, links=[Induction(**TRAVELLED)]))
+    proof = check_certificate(step, Certificate(claim=step.id, links=[Induction(**TRAVELLED)]))
     assert proof.verdict == "proved"
     found = verdict(
         MeanCertificate,
@@ -216,7 +225,7 @@ def test_zeros_are_not_divided_by() -> None:
     by_zero = {"links": [[Part(-1 / sigma, facts.QUIET)]]}
     assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, because="may be zero", **quiet) == "broken"
     equation = Claim(id="t:equation", lhs=M * (M - 1), relation="==", rhs=M**2 - M, where=WHERE)
-    proof = examine(equation, Combination(claim=equation.id, links=[[]]))
+    proof = check_certificate(equation, Combination(claim=equation.id, links=[[]]))
     assert proof.verdict == "proved"
     gap = equation.relations[0].right - equation.relations[0].left
     hidden = {"links": [[Part(-M / gap, equation.id)]]}
@@ -227,12 +236,12 @@ def test_zeros_are_not_divided_by() -> None:
     assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, **plain) == "broken"
 
 
-def test_letters_under_quantifiers() -> None:
-    """They are not letters of the run, in the same claim or in one that relies on it."""
+def test_symbols_under_quantifiers() -> None:
+    """They are not symbols of the run, in the same claim or in one that relies on it."""
     D = sp.Symbol("D", nonnegative=True)
     where = {D: q.initial_distance}
     premise = Claim(id="t:premise", lhs=D, rhs=S * D, where=where, for_all={S: [1, 2]})
-    proof = examine(premise, Combination(claim=premise.id, links=[[Part((S - 1) * D, facts.ONE)]]))
+    proof = check_certificate(premise, Combination(claim=premise.id, links=[[Part((S - 1) * D, facts.ONE)]]))
     assert proof.verdict == "proved"
     use = {"links": [[Part(1, premise.id)]]}
     as_clients = {"where": {D: q.initial_distance, S: q.clients}}
@@ -244,12 +253,12 @@ def test_letters_under_quantifiers() -> None:
 
 
 def test_the_counter_of_a_recursion_is_its_own() -> None:
-    """A claim cannot have the letter that counts local steps mean something else."""
+    """A claim cannot have the symbol that counts local steps mean something else."""
     claim = find("renard2022:lemma-2.3.quiet")
     recursion = certificates()[claim.id]
     assert isinstance(recursion, Recursion)
     where = {**claim.where, counter: q.final_suboptimality}
-    assert examine(replace(claim, rhs=claim.rhs * counter, where=where), recursion).verdict == "broken"
+    assert check_certificate(replace(claim, rhs=claim.rhs * counter, where=where), recursion).verdict == "broken"
 
 
 @pytest.mark.parametrize(
@@ -261,7 +270,7 @@ def test_rounded_numbers(lhs: Any, rhs: Any) -> None:
 
 
 def test_declarations_are_not_statements() -> None:
-    """What SymPy is told of a letter proves nothing of what it stands for."""
+    """What SymPy is told of a symbol proves nothing of what it stands for."""
     zero, progress = sp.Symbol("z", zero=True), sp.Symbol("p", positive=True)
     as_step = {"where": {zero: q.local_step_size, sigma: q.noise_deviation}}
     assert verdict(Combination, LINKS, lhs=zero * sigma, rhs=0, because="the sum", **as_step) == "broken"
@@ -279,13 +288,13 @@ def test_unknown_relations(operator: Any) -> None:
 
 
 def test_reasons_and_facts_of_ones_own() -> None:
-    """Certificates choose among the kernel's reasons and the known facts; notions are not told by their names."""
+    """Certificates choose among the kernel's reasons and the known facts; quantities are not told by their names."""
     luck = Fact("luck", -sp.S.One)
     assert verdict(Combination, {"links": [[Part(1, luck)]]}, because="expected one of one, ", lhs=1, rhs=0) == "broken"
-    term: Any = Term(1, lambda _theory: None)  # type: ignore[arg-type,return-value]
+    term: Any = Term(1, lambda _context: None)  # type: ignore[arg-type,return-value]
     made_up = {"because": "expected a reason of the kernel", "place": "points"}
     assert verdict(Certificate, {"links": [[term]]}, lhs=norm_sq(x), rhs=0, **made_up) == "broken"
-    imposter = Quantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
+    imposter = RunQuantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
     named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,), "because": "calls something else"}
     assert verdict(Combination, {"links": [[Part(-1, facts.QUIET)]]}, lhs=sigma, rhs=0, **named) == "broken"
 

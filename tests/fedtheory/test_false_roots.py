@@ -1,4 +1,4 @@
-"""Square roots in false relations: no root of what may be negative, and no letter that stands for something else."""
+"""Square roots in false relations: no root of what may be negative, and no symbol that stands for something else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, certificates, examine
+from fedtheory.proofs import Certificate, Combination, Part, certificates, check_certificate
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
 
@@ -29,7 +29,7 @@ SHOWN = Root(r, GAP, [Part(delta + nu, CURVATURE)])
 def failures(parts: list[Part], root: Root, **stated: Any) -> list[str]:
     """The steps that fail of a claim with one relation, and a combination with one root."""
     claim = Claim(id="t:root", **{"where": WHERE, **stated})
-    proof = examine(claim, Combination(claim=claim.id, links=[parts], roots=[root]))
+    proof = check_certificate(claim, Combination(claim=claim.id, links=[parts], roots=[root]))
     return [step.text for step in proof.steps if not step.holds]
 
 
@@ -39,7 +39,7 @@ ABOVE = [Part(nu**2 / (delta + r), ONE)]
 
 
 def test_a_root_by_its_square() -> None:
-    """The identity holds as the square of the letter is the number; another number breaks it, and so does delta = 0."""
+    """The identity holds as the square of the symbol is the number; another number breaks it, and so does delta = 0."""
     assert failures(ABOVE, SHOWN, **ROOTED) == []
     other = {**ROOTED, "lhs": sp.sqrt(2 * GAP)}
     assert failures(ABOVE, SHOWN, **other)
@@ -58,15 +58,15 @@ def test_a_root_by_its_square() -> None:
     ],
 )
 def test_roots_that_are_none(root: Root, because: str) -> None:
-    """Of what is not shown to have a sign, or by a letter of which something else is known."""
+    """Of what is not shown to have a sign, or by a symbol of which something else is known."""
     assert any(because in text for text in failures([Part(nu**2 / (delta + root.letter), ONE)], root, **ROOTED))
 
 
-def test_a_letter_of_a_root_is_its_own() -> None:
+def test_a_symbol_of_a_root_is_its_own() -> None:
     """Whatever it is called, and whatever else is declared of it."""
-    for letter in (sp.Symbol(sigma.name, nonnegative=True), sp.Symbol("r", nonnegative=True, integer=True)):
-        assert not failures([Part(letter, ONE)], Root(letter, GAP, SHOWN.parts), lhs=0, rhs=sp.sqrt(GAP))
-        assert failures([Part(letter, ONE)], Root(letter, GAP, SHOWN.parts), lhs=0, rhs=sigma - 1)
+    for symbol in (sp.Symbol(sigma.name, nonnegative=True), sp.Symbol("r", nonnegative=True, integer=True)):
+        assert not failures([Part(symbol, ONE)], Root(symbol, GAP, SHOWN.parts), lhs=0, rhs=sp.sqrt(GAP))
+        assert failures([Part(symbol, ONE)], Root(symbol, GAP, SHOWN.parts), lhs=0, rhs=sigma - 1)
 
 
 def test_a_root_that_may_be_zero_divides_nothing() -> None:
@@ -74,7 +74,7 @@ def test_a_root_that_may_be_zero_divides_nothing() -> None:
     assert any("may be zero" in text for text in failures([Part(1 / r, ONE)], SHOWN, lhs=0, rhs=1 / sp.sqrt(GAP)))
 
 
-def test_only_its_own_root_becomes_the_letter() -> None:
+def test_only_its_own_root_becomes_the_symbol() -> None:
     """The root of something else stays what it is, of which no sign is known."""
     lost = {"lhs": 0, "rhs": sp.sqrt(GAP - nu)}
     assert failures([Part(r, ONE)], SHOWN, **lost)
@@ -98,14 +98,14 @@ NO_SIGNS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", SIGNS | NO_SIGNS)
 def test_squares_of_numbers(name: str) -> None:
     """An even power of a polynomial is not negative; nothing else is because of that."""
-    numbers = Numbers(letters=frozenset({nu, delta}))
+    numbers = Numbers(symbols=frozenset({nu, delta}))
     assert is_nonnegative((SIGNS | NO_SIGNS)[name](delta), numbers) is (name in SIGNS)
 
 
-def test_squares_of_letters_that_may_be_anything() -> None:
-    """Of a letter that is not known to be real a square may be negative."""
+def test_squares_of_symbols_that_may_be_anything() -> None:
+    """Of a symbol that is not known to be real a square may be negative."""
     anything = sp.Symbol("c")
-    assert not is_nonnegative((anything - 1) ** 2, Numbers(letters=frozenset({anything})))
+    assert not is_nonnegative((anything - 1) ** 2, Numbers(symbols=frozenset({anything})))
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_conditions_on_what_is_under_a_root() -> None:
 
 
 def test_roots_in_certificates() -> None:
-    """The explicit form of Theorem 5.1 needs the lower bound on lambda, and that the root's letter is its own."""
+    """The explicit form of Theorem 5.1 needs the lower bound on lambda, and that the root's symbol is its own."""
     claim, certificate = find("vlaski2023:eq-5.62.explicit"), certificates()["vlaski2023:eq-5.62.explicit"]
     assert isinstance(certificate, Certificate)
     (root,) = certificate.roots
     lossy = replace(claim, conditions=[*claim.conditions[:2], root.of >= 0])
-    assert any("> 0" in step.text for step in examine(lossy, certificate).steps if not step.holds)
+    assert any("> 0" in step.text for step in check_certificate(lossy, certificate).steps if not step.holds)
     other = replace(root, of=root.of + 1)
     for wrong in ([], [other], [replace(root, parts=[])], [root, root]):
-        assert not all(step.holds for step in examine(claim, replace(certificate, roots=wrong)).steps)
+        assert not all(step.holds for step in check_certificate(claim, replace(certificate, roots=wrong)).steps)

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examine
+from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, check_certificate
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.intervals import AtNextStart, Derived
@@ -55,7 +55,11 @@ def claim(left: Any, operator: Any, right: Any, **stated: Any) -> Claim:
 
 def failing(found: Claim, certificate: Any, prover: Any = None) -> str:
     """What fails in an examine; empty where the claim is proved."""
-    steps = examine(found, certificate).steps if prover is None else examine(found, certificate, prover).steps
+    steps = (
+        check_certificate(found, certificate).steps
+        if prover is None
+        else check_certificate(found, certificate, prover).steps
+    )
     return "; ".join(step.text for step in steps if not step.holds)
 
 
@@ -100,7 +104,7 @@ def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, mad
 
 
 @pytest.mark.parametrize(
-    "notion",
+    "quantity",
     [
         q.weight_sum,
         q.smallest_weight_sum,
@@ -110,12 +114,12 @@ def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, mad
         q.smoothness,
         q.sample_smoothness,
     ],
-    ids=lambda notion: notion.name,
+    ids=lambda quantity: quantity.name,
 )
-def test_what_may_be_zero_is_not_positive(notion: Any) -> None:
-    """Whatever is declared of its letter."""
-    letter = sp.Symbol("letter", positive=True)
-    stated = claim(0, "<", letter, where={letter: notion})
+def test_what_may_be_zero_is_not_positive(quantity: Any) -> None:
+    """Whatever is declared of its symbol."""
+    symbol = sp.Symbol("letter", positive=True)
+    stated = claim(0, "<", symbol, where={symbol: quantity})
     assert "> 0" in failing(stated, Certificate(claim=stated.id, links=[Positive()]))
 
 
@@ -155,10 +159,10 @@ def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: A
 @pytest.mark.parametrize(
     ("number", "signless"),
     [(q.weight_sum, q.progress), (q.mean_weight_sum, q.mean_progress), (q.weight_sum, q.alignment)],
-    ids=lambda notion: notion.name,
+    ids=lambda quantity: quantity.name,
 )
 def test_a_quantity_in_a_condition_has_no_sign(number: Any, signless: Any) -> None:
-    """Whatever is declared of its letter: 1 <= q does not follow from 1 + Delta <= q, where Delta can be negative."""
+    """Whatever is declared of its symbol: 1 <= q does not follow from 1 + Delta <= q, where Delta can be negative."""
     size, change = sp.symbols("size change", nonnegative=True)
     where = {size: number, change: signless}
     stated = claim(1, "<=", size, where=where, conditions=[sp.Ge(size, 1 + change)])
@@ -191,20 +195,20 @@ def test_what_is_piecewise_constant_has_no_known_mean() -> None:
 
 
 def test_a_condition_that_vanishes_is_none() -> None:
-    """A letter that is declared positive makes q_i > 0 true, and no condition, though q_i may be zero."""
+    """A symbol that is declared positive makes q_i > 0 true, and no condition, though q_i may be zero."""
     stated = find("fraboni2022:thm-3.gradient.step")
-    own = next(symbol for symbol, notion in stated.where.items() if notion is q.mean_weight)
+    own = next(symbol for symbol, quantity in stated.where.items() if quantity is q.mean_weight)
     positive = sp.Symbol("q_i", positive=True)
-    where = {(positive if symbol == own else symbol): notion for symbol, notion in stated.where.items()}
+    where = {(positive if symbol == own else symbol): quantity for symbol, quantity in stated.where.items()}
     vanished = replace(stated, where=where, conditions=[positive > 0])
     assert "may be missing in all updates" in failing(vanished, certificates()[stated.id])
 
 
-@pytest.mark.parametrize("notion", [q.mean_weight_sum, q.server_step_size], ids=lambda notion: notion.name)
-def test_what_need_not_be_whole_is_not_whole(notion: Any) -> None:
+@pytest.mark.parametrize("quantity", [q.mean_weight_sum, q.server_step_size], ids=lambda quantity: quantity.name)
+def test_what_need_not_be_whole_is_not_whole(quantity: Any) -> None:
     """1 + y L <= (1 + L)^y fails for y between zero and one."""
     exponent, curvature = sp.Symbol("y", nonnegative=True, integer=True), sp.Symbol("L", nonnegative=True)
-    stated = claim(1, "<=", (1 + curvature) ** exponent, where={exponent: notion, curvature: q.smoothness})
+    stated = claim(1, "<=", (1 + curvature) ** exponent, where={exponent: quantity, curvature: q.smoothness})
     whole = failing(stated, Certificate(claim=stated.id, links=[[Term((1 + curvature) ** exponent - 1, one())]]))
     assert "whole" in whole
 
@@ -213,10 +217,10 @@ def test_a_measured_error_divides_only_where_the_claim_does() -> None:
     """The error of Corollary 2 may be zero: what divides by it says nothing of a claim that does not."""
     stated = find("liu2022:cor-2.speedup.fixed")
     (relation,) = stated.relations
-    error = next(letter for letter, notion in stated.notation.items() if notion is q.average_local_gradient_sq)
+    error = next(symbol for symbol, quantity in stated.notation.items() if quantity is q.average_local_gradient_sq)
     for bound, way in ((relation.right, ONE), (relation.right * error**2, error**2)):
         left = relation.left * way
         claim = replace(stated, lhs=left, rhs=bound, chain=(), id="t:error")
-        found = examine(claim, Combination(claim=claim.id, links=[[Part(way, Derived(stated.id))]]))
+        found = check_certificate(claim, Combination(claim=claim.id, links=[[Part(way, Derived(stated.id))]]))
         assert found.verdict == ("proved" if way == ONE else "broken")
     assert any("may be zero" in step.text for step in found.steps if not step.holds)

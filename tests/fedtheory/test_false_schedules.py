@@ -15,9 +15,9 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, definition_facts, examine, facts, schedule_facts
+from fedtheory.proofs import Combination, Part, certificates, check_certificate, definition_facts, facts, schedule_facts
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.numbers import SymbolTable
 
 ONE = sp.S.One
 M, N, T, W, tau, rate, slow, fast, dist = sp.symbols("M N T W tau rate slow fast dist", nonnegative=True)
@@ -165,7 +165,7 @@ ATTEMPTS: dict[str, Attempt] = {
 def test_no_false_statement_is_proved(name: str) -> None:
     """Each is refused, for the reason that is wrong with it."""
     tried = ATTEMPTS[name]
-    proof = examine(tried.claim, tried.certificate)
+    proof = check_certificate(tried.claim, tried.certificate)
     assert proof.verdict == "broken"
     assert tried.because in "; ".join(step.text for step in proof.steps if not step.holds)
 
@@ -187,17 +187,17 @@ NEEDY = {
 @pytest.mark.parametrize("name", NEEDY)
 def test_facts_are_used_under_all_that_they_need(name: str) -> None:
     """Without one of the assumptions, or without the equation, a fact shows nothing."""
-    fact, letter = NEEDY[name], Letters({})
-    slack, zero = sp.sympify(fact.slack(letter)), sp.sympify(fact.where_zero(letter))
-    known = [q.gradient_growth(1), *(notion for notion in vars(q).values() if isinstance(notion, q.Quantity))]
-    notions = {letter(notion): notion for notion in known}
-    used = {symbol: notions[symbol] for symbol in slack.free_symbols | zero.free_symbols}
-    plain = {symbol: sp.Symbol(notion.name, real=True) for symbol, notion in used.items()}
+    fact, symbol = NEEDY[name], SymbolTable({})
+    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.where_zero(symbol))
+    known = [q.gradient_growth(1), *(quantity for quantity in vars(q).values() if isinstance(quantity, q.RunQuantity))]
+    quantities = {symbol(quantity): quantity for quantity in known}
+    used = {each: quantities[each] for each in slack.free_symbols | zero.free_symbols}
+    plain = {each: sp.Symbol(quantity.name, real=True) for each, quantity in used.items()}
     stated: dict[str, Any] = {
         "lhs": slack.xreplace(plain),
         "relation": "==" if fact.is_zero else ">=",
         "rhs": 0,
-        "where": {plain[symbol]: notion for symbol, notion in used.items()},
+        "where": {plain[each]: quantity for each, quantity in used.items()},
         "assumptions": fact.needs,
         "conditions": [] if zero == 0 else [sp.Eq(zero.xreplace(plain), 0, evaluate=False)],
     }
@@ -212,7 +212,7 @@ def test_facts_are_used_under_all_that_they_need(name: str) -> None:
 
 def _verdict(stated: dict[str, Any], parts: dict[str, Any]) -> str:
     tried = sums(parts, "", **stated)
-    return examine(tried.claim, tried.certificate).verdict
+    return check_certificate(tried.claim, tried.certificate).verdict
 
 
 def _on_schedules() -> list[str]:
@@ -230,7 +230,7 @@ def test_each_part_of_a_proof_is_needed(name: str) -> None:
             for changed in ([], [replace(part, coefficient=2 * part.coefficient)]):
                 links = list(certificate.links)
                 links[number] = [*link[:place], *changed, *link[place + 1 :]]
-                assert examine(claim, replace(certificate, links=links)).verdict == "broken", (number, place)
+                assert check_certificate(claim, replace(certificate, links=links)).verdict == "broken", (number, place)
 
 
 def test_weights_that_vanish_have_no_shares() -> None:

@@ -14,7 +14,7 @@ from fedtheory.federation.algorithms import fedavg
 from fedtheory.kernel import Term, assumption, cocoercivity, square, strong_convexity, weighted
 from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.proofs.definitions import ALIKE, CLIENT_OBJECTIVE, OBJECTIVE, OPTIMUM, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from fedtheory.runfile import parse_run
@@ -65,9 +65,9 @@ def own_sizes_descent() -> Lyapunov:
 
 
 def test_steps_that_change_have_no_size() -> None:
-    """A letter for the size of all steps stands for nothing where they shrink: proofs are not about such runs."""
+    """A symbol for the size of all steps stands for nothing where they shrink: proofs are not about such runs."""
     shrinking = replace(OWN_SIZES, assumptions=(a.decreasing_steps, *OWN_SIZES.assumptions[1:]))
-    assert examine(shrinking, own_sizes_descent()).verdict == "proved"
+    assert check_certificate(shrinking, own_sizes_descent()).verdict == "proved"
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
     keys = {"local_step_size": "2/(n + 4)", "rounds": 60, "local_steps": 1}
     run = parse_run({"problem": problem, "algorithm": keys}, RATIONAL)

@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, certificates, examine
+from fedtheory.proofs import Certificate, certificates, check_certificate
 from fedtheory.sources.vlaski2023.statements.dynamics import w_bar
 from fedtheory.sources.vlaski2023.statements.notation import COMMON_STEP, NOTATION, E_k, J_k, mu_k, phi, w, w_o
 
@@ -26,7 +26,7 @@ def balances(weight: Any, at: Any = w_bar, assumptions: Any = COMMON_STEP, place
     """Whether weighted gradients are proved to have the mean zero."""
     pull = norm_sq(Average(weight * Gradient(J_k, at)))
     claim = Claim(id="t:pull", lhs=pull, relation="==", rhs=0, where=WHERE, place=place, assumptions=tuple(assumptions))
-    return examine(claim, Certificate(claim=claim.id, links=[[]])).verdict == "proved"
+    return check_certificate(claim, Certificate(claim=claim.id, links=[[]])).verdict == "proved"
 
 
 @pytest.mark.parametrize("name", PULLS)
@@ -50,7 +50,7 @@ def test_bounds_on_a_bias(name: str) -> None:
     lossy = tuple(one for one in claim.assumptions if one is not a.uniform_shares)
     other = {**claim.where, w_bar: q.surrogate_optimum}
     for wrong in (replace(claim, assumptions=lossy), replace(claim, where=other)):
-        assert not all(step.holds for step in examine(wrong, certificate).steps)
+        assert not all(step.holds for step in check_certificate(wrong, certificate).steps)
 
 
 def test_the_bias_is_a_distance() -> None:
@@ -61,7 +61,7 @@ def test_the_bias_is_a_distance() -> None:
     def verdict(left: Any, right: Any, name: str) -> str:
         claim = Claim(id="t:bias", lhs=left, rhs=right, where=where, place="points", assumptions=COMMON_STEP)
         terms = [Term(sp.S.One, assumption(name))]
-        return examine(claim, Certificate(claim=claim.id, links=[terms])).verdict
+        return check_certificate(claim, Certificate(claim=claim.id, links=[terms])).verdict
 
     apart = norm_sq(w_bar - w_o)
     assert verdict(apart, bias**2, "small-step bias") == "proved"
@@ -77,4 +77,4 @@ def test_lengths_inside_a_round(vector: Any, expected: str) -> None:
     lhs, rhs = sp.sqrt(norm_sq(vector)) + Expectation(norm_sq(phi)), halves + Expectation(norm_sq(phi))
     claim = Claim(id="t:length", lhs=lhs, rhs=rhs, where=WHERE, place="round", assumptions=COMMON_STEP)
     terms = [Term(sp.S.One, triangle(vector / 2, vector / 2))]
-    assert examine(claim, Certificate(claim=claim.id, links=[terms])).verdict == expected
+    assert check_certificate(claim, Certificate(claim=claim.id, links=[terms])).verdict == expected

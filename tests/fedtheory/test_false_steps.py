@@ -10,16 +10,16 @@ import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
-from fedtheory.kernel import Step, Term, Theory, assumption, one, square
+from fedtheory.kernel import Context, Step, Term, assumption, one, square
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, examine
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, check_certificate
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.induction import Induction
-from fedtheory.proofs.recursion import examine_recursion
+from fedtheory.proofs.recursion import check_recursion
 from verify.check import check
 
 ONE, ZERO = sp.S.One, sp.S.Zero
@@ -64,7 +64,11 @@ def known(**parts: Any) -> Proof:
 
 def failing(claim: Claim, certificate: Any, step: Proof | None = None) -> list[str]:
     """What is wrong with a certificate."""
-    proof = examine(claim, certificate) if step is None else examine(claim, certificate, lambda _id: step)
+    proof = (
+        check_certificate(claim, certificate)
+        if step is None
+        else check_certificate(claim, certificate, lambda _id: step)
+    )
     return [found.text for found in proof.steps if not found.holds]
 
 
@@ -192,7 +196,9 @@ def test_what_a_step_does_not_say_of_means_that_forget(name: str) -> None:
     step = known(lhs=Expectation(gain * error) + Expectation(NEXT), rhs=Expectation(factor * NEAR), **shared)
     bound = D**2 * (1 - factor) * factor**K / (gain * (1 - factor**K))
     claim = stated(lhs=q.discounted_suboptimality, rhs=bound, conditions=[eta * mu <= HALF], **shared)
-    certificate = Discounted(claim=claim.id, step="t:step", gain=gain, factor=factor, potential=ZERO, offset=ZERO)
+    certificate = ExponentialAverage(
+        claim=claim.id, step="t:step", gain=gain, factor=factor, potential=ZERO, offset=ZERO
+    )
     run = exact("1", local_steps=1, rounds=10)
     assert failing(claim, certificate, step) == [because]
     assert check(step.claim, run).holds
@@ -205,7 +211,9 @@ def test_a_step_that_divides_by_zero_says_nothing() -> None:
     nothing = sp.Mul(M**2 - 1, 1 / (M - 1)) - (M + 1)
     slope = Gradient(F, xbar)
     step = Claim(id="t:step", lhs=Expectation(norm_sq(slope)), rhs=nothing, place="step", **alone)
-    proof = examine(step, Certificate(claim=step.id, links=[[Term((1 - M) * (M - 1), square(slope / (M - 1)))]]))
+    proof = check_certificate(
+        step, Certificate(claim=step.id, links=[[Term((1 - M) * (M - 1), square(slope / (M - 1)))]])
+    )
     assert proof.verdict == "proved"
     claim = stated(lhs=q.average_local_gradient_sq, rhs=ZERO, **alone)
     (found,) = failing(claim, MeanCertificate(claim=claim.id, step=step.id, span="run"), proof)
@@ -267,14 +275,14 @@ def test_a_negative_factor_bounds_no_drift() -> None:
         pair.measure,
         before=lambda _claim: norm_sq(u),
         after=lambda _claim: norm_sq(v),
-        theory=lambda _claim, numbers: Theory(numbers=numbers, vectors=frozenset({u, v}), assumed=known_of_both),
+        context=lambda _claim, numbers: Context(numbers=numbers, vectors=frozenset({u, v}), assumed=known_of_both),
         largest_drift=lambda _clients: ONE,
     )
     why = {"factor": -ONE, "offset": ONE, "terms": [Term(ONE, assumption("both"))], "bound": HALF}
     claim = stated(lhs=q.max_drift, rhs=HALF)
     plain = Claim(id=claim.id, also=claim.relations, where=claim.notation, assumptions=ASSUMED)
     steps = list(
-        examine_recursion(plain, Recursion(claim=claim.id, measure=forged, **why), lambda _id: Proof(claim, None, ()))
+        check_recursion(plain, Recursion(claim=claim.id, measure=forged, **why), lambda _id: Proof(claim, None, ()))
     )
     assert [step.text for step in steps if not step.holds] == ["(-1) >= 0"]
 

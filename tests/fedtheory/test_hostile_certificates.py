@@ -2,7 +2,7 @@
 
 The slack of a claim is a sum of honest terms minus a gap that makes it false, as an exact run shows.  A certificate
 has the honest terms and, for the gap, something that adds up to it or nearly does: coefficients of the wrong sign in
-disguise, divisors that vanish on the conditions, roots, letters that clash, conditions that are not there.
+disguise, divisors that vanish on the conditions, roots, symbols that clash, conditions that are not there.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from fedtheory.kernel.expressions import Expectation, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts, theory_of
+from fedtheory.proofs import Certificate, Combination, Part, build_context, certificates, check_certificate, facts
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.closed import FACTS
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
@@ -88,8 +88,8 @@ class Family:
     def worth(self, reason: Any) -> Any:
         """What a reason says is not negative."""
         if not self.is_sum:
-            return reason.in_theory(theory_of(self.claim(ONE))).expression
-        return reason.slack(letters_of(self.claim(ONE))) if isinstance(reason, facts.Fact) else slack(reason)
+            return reason.instantiate(build_context(self.claim(ONE))).expression
+        return reason.slack(symbols_of(self.claim(ONE))) if isinstance(reason, facts.Fact) else slack(reason)
 
     def is_false(self, claim: Claim) -> bool:
         """Whether a claim fails on the run of the family."""
@@ -239,18 +239,18 @@ def _disguised(number: Any, family: Family, chance: random.Random) -> Any:
     return chance.choice(DISGUISES)(number, chance.choice(family.vanishing), _positive(chance))
 
 
-def _letters(used: Sequence[Any], chance: random.Random) -> list[Root]:
-    """Letters for roots: honest ones, of what is zero, such as stand for something else; at times one is missing."""
+def _symbols(used: Sequence[Any], chance: random.Random) -> list[Root]:
+    """Symbols for roots: honest ones, of what is zero, such as stand for something else; at times one is missing."""
     others = [[], [], [], [sp.Symbol("r", nonnegative=True)], [M], [eta], [T], [clashing]]
-    return [_letter(one, chance) for one in [*used, *chance.choice(others)] if chance.random() < 0.9]
+    return [_symbol(one, chance) for one in [*used, *chance.choice(others)] if chance.random() < 0.9]
 
 
-def _letter(letter: Any, chance: random.Random) -> Root:
+def _symbol(symbol: Any, chance: random.Random) -> Root:
     if chance.random() < 0.5:
-        return Root(letter, chance.choice([T, M]), [Part(chance.choice([T, M]), facts.ONE)])
+        return Root(symbol, chance.choice([T, M]), [Part(chance.choice([T, M]), facts.ONE)])
     of = chance.choice([T, M, T * M, M - 1, T - tau, tau - 1, eta, 1 - M, eta - eta**2, -T])
     parts = chance.choice([[], [Part(of, facts.ONE)], [Part(ONE, facts.ONE), Part(of - 1, facts.ONE)], [Part(of, ge)]])
-    return Root(letter, of, parts, least=chance.choice([sp.S.Zero, sp.S.Zero, ONE, -ONE]))
+    return Root(symbol, of, parts, least=chance.choice([sp.S.Zero, sp.S.Zero, ONE, -ONE]))
 
 
 ge = sp.Ge(T, 1)
@@ -266,11 +266,11 @@ def borrowed() -> list[Term]:
 
 
 def _renamed(term: Term, family: Family, chance: random.Random) -> Term:
-    """A term of another certificate with letters of this claim in place of its own."""
+    """A term of another certificate with symbols of this claim in place of its own."""
     about = [one for one in term.reason.about if not isinstance(one, str)]
-    letters = set().union(term.coefficient.free_symbols, *(one.free_symbols for one in about))
+    symbols = set().union(term.coefficient.free_symbols, *(one.free_symbols for one in about))
     known = list(family.stated["where"])
-    new = {letter: chance.choice(known) for letter in sorted(letters, key=str)}
+    new = {symbol: chance.choice(known) for symbol in sorted(symbols, key=str)}
     subjects = tuple(one if isinstance(one, str) else one.xreplace(new) for one in term.reason.about)
     return replace(term, coefficient=term.coefficient.xreplace(new), reason=replace(term.reason, about=subjects))
 
@@ -363,9 +363,9 @@ def hostile(tried: Tried, chance: random.Random) -> Any:
     subjects = [
         one for item in items for one in (item.coefficient, *getattr(getattr(item, "reason", None), "about", ()))
     ]
-    letters = {one for subject in subjects if not isinstance(subject, str) for one in sp.sympify(subject).free_symbols}
-    used = [one for one in (r, r_next, clashing) if one in letters]
-    roots = _letters(used, chance) if used or chance.random() < 0.05 else []
+    symbols = {one for subject in subjects if not isinstance(subject, str) for one in sp.sympify(subject).free_symbols}
+    used = [one for one in (r, r_next, clashing) if one in symbols]
+    roots = _symbols(used, chance) if used or chance.random() < 0.05 else []
     relaxed = _conditions(tried.claim, tried.gap, chance)
     if family.is_sum:
         known = [Derived(chance.choice(BORROWED[:2]))] * (chance.random() < 0.02)
@@ -396,7 +396,7 @@ MANY = st.integers(0, 2**63).map(random.Random).map(attempt)
 def is_refused(claim: Claim, certificate: Any) -> bool:
     """Whether a certificate is refused, with the project's own errors if with any."""
     try:
-        return examine(claim, certificate).verdict == "broken"
+        return check_certificate(claim, certificate).verdict == "broken"
     except FedtheoryError:
         return True
 
@@ -423,5 +423,5 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 def test_with_honest_pieces_claims_are_accepted(name: str) -> None:
     """The same terms without a gap: what the families say can be proved, so that a refusal says something."""
     chance = random.Random(name)
-    assert all(examine(*true_claims(name, chance)).verdict == "proved" for _ in range(5))
+    assert all(check_certificate(*true_claims(name, chance)).verdict == "proved" for _ in range(5))
     assert len(false_claims(name)) == CLAIMS

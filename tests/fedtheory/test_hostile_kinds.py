@@ -1,6 +1,6 @@
 """False claims about whole runs with certificates of the kinds that speak of them: none is accepted.
 
-A proved claim is made false, as an exact run shows: it claims less, its letters stand for others, it asks for less, or
+A proved claim is made false, as an exact run shows: it claims less, its symbols stand for others, it asks for less, or
 its algorithm is another one.  Its certificate is changed with it, so that as much as can be adds up.
 """
 
@@ -23,18 +23,18 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, InputError
 from fedtheory.federation.algorithms import definition
 from fedtheory.federation.definition import FederatedAlgorithm, eta, eta_g, eta_sum, importance, tau
-from fedtheory.kernel import Because
+from fedtheory.kernel import InequalityRef
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, certificates, definitions, examine
+from fedtheory.proofs import Combination, certificates, check_certificate, definitions
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Cases
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
 from fedtheory.proofs.parts import Part
@@ -48,7 +48,7 @@ def _kind(certificate: Any) -> str | None:
     if isinstance(certificate, Combination):
         derived = any(isinstance(part.premise, _OF_UPDATES) for parts in certificate.links for part in parts)
         return "Updates" if derived else None
-    known = (Lyapunov, Cases, FixedPoint, Contraction, Discounted, LastModel, LastRound)
+    known = (Lyapunov, Cases, FixedPoint, Contraction, ExponentialAverage, LastIterate, LastRound)
     return type(certificate).__name__ if isinstance(certificate, known) else None
 
 
@@ -140,14 +140,14 @@ class Attempt:
     def is_refused(self) -> bool:
         """Whether the certificate proves nothing."""
         if self.algorithm is None:
-            return examine(self.claim, self.certificate).verdict == "broken"
+            return check_certificate(self.claim, self.certificate).verdict == "broken"
         with patch.object(definitions, "definition", lambda _name: self.algorithm):
-            return examine(self.claim, self.certificate).verdict == "broken"
+            return check_certificate(self.claim, self.certificate).verdict == "broken"
 
 
 def exchanged(value: Any, change: Callable[[Any], Any]) -> Any:
     """A certificate with another expression for each of its own."""
-    if isinstance(value, Because):
+    if isinstance(value, InequalityRef):
         return replace(value, about=tuple(exchanged(one, change) for one in value.about))
     if isinstance(value, Fact) or value is None or isinstance(value, str):
         return value
@@ -194,12 +194,12 @@ def claims_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[
 _NUMBERS = ("factor", "offset", "level", "least", "gain", "share", "weight", "potential")
 
 
-def has_other_letters(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """A multiple of a letter in the place of it, in the claim and in its certificate, or the other way about."""
-    letters = sorted(numbers_of(claim).letters & claim.notation.keys(), key=str)
-    if not letters:
+def has_other_symbols(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
+    """A multiple of a symbol in the place of it, in the claim and in its certificate, or the other way about."""
+    symbols = sorted(numbers_of(claim).symbols & claim.notation.keys(), key=str)
+    if not symbols:
         return claim, certificate
-    one, other = chance.choice(letters), chance.choice(letters)
+    one, other = chance.choice(symbols), chance.choice(symbols)
     new = {one: _scale(chance) * one} if chance.random() < 0.6 else {one: other, other: one}
     everywhere = chance.random() < 0.5
 
@@ -224,20 +224,22 @@ def asks_for_less(claim: Claim, certificate: Any, chance: random.Random) -> tupl
 
 
 def means_something_else(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """A letter, or what is bounded, that stands for another quantity of the same sign."""
+    """A symbol, or what is bounded, that stands for another quantity of the same sign."""
     stated = _stated(claim, lambda relation: (relation.left, relation.operator, relation.right))
-    letters = [symbol for symbol, notion in stated.notation.items() if isinstance(notion, q.Quantity)]
-    one = chance.choice(sorted(letters, key=str))
+    symbols = [symbol for symbol, quantity in stated.notation.items() if isinstance(quantity, q.RunQuantity)]
+    one = chance.choice(sorted(symbols, key=str))
     taken = stated.where.values()
-    others = [notion for notion in _QUANTITIES if _sign(notion) == _sign(stated.where[one]) and notion not in taken]
+    others = [
+        quantity for quantity in _QUANTITIES if _sign(quantity) == _sign(stated.where[one]) and quantity not in taken
+    ]
     return replace(stated, where={**stated.where, one: chance.choice(others)}), certificate
 
 
-_QUANTITIES = [notion for notion in vars(q).values() if isinstance(notion, q.Quantity)]
+_QUANTITIES = [quantity for quantity in vars(q).values() if isinstance(quantity, q.RunQuantity)]
 
 
-def _sign(notion: Any) -> tuple[bool, bool]:
-    return notion in POSITIVE, notion in NONNEGATIVE
+def _sign(quantity: Any) -> tuple[bool, bool]:
+    return quantity in POSITIVE, quantity in NONNEGATIVE
 
 
 def is_shown_otherwise(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
@@ -257,7 +259,7 @@ def is_shown_otherwise(claim: Claim, certificate: Any, chance: random.Random) ->
     return claim, replace(certificate, links=links)
 
 
-WAYS = (claims_less, has_other_letters, asks_for_less, means_something_else, is_shown_otherwise)
+WAYS = (claims_less, has_other_symbols, asks_for_less, means_something_else, is_shown_otherwise)
 
 
 def other_algorithm(known: FederatedAlgorithm, chance: random.Random) -> FederatedAlgorithm:

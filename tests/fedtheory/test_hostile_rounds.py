@@ -1,7 +1,7 @@
 """False claims about algorithms that are definitions, with hostile certificates: none is accepted.
 
 A claim that is proved from a definition says more than it did: its bound is smaller, an assumption or a condition is
-missing, a letter stands for a neighbour of what it stood for.  Where an exact run refutes it, its certificate is
+missing, a symbol stands for a neighbour of what it stood for.  Where an exact run refutes it, its certificate is
 changed as well: numbers look like others, terms are lost, doubled or new, the function is of what the round draws.
 """
 
@@ -30,9 +30,9 @@ from fedtheory.kernel.expressions import Average
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificates, examine
+from fedtheory.proofs import certificates, check_certificate
 from fedtheory.proofs.cases import Case
 from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.definitions import HEARD, MIXING, NOISE, OPTIMUM, START
@@ -102,7 +102,7 @@ PROVED: Mapping[str, tuple[str, Callable[[], tuple[Claim, Any]]]] = {
     "sizes of one's own": ("fedavg", lambda: (OWN_SIZES, own_sizes_descent())),
 }
 """Claims that are proved, the algorithm of each and the certificate."""
-NEIGHBOURS: Mapping[Notion, Sequence[Notion]] = {
+NEIGHBOURS: Mapping[Quantity, Sequence[Quantity]] = {
     q.local_step_size: (q.client_step_size, q.server_step_size, q.effective_step_size),
     q.client_step_size: (q.local_step_size,),
     q.smoothness: (q.objective_smoothness, q.client_smoothness),
@@ -112,7 +112,7 @@ NEIGHBOURS: Mapping[Notion, Sequence[Notion]] = {
     q.noise_deviation: (q.noise_at_optimum, q.gradient_dissimilarity),
     q.communication_probability: (q.server_step_size,),
 }
-"""Notions that are taken for each other."""
+"""Quantities that are taken for each other."""
 MEASURED = (q.final_distance_sq, q.final_consensus_distance_sq, q.final_suboptimality)
 
 
@@ -129,8 +129,8 @@ def _said_to_hold(claim: Claim, chance: random.Random) -> Claim:
     if chance.random() < 0.5:
         changed = replace(changed, conditions=_fewer(changed.conditions, chance))
     if chance.random() < 0.3:
-        letter, notion = chance.choice([(s, n) for s, n in changed.where.items() if n in NEIGHBOURS])
-        changed = replace(changed, where={**changed.where, letter: chance.choice(NEIGHBOURS[notion])})
+        symbol, quantity = chance.choice([(s, n) for s, n in changed.where.items() if n in NEIGHBOURS])
+        changed = replace(changed, where={**changed.where, symbol: chance.choice(NEIGHBOURS[quantity])})
     if chance.random() < 0.1:
         changed = replace(changed, lhs=chance.choice(MEASURED))
     if chance.random() < 0.1:
@@ -160,26 +160,26 @@ def false_claims(name: str, number: int = 8) -> list[Claim]:
 # Hostile certificates.
 
 
-def _disguised(number: Any, letters: Sequence[Any], chance: random.Random) -> Any:
-    first, second = chance.sample(letters, 2)
+def _disguised(number: Any, symbols: Sequence[Any], chance: random.Random) -> Any:
+    first, second = chance.sample(symbols, 2)
     zero = chance.choice([first - 1, first - second, first * 0])
     ways = [*DISGUISES[:12], lambda n, _z, o: n - o, lambda n, _z, o: n / (1 + o), lambda n, _z, _o: n / 2]
     way = chance.choice(ways)
     return way(number, zero, second) if zero != 0 else chance.choice([number / 2, 2 * number, -number, zero])
 
 
-def _terms(terms: Sequence[Term], others: Sequence[Term], letters: Sequence[Any], chance: random.Random) -> list[Term]:
+def _terms(terms: Sequence[Term], others: Sequence[Term], symbols: Sequence[Any], chance: random.Random) -> list[Term]:
     """Terms with one changed, lost, doubled, or added."""
     if not terms:
-        return [chance.choice([*others, Term(-letters[0], one())])]
+        return [chance.choice([*others, Term(-symbols[0], one())])]
     at = chance.randrange(len(terms))
     own = terms[at]
     reasons = [square(chance.choice(ODD)), *map(assumption, ASSUMED), chance.choice([*others, own]).reason]
     ways = [
-        [replace(own, coefficient=_disguised(own.coefficient, letters, chance))],
+        [replace(own, coefficient=_disguised(own.coefficient, symbols, chance))],
         [replace(own, averaged=not own.averaged)],
         [replace(own, reason=chance.choice(reasons))],
-        [own, Term(_disguised(sp.S.One, letters, chance), chance.choice(reasons), averaged=chance.random() < 0.5)],
+        [own, Term(_disguised(sp.S.One, symbols, chance), chance.choice(reasons), averaged=chance.random() < 0.5)],
         [],
         [own, own],
     ]
@@ -198,13 +198,13 @@ def _function(value: Any, chance: random.Random) -> Any:
 
 
 def _changed(certificate: Lyapunov, claim: Claim, chance: random.Random) -> Lyapunov:
-    letters = sorted((letter for letter in claim.where if letter.is_nonnegative), key=str)
+    symbols = sorted((symbol for symbol in claim.where if symbol.is_nonnegative), key=str)
     terms = [*certificate.round, *certificate.model, *certificate.start]
     makers: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("round", "model", "start"), lambda own: _terms(own, terms, letters, chance)),
-        **dict.fromkeys(("factor", "offset", "level", "least"), lambda own: _disguised(own, letters, chance)),
+        **dict.fromkeys(("round", "model", "start"), lambda own: _terms(own, terms, symbols, chance)),
+        **dict.fromkeys(("factor", "offset", "level", "least"), lambda own: _disguised(own, symbols, chance)),
         "function": lambda own: _function(own, chance),
-        "relaxed": lambda _own: chance.choice([None, [], claim.conditions[1:], [chance.choice(letters) <= 0]]),
+        "relaxed": lambda _own: chance.choice([None, [], claim.conditions[1:], [chance.choice(symbols) <= 0]]),
     }
     chosen = chance.sample(sorted(makers), chance.choice([0, 1, 1, 2, 3]))
     return replace(certificate, **{name: makers[name](getattr(certificate, name)) for name in chosen})
@@ -249,7 +249,7 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 def test_claims_are_false_that_were_true(name: str) -> None:
     """What is changed was proved, and runs refute it then; the certificate as it was is among what is tried."""
     claim, certificate = PROVED[name][1]()
-    assert examine(claim, certificate).verdict == "proved"
+    assert check_certificate(claim, certificate).verdict == "proved"
     assert not is_false(claim, PROVED[name][0])
     found = false_claims(name)
     assert len(found) > 2

@@ -1,7 +1,7 @@
 """Certificates that are right, for statements that they do not show: none is accepted.
 
 The statement says more than it did: a false relation is added, its sides are exchanged, it is strict, it is about
-another place, its letters stand for neighbours of what they stood for, its id looks like that of another one.  Or
+another place, its symbols stand for neighbours of what they stood for, its id looks like that of another one.  Or
 the check ends before it is done, and numbers look alike in the arithmetic of a prime.
 """
 
@@ -25,12 +25,12 @@ from fedtheory.kernel.work import limited
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import find
 from fedtheory.language.setting import with_setting
 from fedtheory.language.targets import resolve
 from fedtheory.language.wellformed import require_wellformed
-from fedtheory.proofs import Certificate, certificates, examination, examine
+from fedtheory.proofs import Certificate, certificates, check_certificate, checker
 from verify.check import check
 
 ONE_OF_EACH_KIND = (
@@ -49,7 +49,7 @@ ONE_OF_EACH_KIND = (
 
 def verdict(claim: Claim, name: str) -> str:
     """The verdict on the certificate that a paper has for one claim, for another one of its id."""
-    return examine(replace(claim, id=name), certificates()[name]).verdict
+    return check_certificate(replace(claim, id=name), certificates()[name]).verdict
 
 
 def restated(claim: Claim, *relations: Relation) -> Claim:
@@ -98,7 +98,7 @@ def test_what_holds_in_expectation_holds_nowhere_else(name: str, place: Any) -> 
     assert verdict(replace(find(name), place=place), name) == "broken"
 
 
-NEIGHBOURS: dict[str, list[tuple[Notion, Notion]]] = {
+NEIGHBOURS: dict[str, list[tuple[Quantity, Quantity]]] = {
     "comparator:last-round.error": [
         (q.last_round_suboptimality, q.average_suboptimality),
         (q.last_round_suboptimality, q.final_suboptimality),
@@ -135,12 +135,12 @@ NEIGHBOURS: dict[str, list[tuple[Notion, Notion]]] = {
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
-def test_letters_do_not_stand_for_neighbours(name: str) -> None:
-    """In the claim alone, whose certificate has the same letters."""
+def test_symbols_do_not_stand_for_neighbours(name: str) -> None:
+    """In the claim alone, whose certificate has the same symbols."""
     claim = restated(find(name), *find(name).relations)
     for known, neighbour in NEIGHBOURS[name]:
         assert known in claim.where.values()
-        where = {letter: neighbour if notion is known else notion for letter, notion in claim.where.items()}
+        where = {symbol: neighbour if quantity is known else quantity for symbol, quantity in claim.where.items()}
         assert verdict(replace(claim, where=where), name) == "broken", neighbour.name
 
 
@@ -165,7 +165,7 @@ LOOK_ALIKE = {
 
 
 @pytest.mark.parametrize("name", LOOK_ALIKE, ids=LOOK_ALIKE.values())
-def test_no_id_has_letters_that_look_like_others(name: str, tmp_path: Path) -> None:
+def test_no_id_has_symbols_that_look_like_others(name: str, tmp_path: Path) -> None:
     """The message says which character it is, as people cannot see it."""
     file = tmp_path / "mine.py"
     file.write_text(
@@ -186,21 +186,21 @@ def test_no_quantity_has_a_name_that_looks_like_another_one() -> None:
         require_wellformed(_noise_is_at_most(other))
 
 
-def test_no_document_has_letters_that_look_like_others() -> None:
-    """Neither in a formula, where Python would read a full-width letter as a plain one, nor as a letter of its own."""
+def test_no_document_has_symbols_that_look_like_others() -> None:
+    """Neither in a formula, where Python would read a full-width symbol as a plain one, nor as a symbol of its own."""
     name = "renard2022:lemma-2.3"
-    document = examine(find(name), certificates()[name]).document
+    document = check_certificate(find(name), certificates()[name]).document
     assert document is not None
-    assert examine(find(name), document).verdict == "proved"
+    assert check_certificate(find(name), document).verdict == "proved"
     known = {"x": {"latex": "x", "is": "positive"}}
-    assert examine(find(name), document | {"letters": known}).verdict == "proved"
+    assert check_certificate(find(name), document | {"letters": known}).verdict == "proved"
     alike = {"\N{CYRILLIC SMALL LETTER HA}": known["x"]}
     relaxed = {"relaxed": ["\N{FULLWIDTH LATIN SMALL LETTER S}moothness > 0"]}
     for changed, found in (
         (document | {"letters": alike}, "CYRILLIC SMALL LETTER HA"),
         (document | {"certificate": document["certificate"] | relaxed}, "FULLWIDTH LATIN SMALL LETTER S"),
     ):
-        (step,) = examine(find(name), changed).steps
+        (step,) = check_certificate(find(name), changed).steps
         assert found in step.text
 
 
@@ -208,13 +208,13 @@ sigma, xi = sp.Symbol("sigma", nonnegative=True), sp.Symbol("xi", real=True)
 NOISY: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["-1"]], "start": ["1"], "noise": "1"}
 
 
-def _noise_is_at_most(notion: Notion, **changed: Any) -> Claim:
+def _noise_is_at_most(quantity: Quantity, **changed: Any) -> Claim:
     """A claim that the noise of a step is at most a constant, squared."""
     stated: dict[str, Any] = {
         "id": "t:noise",
         "lhs": Expectation(Average(norm_sq(xi))),
         "rhs": sigma**2,
-        "where": {sigma: notion, xi: q.gradient_noise},
+        "where": {sigma: quantity, xi: q.gradient_noise},
         "place": "step",
         **changed,
     }
@@ -223,7 +223,7 @@ def _noise_is_at_most(notion: Notion, **changed: Any) -> Claim:
 
 def _by_the_variance(claim: Claim) -> str:
     terms = [Term(sp.S.One, assumption("bounded variance"), averaged=True)]
-    return examine(claim, Certificate(claim=claim.id, links=[terms])).verdict
+    return check_certificate(claim, Certificate(claim=claim.id, links=[terms])).verdict
 
 
 def test_a_constant_brings_its_own_assumption_alone() -> None:
@@ -256,7 +256,7 @@ def test_a_check_that_is_ended_shows_nothing(name: str, monkeypatch: pytest.Monk
     one, *_ = find(name).relations
     less = restated(find(name), Relation(one.left, "<=", one.right / 2))
     for most in (10, 10**3, 10**5, 10**6):
-        monkeypatch.setattr(examination, "MOST_WORK", most)
+        monkeypatch.setattr(checker, "MOST_WORK", most)
         assert {verdict(claim, name) for claim in (less, find(name))} == {"broken"}
     monkeypatch.undo()
     assert verdict(less, name) == "broken"

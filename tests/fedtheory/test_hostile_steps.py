@@ -22,9 +22,9 @@ from fedtheory.engine.run import Run
 from fedtheory.kernel import Term, one
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import MeanCertificate, Recursion, certificates, examine
-from fedtheory.proofs.contraction import Contraction, Discounted
-from fedtheory.proofs.last_rounds import LastModel, LastRound
+from fedtheory.proofs import MeanCertificate, Recursion, certificates, check_certificate
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.restarts import LoopMean
 from verify.check import check
 
@@ -38,7 +38,9 @@ SETUPS = (
 OF_STEPS = [
     name
     for name, found in certificates().items()
-    if isinstance(found, Contraction | Discounted | LastModel | LastRound | LoopMean | MeanCertificate | Recursion)
+    if isinstance(
+        found, Contraction | ExponentialAverage | LastIterate | LastRound | LoopMean | MeanCertificate | Recursion
+    )
 ]
 STEPS = [
     "comparator:one-step",
@@ -66,26 +68,26 @@ def false_claims(name: str) -> list[Claim]:
 
 CHANGES: Sequence[Callable[[Any, Any, Any], Any]] = [
     *DISGUISES[:12],
-    lambda number, _zero, letter: number - letter,
-    lambda number, _zero, letter: number / (1 + letter),
-    lambda number, _zero, _letter: number / 10,
-    lambda number, _zero, _letter: 2 * number,
-    lambda _number, _zero, _letter: sp.S.Zero,
+    lambda number, _zero, symbol: number - symbol,
+    lambda number, _zero, symbol: number / (1 + symbol),
+    lambda number, _zero, _symbol: number / 10,
+    lambda number, _zero, _symbol: 2 * number,
+    lambda _number, _zero, _symbol: sp.S.Zero,
 ]
-"""Other numbers, from a number, from what is zero on some runs, and from a letter."""
+"""Other numbers, from a number, from what is zero on some runs, and from a symbol."""
 
 
 @st.composite
 def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
     """A false claim, and a certificate for it."""
     claim = draw(st.sampled_from([one for name in OF_STEPS for one in false_claims(name)]))
-    letters = sorted((letter for letter in claim.where if letter.is_nonnegative), key=str)
-    letter = st.sampled_from(letters)
+    symbols = sorted((symbol for symbol in claim.where if symbol.is_nonnegative), key=str)
+    symbol = st.sampled_from(symbols)
 
     def changed(number: Any) -> Any:
-        first, second = draw(st.lists(letter, min_size=2, max_size=2, unique=True))
+        first, second = draw(st.lists(symbol, min_size=2, max_size=2, unique=True))
         zero = draw(st.sampled_from([first - 1, first - second]))
-        return draw(st.sampled_from(CHANGES))(number, zero, draw(letter))
+        return draw(st.sampled_from(CHANGES))(number, zero, draw(symbol))
 
     def other(terms: Sequence[Term]) -> list[Term]:
         at = draw(st.integers(0, len(terms) - 1))
@@ -98,7 +100,7 @@ def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
             ("factor", "weight", "gain", "kept", "share", "potential", "offset", "bound", "total"), changed
         ),
         **dict.fromkeys(("terms", "first"), lambda terms: other(terms) if terms else terms),
-        "relaxed": lambda _own: draw(st.sampled_from([None, [], claim.conditions[1:], [draw(letter) <= 0]])),
+        "relaxed": lambda _own: draw(st.sampled_from([None, [], claim.conditions[1:], [draw(symbol) <= 0]])),
         "step": lambda _own: draw(st.sampled_from(STEPS)),
     }
     certificate: Any = certificates()[claim.id]
@@ -128,5 +130,5 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 def test_claims_are_false_that_are_true_as_they_were() -> None:
     """Of all kinds some have smaller right sides that a run refutes, and the certificates prove them as they were."""
     kinds = {type(certificates()[name]) for name in OF_STEPS if false_claims(name)}
-    assert kinds == {Contraction, Discounted, LastModel, LastRound, LoopMean, MeanCertificate, Recursion}
-    assert all(examine(find(name), certificates()[name]).verdict == "proved" for name in OF_STEPS)
+    assert kinds == {Contraction, ExponentialAverage, LastIterate, LastRound, LoopMean, MeanCertificate, Recursion}
+    assert all(check_certificate(find(name), certificates()[name]).verdict == "proved" for name in OF_STEPS)

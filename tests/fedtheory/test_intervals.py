@@ -19,10 +19,10 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.expressions import Gradient, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, examine
+from fedtheory.proofs import Combination, Part, certificates, check_certificate
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped, gap_conditions
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Proof
 from fedtheory.sources.lecture27.statements.notation import (
     F,
@@ -45,7 +45,7 @@ from fedtheory.sources.lecture27.statements.notation import (
 )
 
 CLAIM = find("lecture27:thm-2")
-LETTERS = letters_of(CLAIM)
+SYMBOLS = symbols_of(CLAIM)
 drift = sp.Symbol("drift", real=True)
 NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
 
@@ -53,9 +53,9 @@ NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
 def test_differences_telescope() -> None:
     """Gaps, their reciprocals and what is added at each step."""
     told = Telescoped("a claim")
-    assert told.slack(LETTERS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
+    assert told.slack(SYMBOLS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
     grown = 1 / (LATER - LEAST) - 1 / (NOW - LEAST) - eta
-    assert sp.simplify(told.slack(LETTERS, grown) - (1 / theta_end - 1 / theta_start - tau * eta)) == 0
+    assert sp.simplify(told.slack(SYMBOLS, grown) - (1 / theta_end - 1 / theta_start - tau * eta)) == 0
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_differences_telescope() -> None:
 def test_other_relations_do_not_telescope(slack: Any) -> None:
     """Only A(v') - A(v) does, with what is the same at every step."""
     with pytest.raises(Rejected, match="does not telescope"):
-        Telescoped("a claim").slack(LETTERS, slack)
+        Telescoped("a claim").slack(SYMBOLS, slack)
 
 
 def test_the_last_step() -> None:
     """There the number of steps is tau, and the next models are those that the round ends with."""
-    found = AtEnd("a claim").slack(LETTERS, rho * h(x + 1) - (Value(F, w_t_next) - LATER))
+    found = AtEnd("a claim").slack(SYMBOLS, rho * h(x + 1) - (Value(F, w_t_next) - LATER))
     assert sp.simplify(found - (rho * h(tau) - theta_next_start + theta_end)) == 0
 
 
@@ -85,27 +85,27 @@ def test_sums_over_rounds() -> None:
     """Two differences have a sum that is known; what is the same in every round counts K times."""
     both = Summed("a claim")
     assert (
-        both.slack(LETTERS, 1 / theta_next_start - 1 / theta_start - eta) == 1 / final_gap - 1 / theta_first - K * eta
+        both.slack(SYMBOLS, 1 / theta_next_start - 1 / theta_start - eta) == 1 / final_gap - 1 / theta_first - K * eta
     )
     for unknown in (1 / theta_end - 1 / theta_next_start, theta_end - theta_start, 2 / theta_end - 1 / theta_start):
         with pytest.raises(Rejected, match="is not known"):
-            both.slack(LETTERS, unknown)
+            both.slack(SYMBOLS, unknown)
 
 
 def test_starts_of_rounds() -> None:
     """What holds where each round starts holds where the first one does, and after the last if it holds there."""
-    assert AtFirstStart("a claim").slack(LETTERS, theta_start - epsilon) == theta_first - epsilon
+    assert AtFirstStart("a claim").slack(SYMBOLS, theta_start - epsilon) == theta_first - epsilon
     following = AtNextStart("a claim")
-    assert following.slack(LETTERS, theta_start - epsilon) == theta_next_start - epsilon
-    assert following.requires(LETTERS, theta_start - epsilon) == (final_gap - epsilon,)
+    assert following.slack(SYMBOLS, theta_start - epsilon) == theta_next_start - epsilon
+    assert following.requires(SYMBOLS, theta_start - epsilon) == (final_gap - epsilon,)
     with pytest.raises(Rejected, match="start of a round alone"):
-        following.slack(LETTERS, theta_start - theta_end)
+        following.slack(SYMBOLS, theta_start - theta_end)
 
 
 def combined(left: Any, operator: Any, right: Any, *parts: Part, known: Any = ()) -> str:
     """What fails in a combination; empty where it proves its claim."""
     claim = replace(CLAIM, lhs=left, relation=operator, rhs=right, also=(), id="t:gaps")
-    proof = examine(claim, Combination(claim=claim.id, links=[parts], known=known))
+    proof = check_certificate(claim, Combination(claim=claim.id, links=[parts], known=known))
     return "; ".join(step.text for step in proof.steps if not step.holds)
 
 
@@ -130,7 +130,7 @@ def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:
     whole = certificates()["lecture27:thm-2.last"]
     assert isinstance(whole, Combination)
     less = replace(whole, known=[one for one in whole.known if type(one) is not Derived])
-    failing = [step.text for step in examine(find(whole.claim), less).steps if not step.holds]
+    failing = [step.text for step in check_certificate(find(whole.claim), less).steps if not step.holds]
     assert failing == [f"({theta_start}) may be zero, and something is divided by it"]
     problem = quadratic(RATIONAL.array([[[1]], [[3]]]), RATIONAL.array([[0], [fmpq(4)]]), RATIONAL.array([fmpq(0)]))
     there = fedavg(problem, rounds=1, local_step_size=fmpq(1, 4), local_steps=2)
@@ -189,34 +189,34 @@ STEEPNESS = norm_sq(Gradient(F, v))
 def test_what_differs_from_step_to_step_does_not_telescope(slack: Any) -> None:
     """The squared gradient at one step is not that at another one."""
     with pytest.raises(Rejected, match="does not telescope"):
-        Telescoped("a claim").slack(LETTERS, slack)
+        Telescoped("a claim").slack(SYMBOLS, slack)
 
 
 @pytest.mark.parametrize("derived", [Summed("a claim"), AtNextStart("a claim"), AtFirstStart("a claim")])
 def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None:
     """A relation that names one is neither summed as if it were a number nor moved to another round."""
-    letters = letters_of(replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}))
+    symbols = symbols_of(replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}))
     slack = 1 / theta_end - 1 / theta_start + drift if isinstance(derived, Summed) else theta_start - drift
     with pytest.raises(Rejected, match="differs from round to round"):
-        derived.slack(letters, slack)
+        derived.slack(symbols, slack)
 
 
 def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
     """What a premise divides by has to be positive, also where it cancels."""
-    where = {letter: notion for letter, notion in CLAIM.where.items() if notion is not q.interval_start_gap}
+    where = {symbol: quantity for symbol, quantity in CLAIM.where.items() if quantity is not q.interval_start_gap}
     claim = replace(CLAIM, where=where, lhs=tau, relation="<=", rhs=2 * tau, also=(), id="t:unnamed")
     each = Part(eta, "lecture27:thm-2.each-interval")
-    proof = examine(claim, Combination(claim=claim.id, links=[[each]]))
+    proof = check_certificate(claim, Combination(claim=claim.id, links=[[each]]))
     assert any(f"({theta_start}) may be zero" in step.text for step in proof.steps if not step.holds)
 
 
-def test_letters_that_a_claim_does_not_have_differ_all_the_same() -> None:
+def test_symbols_that_a_claim_does_not_have_differ_all_the_same() -> None:
     """What a premise names differs from round to round, whether or not the claim that relies on it names it."""
     premise = replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}, id="t:premise", conditions=(), also=())
     premise = replace(premise, lhs=theta_start, relation=">=", rhs=drift)
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
     claim = replace(CLAIM, lhs=theta_first, relation=">=", rhs=drift, also=(), id="t:claim")
-    broken = examine(
+    broken = check_certificate(
         claim, Combination(claim=claim.id, links=[[Part(1, AtFirstStart("t:premise"))]]), lambda _id: proof
     )
     assert "differs from round to round" in broken.steps[-1].text

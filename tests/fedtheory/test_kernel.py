@@ -13,10 +13,10 @@ import sympy as sp
 
 from fedtheory import kernel
 from fedtheory.kernel import (
+    Context,
     Numbers,
     Rejected,
     Term,
-    Theory,
     assumption,
     check,
     cocoercivity,
@@ -37,8 +37,8 @@ eta, L, sigma = sp.symbols("eta L sigma", positive=True)
 a, b, x_star, c_i, d_i, n_i, m_i, F, F_i = sp.symbols("a b x^* c_i d_i n_i m_i F F_i", real=True)
 w_i = sp.Symbol("w_i", positive=True)
 
-NUMBERS = Numbers(letters=frozenset({M, eta, L, sigma}), at_least={M: 1}, maybe_zero=frozenset({sigma}))
-THEORY = Theory(
+NUMBERS = Numbers(symbols=frozenset({M, eta, L, sigma}), at_least={M: 1}, maybe_zero=frozenset({sigma}))
+THEORY = Context(
     numbers=NUMBERS,
     vectors=frozenset({a, b, x_star}),
     client_vectors=frozenset({c_i, d_i, n_i, m_i}),
@@ -105,7 +105,7 @@ def test_gradients_are_not_linear() -> None:
     assert not holds(norm_sq(apart), sp.S.Zero)
 
 
-REASONS = {
+INEQUALITIES = {
     "square": (square(a - 2 * b), sp.S.Zero, norm_sq(a - 2 * b)),
     "convexity": (convexity(F_i, a, b), Value(F_i, b) + inner(Gradient(F_i, b), a - b), Value(F_i, a)),
     "smoothness": (
@@ -128,10 +128,10 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("name", REASONS)
+@pytest.mark.parametrize("name", INEQUALITIES)
 def test_reasons(name: str) -> None:
     """Each reason is its inequality, with coefficient one and no other, and not the one turned round."""
-    reason, smaller, larger = REASONS[name]
+    reason, smaller, larger = INEQUALITIES[name]
     assert holds(smaller, larger, Term(sp.S.One, reason))
     assert not holds(smaller, larger, Term(sp.Rational(1, 2), reason))
     assert not holds(smaller, larger)
@@ -142,9 +142,9 @@ def test_reasons(name: str) -> None:
 def test_reasons_that_the_theory_does_not_give(reason: Any) -> None:
     """Convexity, smoothness and assumptions have to be known."""
     with pytest.raises(Rejected):
-        reason.in_theory(THEORY)
+        reason.instantiate(THEORY)
     with pytest.raises(Rejected):
-        optimality(F_i, a).in_theory(THEORY)
+        optimality(F_i, a).instantiate(THEORY)
 
 
 FOLLOW = [
@@ -186,13 +186,13 @@ OPEN = [
     (1 / (1 - sigma) ** 2, ()),
     (1 / (1 - sigma) ** 2, (sigma <= 1,)),
     (1 / (1 - sigma) ** 3, (sigma > 1,)),
-    # Letters that may be negative, or of which nothing is known.
+    # Symbols that may be negative, or of which nothing is known.
     (sp.Symbol("p", real=True), ()),
     (sp.Symbol("n", integer=True) - 1, ()),
     (sp.Symbol("n", integer=True, negative=True) ** 3, ()),
     (sp.Symbol("n", integer=True, nonnegative=True) - 1, ()),
     (sp.Symbol("L", integer=True, positive=True) - 1, ()),
-    # Names that an auxiliary letter could have.
+    # Names that an auxiliary symbol could have.
     (M - sp.Symbol("M_more", positive=True), ()),
     (eta - sp.Symbol("s_0", positive=True), (eta >= 1,)),
     # Not rational, not exact, not finite.
@@ -206,29 +206,29 @@ OPEN = [
 ]
 
 
-def with_letters_of(*expressions: Any) -> Numbers:
+def name_symbols_of(*expressions: Any) -> Numbers:
     """The numbers, and whatever else stands in expressions as a number."""
-    return replace(NUMBERS, letters=NUMBERS.letters.union(*(sp.sympify(e).free_symbols for e in expressions)))
+    return replace(NUMBERS, symbols=NUMBERS.symbols.union(*(sp.sympify(e).free_symbols for e in expressions)))
 
 
 @pytest.mark.parametrize(("coefficient", "conditions"), FOLLOW)
 def test_signs_that_follow(coefficient: Any, conditions: tuple[Any, ...]) -> None:
     """Rational functions with non-negative coefficients once the conditions are built in."""
-    assert is_nonnegative(coefficient, with_letters_of(coefficient, *conditions), conditions)
+    assert is_nonnegative(coefficient, name_symbols_of(coefficient, *conditions), conditions)
 
 
 @pytest.mark.parametrize(("coefficient", "conditions"), OPEN)
 def test_signs_that_stay_open(coefficient: Any, conditions: tuple[Any, ...]) -> None:
-    """Of the others nothing is said: not of poles, of letters without a sign, nor of inexact numbers."""
-    assert not is_nonnegative(coefficient, with_letters_of(coefficient, *conditions), conditions)
+    """Of the others nothing is said: not of poles, of symbols without a sign, nor of inexact numbers."""
+    assert not is_nonnegative(coefficient, name_symbols_of(coefficient, *conditions), conditions)
 
 
-def test_letters_that_are_no_numbers_have_no_sign() -> None:
+def test_symbols_that_are_no_numbers_have_no_sign() -> None:
     """Whatever is declared of them, alone or in a condition."""
     unknown = sp.Symbol("u", positive=True)
-    assert is_nonnegative(unknown, with_letters_of(unknown))
+    assert is_nonnegative(unknown, name_symbols_of(unknown))
     assert not is_nonnegative(unknown, NUMBERS)
-    assert is_nonnegative(eta - 1, with_letters_of(unknown), (eta >= 1 + unknown,))
+    assert is_nonnegative(eta - 1, name_symbols_of(unknown), (eta >= 1 + unknown,))
     assert not is_nonnegative(eta - 1, NUMBERS, (eta >= 1 + unknown,))
     assert not is_positive(eta - 1, NUMBERS, (eta >= 1 + unknown,))
     assert not is_positive(unknown, NUMBERS)
@@ -250,7 +250,7 @@ def test_whole_numbers_of_python_are_numbers() -> None:
 
 @pytest.mark.parametrize("objective", [sp.Symbol("G"), a, c_i, 2 * F_i])
 def test_objectives_have_to_be_declared(objective: Any) -> None:
-    """An unknown letter, a vector or a multiple is no objective: whether it has a client index is not known."""
+    """An unknown symbol, a vector or a multiple is no objective: whether it has a client index is not known."""
     for expression in (Value(objective, a), inner(Gradient(objective, a), b)):
         with pytest.raises(Rejected):
             scalar(expression, THEORY)
@@ -267,8 +267,8 @@ def test_objectives_have_to_be_declared(objective: Any) -> None:
         {"noise": frozenset({sp.Symbol("unknown")})},
     ],
 )
-def test_letters_have_one_role(roles: Any) -> None:
-    """A letter that is two things at once, or noise that is no vector, is refused."""
+def test_symbols_have_one_role(roles: Any) -> None:
+    """A symbol that is two things at once, or noise that is no vector, is refused."""
     with pytest.raises(Rejected):
         replace(THEORY, **roles)
 
@@ -286,7 +286,7 @@ def test_letters_have_one_role(roles: Any) -> None:
     ],
 )
 def test_outside_the_language(expression: Any) -> None:
-    """Products of random scalars, numbers that differ between clients and unknown letters are refused."""
+    """Products of random scalars, numbers that differ between clients and unknown symbols are refused."""
     with pytest.raises(Rejected):
         scalar(expression, THEORY)
 

@@ -37,7 +37,7 @@ REFUSED: dict[str, Any] = {
 
 @pytest.mark.parametrize("expression", ADMITTED, ids=str)
 def test_what_may_be_written(expression: Any) -> None:
-    """Letters, rationals, sums, products, powers, and the heads of the language; orderings of them as conditions."""
+    """Symbols, rationals, sums, products, powers, and the heads of the language; orderings of them as conditions."""
     require_admitted(expression)
     require_admitted_condition(sp.Le(expression, 7 + a, evaluate=False))
     require_admitted_condition(sp.Le(expression, b * sp.Min(a, 1 / b), evaluate=False))
@@ -71,7 +71,7 @@ def test_conditions_that_are_none(condition: Any) -> None:
 def test_what_is_divided_out_may_still_be_zero() -> None:
     """A factor of both sides of a fraction says nothing of signs; that it may be zero is found where finiteness is."""
     u = sp.Symbol("u", nonnegative=True)
-    known = Numbers(letters=frozenset({u}), maybe_zero=frozenset({u}))
+    known = Numbers(symbols=frozenset({u}), maybe_zero=frozenset({u}))
     hidden = sp.sqrt(u) / (sp.sqrt(u) + u)
     assert is_positive(hidden, known)
     with pytest.raises(Rejected, match="may be zero, and something is divided by it"):

@@ -9,10 +9,10 @@ import pytest
 import sympy as sp
 
 from fedtheory.kernel import (
+    Context,
     Numbers,
     Rejected,
     Term,
-    Theory,
     check,
     is_nonnegative,
     is_positive,
@@ -30,8 +30,8 @@ zeta = sp.Symbol("zeta", positive=True)
 n = sp.Symbol("n", integer=True, nonnegative=True)
 real = sp.Symbol("r", real=True)
 a, b, c_i, F, F_i = sp.symbols("a b c_i F F_i", real=True)
-NUMBERS = Numbers(letters=frozenset({eta, L, rho, delta, zeta, n, real}), maybe_zero=frozenset({zeta}))
-THEORY = Theory(
+NUMBERS = Numbers(symbols=frozenset({eta, L, rho, delta, zeta, n, real}), maybe_zero=frozenset({zeta}))
+THEORY = Context(
     numbers=NUMBERS,
     vectors=frozenset({a, b}),
     client_vectors=frozenset({c_i}),

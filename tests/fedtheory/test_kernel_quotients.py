@@ -23,7 +23,7 @@ POINTS = [dict(zip((a, b, c, d), map(sp.Integer, values), strict=True)) for valu
 
 @st.composite
 def numbers(draw: st.DrawFn, depth: int = 3) -> Any:
-    """Sums, products and quotients of letters and rationals."""
+    """Sums, products and quotients of symbols and rationals."""
     if depth == 0 or draw(st.booleans()):
         rational = st.fractions(-3, 3, max_denominator=4).map(lambda q: sp.Rational(q.numerator, q.denominator))
         return draw(st.sampled_from([a, b, c, d]) | rational)
@@ -56,7 +56,7 @@ def test_the_factors_of_a_denominator_multiply_to_it(one: Any) -> None:
 @given(numbers())
 def test_what_is_shown_to_have_a_sign_has_it(one: Any) -> None:
     """At points, where the denominator does not vanish."""
-    known = Numbers(letters=frozenset({a, b, c, d}))
+    known = Numbers(symbols=frozenset({a, b, c, d}))
     if is_nonnegative(one, known):
         assert all(one.xreplace(point) >= 0 for point in POINTS)
     if is_positive(one, known):
@@ -75,8 +75,8 @@ EQUAL: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", EQUAL)
-def test_letters_with_rules(name: str) -> None:
-    """Roots are letters with their squares, symbolic powers letters beside whole ones."""
+def test_symbols_with_rules(name: str) -> None:
+    """Roots are symbols with their squares, symbolic powers symbols beside whole ones."""
     left, right = EQUAL[name]
     assert is_zero(left - right)
     assert not is_zero(left - right + 1)
@@ -135,13 +135,13 @@ def test_what_is_no_number(name: str) -> None:
         assert "\n" not in str(refused.value)
 
 
-LETTERS = sp.symbols("y:12", positive=True)
+SYMBOLS = sp.symbols("y:12", positive=True)
 LARGE: dict[str, Any] = {
-    "a power of a sum": sp.Add(*LETTERS) ** 12,
-    "a product of sums": sp.Mul(*(sp.Add(*((n + m) ** 2 * y for m, y in enumerate(LETTERS))) for n in range(1, 30))),
-    "an exponent without end": (1 + LETTERS[0]) ** 10**30,
-    "a power of a letter without end": LETTERS[0] ** 10**30,
-    "a sum of quotients": sp.Add(*(1 / (n + sp.Add(*(n**m * y for m, y in enumerate(LETTERS)))) for n in range(1, 30))),
+    "a power of a sum": sp.Add(*SYMBOLS) ** 12,
+    "a product of sums": sp.Mul(*(sp.Add(*((n + m) ** 2 * y for m, y in enumerate(SYMBOLS))) for n in range(1, 30))),
+    "an exponent without end": (1 + SYMBOLS[0]) ** 10**30,
+    "a power of a letter without end": SYMBOLS[0] ** 10**30,
+    "a sum of quotients": sp.Add(*(1 / (n + sp.Add(*(n**m * y for m, y in enumerate(SYMBOLS)))) for n in range(1, 30))),
 }
 
 
@@ -155,17 +155,17 @@ def test_numbers_that_are_too_large(name: str) -> None:
 @settings(deadline=None)
 @given(numbers(), numbers())
 def test_numbers_are_added_and_multiplied(one: Any, other: Any) -> None:
-    """Whatever letters they have."""
+    """Whatever symbols they have."""
     assert (quotient(one) + quotient(other)).expression == quotient(one + other).expression
     assert (quotient(one) * quotient(other)).expression == quotient(one * other).expression
     assert not quotient(one) + quotient(-one)
 
 
-def test_a_letter_and_its_root_are_of_one_number() -> None:
-    """Added or multiplied, a letter is the square of its root where that occurs."""
-    root, letter, two = quotient(sp.sqrt(a)), quotient(a + b), quotient(sp.sqrt(2))
-    assert (letter + quotient(-1) * root * root).expression == b
-    assert (letter * root).expression == quotient(sp.sqrt(a) ** 3 + b * sp.sqrt(a)).expression
+def test_a_symbol_and_its_root_are_of_one_number() -> None:
+    """Added or multiplied, a symbol is the square of its root where that occurs."""
+    root, symbol, two = quotient(sp.sqrt(a)), quotient(a + b), quotient(sp.sqrt(2))
+    assert (symbol + quotient(-1) * root * root).expression == b
+    assert (symbol * root).expression == quotient(sp.sqrt(a) ** 3 + b * sp.sqrt(a)).expression
     assert vanishes(two * two + quotient(-2))
     assert not vanishes(two + root)
 
@@ -174,7 +174,7 @@ u, v, w = sp.symbols("u v w", real=True)
 
 
 def test_what_is_linear_is_taken_apart() -> None:
-    """Into coefficients, which may be quotients, and what is left; a letter that does not occur has none."""
+    """Into coefficients, which may be quotients, and what is left; a symbol that does not occur has none."""
     coefficients, rest = linear((2 * u + 3) / (1 + w**2) + w * u - Average(w), [u, v])
     assert is_zero(coefficients[u] - 2 / (1 + w**2) - w)
     assert coefficients[v] == 0

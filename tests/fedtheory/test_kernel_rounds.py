@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Term, Theory, check, composed, mean_of_drawn, scalar, square, vector
+from fedtheory.kernel import Context, Numbers, Rejected, Term, check, composed, mean_of_drawn, scalar, square, vector
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Certificate, examine
+from fedtheory.proofs import Certificate, check_certificate
 
 M, L = sp.symbols("M L", positive=True)
 E_i, s_i = sp.symbols("E_i s_i", positive=True)
@@ -23,8 +23,8 @@ w, u, v = sp.symbols("w u v", real=True)
 x_i, y_i, n_i, m_i, p_i = sp.symbols("x_i y_i n_i m_i p_i", real=True)
 F, F_i = sp.symbols("F F_i", real=True)
 
-THEORY = Theory(
-    numbers=Numbers(letters=frozenset({M, L}), of_clients=frozenset({E_i, s_i}), at_least={M: 2, L: 1}),
+THEORY = Context(
+    numbers=Numbers(symbols=frozenset({M, L}), of_clients=frozenset({E_i, s_i}), at_least={M: 2, L: 1}),
     vectors=frozenset({w}),
     client_vectors=frozenset({x_i, y_i, n_i, m_i, p_i}),
     step_vectors=frozenset({n_i, m_i, p_i}),
@@ -42,9 +42,9 @@ THEORY = Theory(
 )
 
 
-def same(left: Any, right: Any, theory: Theory = THEORY) -> bool:
+def same(left: Any, right: Any, context: Context = THEORY) -> bool:
     """Whether two scalars have the same normal form."""
-    return scalar(left - right, theory) == {}
+    return scalar(left - right, context) == {}
 
 
 EQUATIONS = {
@@ -98,7 +98,7 @@ def test_what_does_not_follow(name: str) -> None:
 step = sp.Symbol("k", nonnegative=True)
 NUMBERED = replace(
     THEORY,
-    numbers=replace(THEORY.numbers, letters=THEORY.numbers.letters | {step}),
+    numbers=replace(THEORY.numbers, symbols=THEORY.numbers.symbols | {step}),
     step_vectors=THEORY.step_vectors | {y_i},
     step_number=step,
 )
@@ -180,7 +180,7 @@ def verdict(left: Any, right: Any, assumptions: Any = SAMPLED) -> str:
     claim = Claim(
         id="t:round", lhs=left, relation="==", rhs=right, place="round", where=NOTATION, assumptions=assumptions
     )
-    return examine(claim, Certificate(claim=claim.id, links=[[]])).verdict
+    return check_certificate(claim, Certificate(claim=claim.id, links=[[]])).verdict
 
 
 def test_equations_about_a_round() -> None:
@@ -227,9 +227,11 @@ def test_the_fluctuation_of_a_result_is_not_independent_of_how_it_came_about(ext
     whole = Expectation(norm_sq(psi))
     claim = Claim(id="t:spread", lhs=spread, rhs=whole, place="round", where=NOTATION, assumptions=SAMPLED)
     honest = Term(sp.S.One, square(Expectation(psi)))
-    assert examine(claim, Certificate(claim=claim.id, links=[[honest]])).verdict == "proved"
+    assert check_certificate(claim, Certificate(claim=claim.id, links=[[honest]])).verdict == "proved"
     for vector_of_term in (psi - Expectation(psi) + extra, extra):
-        refused = examine(claim, Certificate(claim=claim.id, links=[[honest, Term(sp.S.One, square(vector_of_term))]]))
+        refused = check_certificate(
+            claim, Certificate(claim=claim.id, links=[[honest, Term(sp.S.One, square(vector_of_term))]])
+        )
         assert any("is not a vector of the theory" in step.text for step in refused.steps if not step.holds)
 
 
@@ -252,15 +254,15 @@ def test_two_different_participants_need_two_clients() -> None:
 @pytest.mark.parametrize("clients", [1, 2])
 def test_jensen_for_those_that_are_drawn(clients: int) -> None:
     """In the mean the square of a drawn mean is at most the mean square, and not less than a half of it."""
-    theory = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: clients, L: 1}))
+    context = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: clients, L: 1}))
     drawn, every = norm_sq(Selected(s_i * x_i)), Average(s_i**2 * norm_sq(x_i))
     reason = mean_of_drawn(s_i * x_i)
-    assert all(step.holds for step in check(drawn, every, [Term(sp.S.One, reason)], theory, ()))
+    assert all(step.holds for step in check(drawn, every, [Term(sp.S.One, reason)], context, ()))
     for factor in (sp.Rational(1, 2), 2):
-        assert not all(step.holds for step in check(drawn, factor * every, [Term(sp.S.One, reason)], theory, ()))
+        assert not all(step.holds for step in check(drawn, factor * every, [Term(sp.S.One, reason)], context, ()))
     with pytest.raises(Rejected, match="depends on who is drawn"):
-        check(drawn, every, [Term(sp.S.One, mean_of_drawn(x_i + 10 * Selected(x_i)))], theory, ())
-    for other in (replace(theory, participants=None), replace(theory, of_a_round=False)):
+        check(drawn, every, [Term(sp.S.One, mean_of_drawn(x_i + 10 * Selected(x_i)))], context, ())
+    for other in (replace(context, participants=None), replace(context, of_a_round=False)):
         with pytest.raises(Rejected):
             check(drawn, every, [Term(sp.S.One, reason)], other, ())
 
@@ -300,11 +302,11 @@ def test_indicators_of_participants(left: Any, right: Any, expected: str) -> Non
         where={**NOTATION, indicator: q.participates},
         assumptions=SAMPLED,
     )
-    assert examine(claim, Certificate(claim=claim.id, links=[[]])).verdict == expected
+    assert check_certificate(claim, Certificate(claim=claim.id, links=[[]])).verdict == expected
 
 
 def test_nothing_is_known_of_draws_where_nobody_is_drawn() -> None:
-    """In a theory without participants their mean is a vector like any other, and not the mean of all."""
+    """In a context without participants their mean is a vector like any other, and not the mean of all."""
     without = replace(THEORY, participants=None)
     assert same(inner(Selected(x_i), w), inner(Average(x_i), w), THEORY)
     assert not same(inner(Selected(x_i), w), inner(Average(x_i), w), without)

@@ -20,7 +20,7 @@ from test_lemmas_of_runs import DERIVED, Recorded, about, derived_claim
 from fedtheory import RATIONAL, parse_run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.closed import FACTS
+from fedtheory.proofs.decoding import FACTS
 from verify.check import check
 
 AT_ONCE = 25
@@ -34,10 +34,10 @@ def claims() -> dict[str, Claim]:
 
 
 def _of_fact(name: str) -> Claim:
-    fact, letter = FACTS[name], Recorded({})
-    slack, zero = sp.sympify(fact.slack(letter)), sp.sympify(fact.where_zero(letter))
+    fact, symbol = FACTS[name], Recorded({})
+    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.where_zero(symbol))
     conditions = [] if zero == 0 else [sp.Eq(zero, 0, evaluate=False)]
-    return about(slack, letter, fact.is_zero, assumptions=fact.needs, conditions=conditions)
+    return about(slack, symbol, fact.is_zero, assumptions=fact.needs, conditions=conditions)
 
 
 def problem(clients: int, chance: random.Random) -> dict[str, Any]:

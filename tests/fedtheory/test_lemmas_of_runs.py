@@ -17,13 +17,13 @@ from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, prove
-from fedtheory.proofs.closed import FACTS
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import AtEnd, Derived
-from fedtheory.proofs.numbers import Letters, divisors
+from fedtheory.proofs.numbers import SymbolTable, divisors
 from verify.check import check
 
 TWO: dict[str, Any] = {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "start": ["3"]}
@@ -112,18 +112,18 @@ def run(name: str) -> Run:
     return parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": algorithm}, RATIONAL)
 
 
-class Recorded(Letters):
-    """Letters that remember what they stand for."""
+class Recorded(SymbolTable):
+    """Symbols that remember what they stand for."""
 
     def __init__(self, where: Any) -> None:
         super().__init__(where)
         self.where = dict(where)
 
-    def __call__(self, notion: Notion) -> sp.Symbol:
-        """The letter of a notion."""
-        letter = super().__call__(notion)
-        self.where[letter] = notion
-        return letter
+    def __call__(self, quantity: Quantity) -> sp.Symbol:
+        """The symbol of a quantity."""
+        symbol = super().__call__(quantity)
+        self.where[symbol] = quantity
+        return symbol
 
 
 def verdicts(claim: Claim) -> dict[str, bool]:
@@ -132,14 +132,14 @@ def verdicts(claim: Claim) -> dict[str, bool]:
     return {name: holds for name, holds in found.items() if holds is not None}
 
 
-def about(slack: Any, letter: Recorded, is_zero: bool, **stated: Any) -> Claim:
+def about(slack: Any, symbol: Recorded, is_zero: bool, **stated: Any) -> Claim:
     """The claim that something is not negative, or zero."""
     conditions = stated.pop("conditions", ())
-    letters = slack.free_symbols.union(*(one.free_symbols for one in conditions))
-    used = {symbol: notion for symbol, notion in letter.where.items() if symbol in letters}
-    plain = {symbol: sp.Symbol(notion.name, real=True) for symbol, notion in used.items()}
+    symbols = slack.free_symbols.union(*(one.free_symbols for one in conditions))
+    used = {each: quantity for each, quantity in symbol.where.items() if each in symbols}
+    plain = {each: sp.Symbol(quantity.name, real=True) for each, quantity in used.items()}
     conditions = [one.func(*(side.xreplace(plain) for side in one.args), evaluate=False) for one in conditions]
-    where = {plain[symbol]: notion for symbol, notion in used.items()}
+    where = {plain[each]: quantity for each, quantity in used.items()}
     operator = "==" if is_zero else ">="
     return Claim(
         id="t:lemma", lhs=slack.xreplace(plain), relation=operator, rhs=0, where=where, conditions=conditions, **stated
@@ -153,10 +153,10 @@ OF_NO_RUN_HERE = {"the step size of the corollary"}
 @pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.name)
 def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
     """One client, one step, one round, no noise, flat objectives, nobody who reports."""
-    letter = Recorded({})
-    slack, zero = sp.sympify(fact.slack(letter)), sp.sympify(fact.where_zero(letter))
+    symbol = Recorded({})
+    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.where_zero(symbol))
     conditions = [] if zero == 0 else [sp.Eq(zero, 0, evaluate=False)]
-    found = verdicts(about(slack, letter, fact.is_zero, assumptions=fact.needs, conditions=conditions))
+    found = verdicts(about(slack, symbol, fact.is_zero, assumptions=fact.needs, conditions=conditions))
     assert all(found.values()), found
     assert len(found) > 1 or fact.name in OF_NO_RUN_HERE, fact.name
 
@@ -177,14 +177,14 @@ DERIVED = {name: one for name, one in derivations().items() if not isinstance(on
 def derived_claim(derived: Derived) -> Claim:
     """What follows, as a claim about a run under everything that it needs."""
     premise = prove(find(derived.claim)).statement
-    letter = Recorded({**premise.where, **premise.notation})
+    symbol = Recorded({**premise.where, **premise.notation})
     relation = premise.relations[derived.link]
-    found = sp.sympify(derived.of(letter, premise.relations))
-    needed = [sp.Ge(one, 0, evaluate=False) for one in derived.requires(letter, relation.slack)]
+    found = sp.sympify(derived.of(symbol, premise.relations))
+    needed = [sp.Ge(one, 0, evaluate=False) for one in derived.requires(symbol, relation.slack)]
     needed += [sp.Gt(one, 0, evaluate=False) for one in divisors([relation.slack])]
     is_zero = relation.operator == "==" and derived.keeps_equations
     assumptions = (*premise.assumptions, *derived.needs)
-    return about(found, letter, is_zero, conditions=(*premise.conditions, *needed), assumptions=assumptions)
+    return about(found, symbol, is_zero, conditions=(*premise.conditions, *needed), assumptions=assumptions)
 
 
 @pytest.mark.parametrize("name", DERIVED)

@@ -19,9 +19,9 @@ from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value, norm_s
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import theory_of
+from fedtheory.proofs import build_context
 from fedtheory.proofs.comparators import noise_at_y
-from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from verify.check import check
 
 SHARED = (
@@ -84,11 +84,11 @@ def runs() -> Iterator[Run]:
 
 def stated(claim: Claim) -> Iterator[tuple[str, str, Expr]]:
     """What the theory of a claim takes for granted: its name, a relation to zero, and what is in this relation."""
-    theory = theory_of(claim)
-    for letter, definition in theory.definitions.items():
-        if letter in claim.where:
-            yield str(letter), "==", norm_sq(letter - definition)
-    for name, slack in theory.assumed.items():
+    context = build_context(claim)
+    for symbol, definition in context.definitions.items():
+        if symbol in claim.where:
+            yield str(symbol), "==", norm_sq(symbol - definition)
+    for name, slack in context.assumed.items():
         # No claim can name the noise at the comparator.
         if not slack.has(noise_at_y):
             yield name, ">=", slack
@@ -106,12 +106,12 @@ def in_the_mean(slack: Expr) -> Expr:
 @pytest.mark.parametrize("point", POINTS)
 def test_what_a_theory_says_of_steps_holds_at_each_of_them(point: str, assumed: str, place: Any) -> None:
     """One client, one step, no noise, flat objectives, stale models, unequal weights."""
-    where: dict[sp.Symbol, Any] = {sp.Symbol(notion.name): notion for notion in (*SHARED, *POINTS[point])}
+    where: dict[sp.Symbol, Any] = {sp.Symbol(quantity.name): quantity for quantity in (*SHARED, *POINTS[point])}
     shared: dict[str, Any] = {"id": "t:lemma", "place": place, "assumptions": (a.same_local_work, *ASSUMED[assumed])}
-    plain = in_plain_letters(Claim(lhs=0, rhs=0, where=where, **shared))
+    plain = use_plain_symbols(Claim(lhs=0, rhs=0, where=where, **shared))
     for name, relation, slack in stated(plain):
         left = slack if place == "path" else in_the_mean(slack)
-        used = {letter: notion for letter, notion in plain.where.items() if letter in left.free_symbols}
+        used = {symbol: quantity for symbol, quantity in plain.where.items() if symbol in left.free_symbols}
         claim = Claim(lhs=left, relation=relation, rhs=0, where=used, **shared)
         found = [check(claim, one).holds for one in runs()]
         assert False not in found, name

@@ -18,13 +18,13 @@ from fedtheory.errors import FedtheoryError, Unresolved
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from verify.instances import Instance
 
 FAMILIES = ["steady quadratics", "steady quadratics, curvatures that differ", "steady sampled clients"]
 SYNCHRONOUS = [Instance(family, number) for family in FAMILIES for number in (4, 9)]
 STALE = [Instance("steady asynchronous", 4), Instance("steady intervals", 9)]
-QUANTITIES = [notion for notion in vars(q).values() if isinstance(notion, Quantity)]
+QUANTITIES = [quantity for quantity in vars(q).values() if isinstance(quantity, RunQuantity)]
 SMALL = fmpq(1, 10**9)
 
 
@@ -34,12 +34,12 @@ def _values(measured: Any, at: fmpq) -> np.ndarray:
     return np.array([g.top(at) / g.bottom(at) if isinstance(g, Germ) else g for g in entries], dtype=object)
 
 
-def _known(run: Run, limiting: Run) -> Iterator[tuple[Quantity, Any]]:
+def _known(run: Run, limiting: Run) -> Iterator[tuple[RunQuantity, Any]]:
     """Quantities that a run has, with their values at the limit where these are rational functions."""
-    for notion in QUANTITIES:
+    for quantity in QUANTITIES:
         try:
-            notion.measure(run)
-            yield notion, notion.measure(limiting)
+            quantity.measure(run)
+            yield quantity, quantity.measure(limiting)
         except (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError):
             continue
 
@@ -50,12 +50,12 @@ def test_quantities_of_infinitesimal_steps(instance: Instance) -> None:
     """At a small factor of the step sizes they are the quantities of that run, to the last digit."""
     run = instance.run()
     near, count = run.with_step_factor(SMALL), 0
-    for notion, germs in _known(run, with_infinitesimal_steps(run)):
-        exact = notion.measure(near)
+    for quantity, germs in _known(run, with_infinitesimal_steps(run)):
+        exact = quantity.measure(near)
         pairs = zip(_values(germs, SMALL), _values(exact, SMALL), strict=True)
         # Enclosures of what is irrational are equal to nothing.
-        assert all(found == number for found, number in pairs if isinstance(number, fmpq)), notion.name
-        count += not notion.is_constant
+        assert all(found == number for found, number in pairs if isinstance(number, fmpq)), quantity.name
+        count += not quantity.is_constant
     assert count >= 20
 
 
@@ -66,11 +66,11 @@ def test_quantities_of_endless_rounds(instance: Instance) -> None:
     run = instance.run()
     rounds, names = 1024, set()
     many = run.with_rounds(rounds)
-    for notion, germs in _known(run, with_endless_rounds(run)):
-        exact = plain_floats(_values(notion.measure(many), SMALL))
+    for quantity, germs in _known(run, with_endless_rounds(run)):
+        exact = plain_floats(_values(quantity.measure(many), SMALL))
         found = plain_floats(_values(germs, fmpq(1, rounds)))
-        assert np.abs(found - exact).max() <= 1e-12 * max(1, np.abs(exact).max()), notion.name
-        names.add(notion.name)
+        assert np.abs(found - exact).max() <= 1e-12 * max(1, np.abs(exact).max()), quantity.name
+        names.add(quantity.name)
     assert names >= {"average_gradient_sq", "final_distance_sq", "rounds"}
 
 

@@ -22,7 +22,7 @@ from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import assumptions, quantities
 from fedtheory.language.evaluation import sites
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import all_claims, find
 from verify.check import check
 from verify.instances import FAMILIES, Instance
@@ -135,7 +135,7 @@ ON_ALL_OF_SPACE = {"strong_convexity", "smallest_curvature", "client_strong_conv
 def test_huge_widths_are_quadratics(noise: bool, even: bool) -> None:
     """All quantities of a run but the constants of assumptions are those of the moment engine, to the last digit."""
     wide, plain = _twins(noise, even)
-    everything = [entry for entry in vars(quantities).values() if isinstance(entry, Quantity)]
+    everything = [entry for entry in vars(quantities).values() if isinstance(entry, RunQuantity)]
     compared = 0
     for quantity in everything:
         if quantity.region is not None or quantity.name in ON_ALL_OF_SPACE:
@@ -157,8 +157,8 @@ def test_huge_widths_satisfy_the_same_claims(noise: bool, even: bool) -> None:
     wide, plain = _twins(noise, even)
     places = set()
     for claim in all_claims().values():
-        names = {notion.name for notion in claim.notation.values()}
-        bounded = any(isinstance(n, Quantity) and n.region is not None for n in claim.notation.values())
+        names = {quantity.name for quantity in claim.notation.values()}
+        bounded = any(isinstance(n, RunQuantity) and n.region is not None for n in claim.notation.values())
         if bounded or names & ON_ALL_OF_SPACE or claim.rate is not None:
             continue
         # One sampled path of each kind of noise is another path.

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.language.registry import find
 from fedtheory.language.vocabulary import assumed
-from fedtheory.proofs import certificate_of, examine, prove
+from fedtheory.proofs import certificate_of, check_certificate, prove
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.missing_assumptions import missing_assumptions
 
@@ -22,7 +22,7 @@ def test_what_is_left_out_is_named(claim_id: str) -> None:
     document = document_of(claim, certificate_of(claim_id))
     for left_out in claim.assumptions:
         weaker = replace(claim, assumptions=[one for one in claim.assumptions if one is not left_out])
-        proof = examine(weaker, document)
+        proof = check_certificate(weaker, document)
         expected = () if proof.verdict == "proved" else (NAMES[left_out],)
         assert missing_assumptions(proof) == expected
 
@@ -31,7 +31,7 @@ def test_two_are_found_one_after_the_other() -> None:
     """The second shows itself only when the first is there."""
     claim = find("liu2022:lemma-1")
     weaker = replace(claim, assumptions=[one for one in claim.assumptions if "second moment" not in one.name][1:])
-    names = missing_assumptions(examine(weaker, document_of(claim, certificate_of(claim.id))))
+    names = missing_assumptions(check_certificate(weaker, document_of(claim, certificate_of(claim.id))))
     assert set(names) == {NAMES[one] for one in claim.assumptions if one not in weaker.assumptions}
 
 
@@ -40,6 +40,6 @@ def test_a_wrong_identity_is_not_mended_by_assumptions() -> None:
     claim = find("renard2022:property-2.5")
     assert missing_assumptions(prove(claim)) == ()
     stronger = replace(claim, rhs=claim.relations[0].right / 2, chain=(), also=())
-    proof = examine(stronger, document_of(claim, certificate_of(claim.id)))
+    proof = check_certificate(stronger, document_of(claim, certificate_of(claim.id)))
     assert proof.verdict == "broken"
     assert missing_assumptions(proof) == ()

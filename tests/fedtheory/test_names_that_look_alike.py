@@ -42,17 +42,17 @@ def test_words_have_one_alphabet() -> None:
     """Whole words of any alphabet are fine, and so are the signs of mathematics and accents."""
     fine = "Łojasiewicz, Hölder, гладкость, 光滑, η-smooth, Δx, ℓ₁, x² ≤ 1,\n\tthe next line"
     require_readable("title", fine)
-    for letter in (CYRILLIC, OMICRON, "\N{FULLWIDTH LATIN SMALL LETTER A}"):
-        require_readable("title", letter)
+    for symbol in (CYRILLIC, OMICRON, "\N{FULLWIDTH LATIN SMALL LETTER A}"):
+        require_readable("title", symbol)
         with pytest.raises(InputError, match="expected words of one alphabet"):
-            require_readable("title", f"a bound for gr{letter}dients")
+            require_readable("title", f"a bound for gr{symbol}dients")
 
 
 def test_names_are_printable_ascii() -> None:
     require_plain("name", "lemma-1.2: a_b (c)")
-    for letter in (CYRILLIC, "\N{LATIN SMALL LETTER E WITH ACUTE}", BACK, "\x7f"):
+    for symbol in (CYRILLIC, "\N{LATIN SMALL LETTER E WITH ACUTE}", BACK, "\x7f"):
         with pytest.raises(InputError, match="expected letters a to z"):
-            require_plain("name", f"a{letter}")
+            require_plain("name", f"a{symbol}")
 
 
 def test_symbols_look_different() -> None:
@@ -66,7 +66,7 @@ def test_symbols_look_different() -> None:
 
 def test_own_quantities_have_names_of_their_own() -> None:
     """As a side or behind a symbol: another quantity with a name of the vocabulary would be read as that one."""
-    own = q.Quantity("error", "e", "half of the distance", lambda run: run.algorithm.rounds)
+    own = q.RunQuantity("error", "e", "half of the distance", lambda run: run.algorithm.rounds)
     require_wellformed(_claim(lhs=own))
     published = replace(own, name="initial_distance")
     behind = {"where": GIVEN["where"] | {D: published}}

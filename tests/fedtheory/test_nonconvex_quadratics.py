@@ -17,7 +17,7 @@ from fedtheory.errors import FedtheoryError, NoMinimiser, NotApplicable
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
 
 Keys = dict[str, Any]
@@ -183,7 +183,7 @@ def test_assumptions_of_convexity_fail(name: str, arithmetic: Arithmetic) -> Non
     assert "unbounded" in (a.bounded_second_moment.failure(run) or "")
 
 
-FROM_OPTIMUM: tuple[Quantity, ...] = (
+FROM_OPTIMUM: tuple[RunQuantity, ...] = (
     q.initial_gap,
     q.initial_distance,
     q.final_suboptimality,
@@ -219,7 +219,7 @@ def test_what_is_measured_from_a_minimiser_names_itself(name: str, arithmetic: A
 def test_floats_and_rationals_agree_on_every_quantity(name: str) -> None:
     """On its value, or on its having none."""
     exact, floats = run_of(PROBLEMS[name] | {"noise": "1"}), run_of(PROBLEMS[name] | {"noise": "1"}, FLOAT)
-    for quantity in (entry for entry in vars(q).values() if isinstance(entry, Quantity)):
+    for quantity in (entry for entry in vars(q).values() if isinstance(entry, RunQuantity)):
         found, near = (_value(quantity.on, run) for run in (exact, floats))
         assert (found is None) == (near is None), quantity.name
         if found is not None:

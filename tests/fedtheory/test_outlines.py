@@ -9,12 +9,12 @@ from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates
-from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.outline import outline
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 
 
 def _is_rational(expression: Expr) -> bool:
-    """Whether an expression is a rational function of its letters."""
+    """Whether an expression is a rational function of its symbols."""
     return not expression.has(ClientSum) and all(power.exp.is_integer for power in expression.atoms(sp.Pow))
 
 
@@ -23,7 +23,7 @@ def _sums(claim_id: str) -> list[tuple[Expr, Expr]]:
     claim, shown = find(claim_id), outline(find(claim_id))
     assert shown is not None
     by_statement = {group.statement: group for group in shown.groups}
-    plain = in_plain_letters(claim)
+    plain = use_plain_symbols(claim)
     with claim.typesetting():
         groups = [by_statement[relation.latex] for relation in plain.relations]
     totals = [sp.Add(*(entry.coefficient * entry.factor for entry in group.entries)) for group in groups]

@@ -20,7 +20,7 @@ from fedtheory.kernel.expressions import Gradient, norm_sq
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.proofs.definitions import OBJECTIVE, OPTIMUM, definition, known_of_parameters, state
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.fixed_point import FixedPoint
@@ -101,17 +101,17 @@ def at_rest() -> FixedPoint:
 def shrinking() -> Lyapunov:
     """Gradient steps on F, and noise that is averaged."""
     claim = resolve("claims.py:shrinks")
-    letter = {notion.name: symbol for symbol, notion in claim.where.items()}
-    eta, mu, smoothness = letter["local_step_size"], letter["strong_convexity"], letter["smoothness"]
-    extra = eta**2 / letter["clients"]
+    symbol = {quantity.name: each for each, quantity in claim.where.items()}
+    eta, mu, smoothness = symbol["local_step_size"], symbol["strong_convexity"], symbol["smoothness"]
+    extra = eta**2 / symbol["clients"]
     x = state(next(one for one in own().server if one.name == "x"))
     both_ways = [(x, OPTIMUM), (OPTIMUM, x)]
     return Lyapunov(
         claim="mine:shrinks",
         function=norm_sq(x - OPTIMUM),
         factor=1 - eta * mu,
-        offset=extra * letter["noise_deviation"] ** 2,
-        level=letter["initial_distance"] ** 2,
+        offset=extra * symbol["noise_deviation"] ** 2,
+        level=symbol["initial_distance"] ** 2,
         round=[
             *(Term(eta, cocoercivity(OBJECTIVE, *points)) for points in both_ways),
             *(Term(eta, strong_convexity(OBJECTIVE, *points)) for points in both_ways),
@@ -131,7 +131,7 @@ def document(name: str) -> Any:
 
 
 def verdict(name: str, sent: Any) -> str:
-    return examine(resolve(f"claims.py:{name}"), sent).verdict
+    return check_certificate(resolve(f"claims.py:{name}"), sent).verdict
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
@@ -218,9 +218,9 @@ PARAMETERS = {
 @pytest.mark.parametrize("what", PARAMETERS)
 def test_parameters_are_what_they_are_called(what: str) -> None:
     """The kernel knows the signs of what is called momentum."""
-    with_letter = changed("model=x,", f"model=x, parameters=({PARAMETERS[what]},),")
-    changed("own = ", 'b = sp.Symbol("b", real=True)\nown = ', with_letter)
-    found = examine(resolve("claims.py:rest"), document("rest"))
+    with_symbol = changed("model=x,", f"model=x, parameters=({PARAMETERS[what]},),")
+    changed("own = ", 'b = sp.Symbol("b", real=True)\nown = ', with_symbol)
+    found = check_certificate(resolve("claims.py:rest"), document("rest"))
     assert found.verdict == "broken"
     assert any("can be any of" in step.text for step in found.steps)
 
@@ -238,7 +238,7 @@ def test_a_switch_is_zero_or_one_whatever_is_allowed() -> None:
 def test_what_only_looks_like_a_definition_is_refused() -> None:
     text = changed("own = FederatedAlgorithm(", "class Other(FederatedAlgorithm):\n    pass\n\nown = Other(")
     assert "class Other" in text
-    found = examine(resolve("claims.py:rest"), at_rest())
+    found = check_certificate(resolve("claims.py:rest"), at_rest())
     assert found.verdict == "broken"
     assert "expected a FederatedAlgorithm, got a Other" in found.steps[0].text
 
@@ -249,7 +249,7 @@ def test_two_numbers_of_one_name_are_not_one() -> None:
     changed("x + Average(y - x)", f"x + Average(y - x) + ({first} - {second}) * x")
     parameters = f'Parameter({first}, "one", "", sp.Reals, 1), Parameter({second}, "other", "", sp.Reals, 0)'
     changed("model=x,", f"model=x, parameters=({parameters}),", Path("mine.py").read_text())
-    found = examine(resolve("claims.py:rest"), at_rest())
+    found = check_certificate(resolve("claims.py:rest"), at_rest())
     assert found.verdict == "broken"
     assert "a: stands for two things" in found.steps[0].text
 
@@ -260,7 +260,7 @@ def test_assumptions_about_algorithms_are_known_ones() -> None:
     forged = OfAlgorithm("scaffold", "the algorithm is scaffold", lambda _run: None, ("scaffold",))
     others = [one for one in true.assumptions if not isinstance(one, OfAlgorithm)]
     claim = replace(true, id="t:false", assumptions=[forged, *others])
-    found = examine(claim, FixedPoint(claim=claim.id, local_step="idle"))
+    found = check_certificate(claim, FixedPoint(claim=claim.id, local_step="idle"))
     assert [step.text for step in found.steps if not step.holds] == [
         "the claim is about no algorithm, or about several: expected one whose definition is known"
     ]
@@ -273,7 +273,7 @@ def test_assumptions_about_algorithms_are_known_ones() -> None:
 
 def test_a_missing_file_is_named() -> None:
     Path("mine.py").unlink()
-    found = examine(resolve("claims.py:rest"), at_rest())
+    found = check_certificate(resolve("claims.py:rest"), at_rest())
     assert found.verdict == "broken"
     assert "mine.py: no such file" in found.steps[0].text
 

@@ -21,7 +21,7 @@ from fedtheory.planner.bound import STEP, STEPS, bound_of_run
 from fedtheory.planner.closed_rounds import Rounds
 from fedtheory.planner.description import _scale
 from fedtheory.planner.exact import GRID, lowest
-from fedtheory.planner.measured import _between, covering_bound
+from fedtheory.planner.measurements import _between, covering_bound
 from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import RoundsNeeded
 

@@ -21,7 +21,7 @@ from fedtheory.planner.closed_rounds import ClosedRounds, Rounds
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import lowest
 from fedtheory.planner.extent import linear_speed_up, local_steps_that_pay
-from fedtheory.planner.measured import compared
+from fedtheory.planner.measurements import compared
 from fedtheory.planner.optimum import _beyond, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
 from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded

@@ -69,8 +69,8 @@ def test_it_says_something_on_real_data() -> None:
     assert found.exact is not None
     assert found.optimum.value < q.initial_gap.on(run)
     assert found.optimum.value < 5 * found.exact.error_at_choice
-    assert found.remeasured is not None
-    assert not found.remeasured.changed
+    assert found.measurements is not None
+    assert not found.measurements.changed
     at_best = diabetes(found.optimum.step_size).comparator
     assert found.comparator is not None
     assert found.comparator.suboptimality == pytest.approx(at_best.suboptimality)

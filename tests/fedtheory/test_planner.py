@@ -57,7 +57,7 @@ def test_closed_form_is_a_zero_of_the_derivative(a, b, power: int) -> None:
 def test_conditions_that_are_equations() -> None:
     """An equation holds up to a near tie, and fails on both sides of it."""
     bound = bound_of_numbers(THEOREM, {"eta": 0.1, "L": 1, "M": 2, "tau": 3, "T": 4, "D": 1, "sigma": 0, "zeta": 0})
-    symbol = next(letter for letter, name in bound.names.items() if name == STEP)
+    symbol = next(symbol for symbol, name in bound.names.items() if name == STEP)
     for value, holds in ((0.1, True), (0.1 * (1 + 1e-15), True), (0.09, False), (0.11, False)):
         found = bound.slack(sp.Eq(symbol, sp.Float(value), evaluate=False))
         assert found.holds is holds

@@ -67,7 +67,7 @@ def test_plan_of_a_run() -> None:
     best = found.recommended
     assert best is by_id[SHARP.id]
     assert best.optimum.step_size <= best.step.value == 0.25
-    assert best.remeasured.value == pytest.approx(best.optimum.value)
+    assert best.measurements.value == pytest.approx(best.optimum.value)
     assert best.exact.error_at_choice <= best.optimum.value
     assert best.exact.error_ratio >= 1
     assert found.cost == cost_of_a_round(a_run())
@@ -132,7 +132,7 @@ def test_measurements_of_the_run_are_made_anew() -> None:
     """A bound that contains what the run itself shows is best where it is smallest with what the run shows there."""
     claim = find("liu2022:thm-1.mean")
     plan = planner.plan(a_run(), accuracy=0.5, claims=[claim]).claims[0]
-    assert "total_descent" in plan.remeasured.changed
+    assert "total_descent" in plan.measurements.changed
     for step in (plan.optimum.step_size, plan.step.value):
         assert plan.optimum.value <= check(claim, a_run(step_size=step)).worst.rhs * (1 + 1e-9)
     assert plan.optimum.value == pytest.approx(check(claim, a_run(step_size=plan.optimum.step_size)).worst.rhs)
@@ -140,51 +140,51 @@ def test_measurements_of_the_run_are_made_anew() -> None:
 
 
 def test_plan_of_numbers() -> None:
-    """Constants by letter or by name give the same plan; what is missing is named."""
-    letters = {"D": 2, "L": 1, "M": 10, "T": 100, "tau": 5, "sigma": 1, "zeta": 0.5}
-    names = [
-        THEOREM.notation[symbol].name for letter in letters for symbol in THEOREM.notation if str(symbol) == letter
-    ]
+    """Constants by symbol or by name give the same plan; what is missing is named."""
+    constants = {"D": 2, "L": 1, "M": 10, "T": 100, "tau": 5, "sigma": 1, "zeta": 0.5}
+    names = [THEOREM.notation[symbol].name for name in constants for symbol in THEOREM.notation if str(symbol) == name]
     plans = [
         planner.plan_numbers(numbers, claims=[THEOREM]).claims[0]
-        for numbers in (letters, dict(zip(names, letters.values(), strict=True)))
+        for numbers in (constants, dict(zip(names, constants.values(), strict=True)))
     ]
     assert plans[0].optimum.step_size == plans[1].optimum.step_size
     assert plans[0].applicable
-    del letters["zeta"]
-    missing = planner.plan_numbers(letters, claims=[THEOREM]).claims[0]
+    del constants["zeta"]
+    missing = planner.plan_numbers(constants, claims=[THEOREM]).claims[0]
     assert missing.reason == "not given: zeta (gradient_dissimilarity)"
 
 
 def test_without_a_best_step_size() -> None:
     """A bound that only grows with the step size needs one; its largest step size does not."""
     lemma = find("renard2022:lemma-2.3")
-    letters = {"L": 1.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
-    plan = planner.plan_numbers(letters, claims=[lemma]).claims[0]
+    constants = {"L": 1.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
+    plan = planner.plan_numbers(constants, claims=[lemma]).claims[0]
     assert (plan.applicable, plan.reason) == (False, "not given: a step size, and none is best")
     assert plan.step.value == 0.25
-    assert planner.plan_numbers({**letters, "eta": 0.1}, claims=[lemma]).claims[0].applicable
+    assert planner.plan_numbers({**constants, "eta": 0.1}, claims=[lemma]).claims[0].applicable
 
 
 def test_rounds_follow_from_the_target() -> None:
     """Without rounds the plan takes as many as the accuracy asks for; an accuracy out of reach is said so."""
-    letters = {"D": 2.0, "L": 1.0, "M": 10.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
-    plan = planner.plan_numbers(letters, 0.1, claims=[THEOREM]).claims[0]
+    constants = {"D": 2.0, "L": 1.0, "M": 10.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
+    plan = planner.plan_numbers(constants, 0.1, claims=[THEOREM]).claims[0]
     assert plan.bound.values["rounds"] == plan.target_at_best.rounds
     assert plan.bound.value() <= 0.1
-    assert "rounds" in planner.plan_numbers(letters, claims=[THEOREM]).claims[0].reason
-    fixed = planner.plan_numbers({**letters, "eta": 0.25, "T": 10}, 1e-3, claims=[THEOREM]).claims[0]
+    assert "rounds" in planner.plan_numbers(constants, claims=[THEOREM]).claims[0].reason
+    fixed = planner.plan_numbers({**constants, "eta": 0.25, "T": 10}, 1e-3, claims=[THEOREM]).claims[0]
     assert fixed.target.rounds is None
     assert fixed.target.floor > 1e-3
 
 
 def test_numbers_that_contradict_an_assumption() -> None:
     """A bound for full gradients is not used with noise, nor an averaging one with another server step."""
-    letters = {"D": 2.0, "L": 1.0, "M": 10.0, "T": 9.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
+    constants = {"D": 2.0, "L": 1.0, "M": 10.0, "T": 9.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
     quiet = find("renard2022:thm-2.1.quiet")
-    assert "noisy" in planner.plan_numbers(letters, claims=[quiet]).claims[0].reason
-    assert planner.plan_numbers({**letters, "sigma": 0}, claims=[quiet]).claims[0].applicable
-    served = planner.plan_numbers({**letters, "server_step_size": 2}, claims=[find("fraboni2022:cor-1.fixed"), THEOREM])
+    assert "noisy" in planner.plan_numbers(constants, claims=[quiet]).claims[0].reason
+    assert planner.plan_numbers({**constants, "sigma": 0}, claims=[quiet]).claims[0].applicable
+    served = planner.plan_numbers(
+        {**constants, "server_step_size": 2}, claims=[find("fraboni2022:cor-1.fixed"), THEOREM]
+    )
     assert "the server step size is 2, not 1" in served.claims[1].reason
 
 
@@ -196,7 +196,7 @@ def test_numbers_that_count_are_whole(name: str, value: float) -> None:
         planner.plan_numbers({**constants, name: value})
 
 
-def test_a_letter_that_counts_in_one_paper_only() -> None:
+def test_a_symbol_that_counts_in_one_paper_only() -> None:
     """T is a number of rounds for Renard et al., and a time for Fraboni et al."""
     plans = planner.plan_numbers({"L": 1.0, "M": 10.0, "tau": 5.0, "T": 99.5, "D": 2.0, "sigma": 1.0, "zeta": 0.5})
     reasons = {plan.claim.id: plan.reason for plan in plans.claims}

@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.planner.answer import error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import cause_of_divergence
-from fedtheory.planner.measured import DRIFTS
+from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.setting_in_words import notes_of, planned_lines
 from fedtheory.planner.target import vectors_of_a_client
 from fedtheory.planner.words import answer_lines
@@ -101,7 +101,7 @@ def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
 
 
 @pytest.mark.parametrize("error", [e for e in ERRORS if e not in LIMITS and e.name not in DRIFTS], ids=lambda e: e.name)
-def test_the_error_at_the_start_is_known_for_every_measure(error: q.Quantity) -> None:
+def test_the_error_at_the_start_is_known_for_every_measure(error: q.RunQuantity) -> None:
     """Without noise no error grows at small step sizes, so the error of a run is below it."""
     run = run_of(local_step_size=1e-4, local_steps=2, clock={"policy": "async", "times": [1, 2]})
     start = error_at_start(error, run)
@@ -119,7 +119,7 @@ def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None
         if plan.bound is not None and plan.measures_the_run:
             assert plan.paying_local_steps is None
             assert plan.linear_clients is None
-            assert plan.remeasured is None or plan.remeasured.value == plan.remeasured.value_at_step
+            assert plan.measurements is None or plan.measurements.value == plan.measurements.value_at_step
 
 
 def _measured() -> list[Any]:

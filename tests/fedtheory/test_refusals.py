@@ -10,11 +10,11 @@ import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.kernel import (
-    Because,
-    Reason,
+    Context,
+    Inequality,
+    InequalityRef,
     Rejected,
     Term,
-    Theory,
     assumption,
     check,
     square,
@@ -36,7 +36,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts
+from fedtheory.proofs import Certificate, Combination, Part, certificates, check_certificate, facts
 from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
@@ -65,7 +65,7 @@ QUIET = (a.full_gradients,)
 
 
 def stated(**parts: Any) -> Claim:
-    """A small claim, in the letters of this module unless it has its own."""
+    """A small claim, in the symbols of this module unless it has its own."""
     return Claim(id="t:refused", **{"where": WHERE, **parts})
 
 
@@ -81,7 +81,11 @@ def sums(*parts: Any, **more: Any) -> Combination:
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, prover: Any = None) -> None:
     """That something is wrong with a certificate, in these words, and nothing else is."""
-    steps = examine(claim, certificate).steps if prover is None else examine(claim, certificate, prover).steps
+    steps = (
+        check_certificate(claim, certificate).steps
+        if prover is None
+        else check_certificate(claim, certificate, prover).steps
+    )
     failing = [step.text for step in steps if not step.holds]
     assert len(failing) == 1, failing
     assert because in failing[0]
@@ -115,18 +119,18 @@ def test_a_gradient_is_no_number() -> None:
 
 
 def test_a_root_of_a_clients_number_is_a_clients() -> None:
-    """Its letter is one that all clients share, and would leave a mean."""
+    """Its symbol is one that all clients share, and would leave a mean."""
     claim = stated(lhs=Average(sp.sqrt(E_i)), relation="==", rhs=sp.sqrt(E_i), where={E_i: q.client_local_steps})
     assert_stopped(claim, sums(roots=[Root(r, E_i, [Part(E_i, facts.ONE)])]), "differs from client to client")
     assert is_false(claim, local_steps=[1, 4])
 
 
-def test_a_letter_is_what_all_of_its_values_are() -> None:
+def test_a_symbol_is_what_all_of_its_values_are() -> None:
     """Whatever is declared of it: that it is positive proves nothing of the value -1, nor that it is zero of 2."""
     claim = stated(lhs=ZERO, rhs=S, where={}, for_all={S: [-1, 2]})
     assert_stopped(claim, sums(Part(S, facts.ONE)), "(S) may multiply")
     assert is_false(claim)
-    assert examine(replace(claim, for_all={S: [1, 2]}), sums(Part(S, facts.ONE))).verdict == "proved"
+    assert check_certificate(replace(claim, for_all={S: [1, 2]}), sums(Part(S, facts.ONE))).verdict == "proved"
     vanishing = sp.Symbol("S", zero=True)
     tried = replace(claim, rhs=-vanishing, for_all={vanishing: [2]})
     assert_stopped(tried, sums(Part(-vanishing, facts.ONE)), "(-S) may multiply")
@@ -139,18 +143,18 @@ def test_a_letter_is_what_all_of_its_values_are() -> None:
 class Forged:
     """What says that minus one is not negative, as a reason would."""
 
-    def in_theory(self, _theory: Theory) -> Reason:
+    def instantiate(self, _context: Context) -> Inequality:
         """Minus the squared length of x."""
-        return Reason("mine", -norm_sq(x))
+        return Inequality("mine", -norm_sq(x))
 
 
 def test_reasons_are_those_of_the_kernel() -> None:
     """Neither another object that says what is not negative, nor a name that no reason has, also without a document."""
     claim, forged = stated(**AT_POINTS), Forged()
     assert_stopped(claim, links([Term(ONE, forged)]), "expected a reason of the kernel")  # type: ignore[arg-type]
-    assert_stopped(claim, links([Term(ONE, Because("luck", (x,)))]), "no reason called 'luck'")
+    assert_stopped(claim, links([Term(ONE, InequalityRef("luck", (x,)))]), "no reason called 'luck'")
     with pytest.raises(Rejected, match="no reason called 'luck'"):
-        check(norm_sq(x), ZERO, [Term(ONE, Because("luck", (x,)))], Theory(vectors=frozenset({x})), ())
+        check(norm_sq(x), ZERO, [Term(ONE, InequalityRef("luck", (x,)))], Context(vectors=frozenset({x})), ())
     assert is_false(claim)
 
 
@@ -163,9 +167,9 @@ def test_a_fact_is_a_known_one() -> None:
 
 
 def test_strong_convexity_needs_its_constant() -> None:
-    """Without the letter of one nothing is known to be strongly convex."""
+    """Without the symbol of one nothing is known to be strongly convex."""
     bend = Value(F, x) - Value(F, y) - inner(Gradient(F, y), x - y)
-    where = {symbol: notion for symbol, notion in WHERE.items() if symbol != nu}
+    where = {symbol: quantity for symbol, quantity in WHERE.items() if symbol != nu}
     claim = stated(lhs=L * norm_sq(x - y) / 2, rhs=bend, place="points", where=where)
     assert_stopped(claim, links([Term(ONE, strong_convexity(F, x, y))]), "not known to be strongly convex")
     assert is_false(claim)
@@ -193,12 +197,12 @@ def test_noise_in_a_mean_needs_the_shares() -> None:
 
 
 def test_what_changes_from_step_to_step_is_a_vector() -> None:
-    """With another letter in its place the vector itself would be the same at all steps, and its sum a multiple."""
-    theory = {"client_vectors": frozenset({x_i}), "local_steps": sp.Integer(2)}
+    """With another symbol in its place the vector itself would be the same at all steps, and its sum a multiple."""
+    context = {"client_vectors": frozenset({x_i}), "local_steps": sp.Integer(2)}
     total, multiple = norm_sq(LocalSum(x_i)), 4 * norm_sq(x_i)
-    assert not all(step.holds for step in check(total, multiple, [], Theory(**theory, step_vectors={x_i}), ()))
+    assert not all(step.holds for step in check(total, multiple, [], Context(**context, step_vectors={x_i}), ()))
     with pytest.raises(Rejected, match="differs from local step to local step has to be a vector"):
-        check(total, multiple, [], Theory(**theory, step_vectors=frozenset({y})), ())
+        check(total, multiple, [], Context(**context, step_vectors=frozenset({y})), ())
 
 
 # Statements of other kinds.
@@ -222,7 +226,7 @@ def test_no_kind_of_certificate_proves_a_rate(name: str) -> None:
     """A bound on the last model, or that it rests at the optimum, is no rate beside it."""
     plain = find(name)
     claim = replace(plain, rate=Rate(measured=T, order=1 / T, variable=T), where={**plain.where, T: q.rounds})
-    found = examine(claim, certificates()[name])
+    found = check_certificate(claim, certificates()[name])
     assert [step.text for step in found.steps if not step.holds] == ["the kernel knows relations, not rates"]
 
 

@@ -14,9 +14,9 @@ from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, certificates, examine, facts
+from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, certificates, check_certificate, facts
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtFirstStart, AtNextStart, Derived
@@ -40,13 +40,13 @@ WHERE: dict[sp.Symbol, Any] = {
 
 
 def stated(**parts: Any) -> Claim:
-    """A small claim, in the letters of this module unless it has its own."""
+    """A small claim, in the symbols of this module unless it has its own."""
     return Claim(id="t:refused", **{"where": WHERE, **parts})
 
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, **prover: Any) -> None:
     """That something is wrong with a certificate, in these words, and nothing else is."""
-    failing = [step.text for step in examine(claim, certificate, **prover).steps if not step.holds]
+    failing = [step.text for step in check_certificate(claim, certificate, **prover).steps if not step.holds]
     assert len(failing) == 1, failing
     assert because in failing[0]
 
@@ -124,13 +124,13 @@ def test_a_condition_has_two_sides() -> None:
     claim = stated(lhs=3, rhs=M)
     document = document_of(claim, Combination(claim=claim.id, links=[[Part(ONE, sp.Ge(M, 3))]]))
     document["certificate"]["links"][0][0]["premise"] = {"condition": "clients - 3"}
-    (failing,) = (step.text for step in examine(claim, document).steps if not step.holds)
+    (failing,) = (step.text for step in check_certificate(claim, document).steps if not step.holds)
     assert "expected an ordering of two expressions" in failing
     assert is_false(claim)
 
 
-def test_two_letters_for_one_quantity() -> None:
-    """What is the same in each round, by two letters, would not be in the first one if one of them were overlooked."""
+def test_two_symbols_for_one_quantity() -> None:
+    """What is the same in each round, by two symbols, would not be in the first one if one of them were overlooked."""
     where = {start: q.interval_start_gap, again: q.interval_start_gap, first: q.initial_gap}
     needed = {"where": where, "assumptions": AtFirstStart.needs}
     proof = Proof(
@@ -146,7 +146,7 @@ def test_two_letters_for_one_quantity() -> None:
 
 def test_two_quantities_of_one_name() -> None:
     """What is known of one of them is not known of the other."""
-    other = Quantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
+    other = RunQuantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
     where = {sigma: q.noise_deviation, G: other}
     claim = stated(lhs=G, rhs=sigma, where=where, assumptions=(a.full_gradients,))
     use = Combination(claim=claim.id, links=[[Part(ONE, facts.QUIET)]])
@@ -163,7 +163,7 @@ def test_a_number_of_a_step_for_all_clients() -> None:
     assumed = (a.uniform_sampling, a.uniform_shares, a.unit_server_step)
     taken = {"lhs": k + 1, "rhs": E_i, "where": where, "assumptions": assumed}
     of_a_round = replace(stated(**taken, place="round"), id="t:premise")
-    proof = examine(of_a_round, Certificate(claim=of_a_round.id, links=[[Term(E_i - k - 1, one())]]))
+    proof = check_certificate(of_a_round, Certificate(claim=of_a_round.id, links=[[Term(E_i - k - 1, one())]]))
     assert proof.verdict == "proved"
     claim = stated(**taken)
     use = Combination(claim=claim.id, links=[[Part(ONE, "t:premise")]])
@@ -174,7 +174,7 @@ def test_a_number_of_a_step_for_all_clients() -> None:
 def test_a_relation_that_is_not_there() -> None:
     """A premise has one relation, and no second one."""
     premise = replace(stated(lhs=ZERO, rhs=sigma, where={sigma: q.noise_deviation}), id="t:premise")
-    proof = examine(premise, Combination(claim=premise.id, links=[[Part(sigma, facts.ONE)]]))
+    proof = check_certificate(premise, Combination(claim=premise.id, links=[[Part(sigma, facts.ONE)]]))
     assert proof.verdict == "proved"
     claim = stated(lhs=ONE, rhs=ZERO)
     use = Combination(claim=claim.id, links=[[Part(ONE, Derived("t:premise", link=1))]])
@@ -187,7 +187,7 @@ def test_the_last_model_is_no_start_of_a_round() -> None:
     where = {start: q.interval_start_gap, following: q.next_interval_start_gap, last: q.final_suboptimality}
     shared = {"where": where, "assumptions": AtNextStart.needs, "conditions": [sp.Ge(start, ONE)]}
     premise = replace(stated(lhs=ONE, rhs=start, **shared), id="t:premise")
-    proof = examine(premise, Combination(claim=premise.id, links=[[Part(ONE, sp.Ge(start, ONE))]]))
+    proof = check_certificate(premise, Combination(claim=premise.id, links=[[Part(ONE, sp.Ge(start, ONE))]]))
     assert proof.verdict == "proved"
     claim = stated(lhs=ONE, rhs=following, **shared)
     use = Combination(claim=claim.id, links=[[Part(ONE, AtNextStart("t:premise"))]])
@@ -205,7 +205,7 @@ def test_a_condition_that_does_not_follow_is_none() -> None:
     assert is_false(claim)
 
 
-def test_two_letters_of_one_name() -> None:
+def test_two_symbols_of_one_name() -> None:
     """They stand for two things, whatever is declared of them."""
     other = sp.Symbol("sigma", real=True)
     claim = stated(lhs=sigma, rhs=other, where={sigma: q.noise_deviation, other: q.initial_distance})
@@ -221,8 +221,8 @@ def test_two_letters_of_one_name() -> None:
     assert evaluate(claim, parse_run({"problem": two, "algorithm": table}, RATIONAL)).holds is False
 
 
-def test_a_letter_with_the_name_of_one_of_a_proof() -> None:
-    """It is another letter: what is known of E[w_i^2]/q_i is not known of a distance."""
+def test_a_symbol_with_the_name_of_one_of_a_proof() -> None:
+    """It is another symbol: what is known of E[w_i^2]/q_i is not known of a distance."""
     distance, excess = sp.symbols("u_i b", nonnegative=True)
     total, pairing, share = sp.symbols("q alpha s", nonnegative=True)
     where = {distance: q.initial_distance, excess: q.weight_excess, total: q.weight_sum}

@@ -10,7 +10,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity, VectorNotion
+from fedtheory.language.quantities import RunQuantity, VectorQuantity
 from fedtheory.language.registry import all_claims, all_sources, claims_of, find
 
 CLAIMS = list(all_claims().values())
@@ -56,9 +56,9 @@ def test_definitions_point_at_something_alive(claim: Claim) -> None:
         assert isinstance(target, Assumption)
     elif claim.kind == "algorithm":
         of_a_budget = getattr(target, "__module__", "").startswith("fedtheory.engine.budget")
-        assert target in SETTINGS.values() or of_a_budget or isinstance(target, VectorNotion)
+        assert target in SETTINGS.values() or of_a_budget or isinstance(target, VectorQuantity)
     else:
-        assert callable(target) or isinstance(target, Assumption | Quantity | VectorNotion)
+        assert callable(target) or isinstance(target, Assumption | RunQuantity | VectorQuantity)
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.corrects], ids=name_of)

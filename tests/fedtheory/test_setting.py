@@ -11,7 +11,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption, Setting
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
 from fedtheory.language.setting import PLAIN, setting_line, supposed, supposed_in_words, with_setting
 from fedtheory.language.targets import resolve
@@ -20,9 +20,9 @@ from fedtheory.language.vocabulary import assumed
 PLAIN_LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
 
 
-def claim_about(*notions: Notion, assumptions: tuple[Assumption, ...] = ()) -> Claim:
+def claim_about(*quantities: Quantity, assumptions: tuple[Assumption, ...] = ()) -> Claim:
     """A claim that speaks of some quantities."""
-    symbols = {sp.Symbol(f"s{n}", positive=True): notion for n, notion in enumerate(notions)}
+    symbols = {sp.Symbol(f"s{n}", positive=True): quantity for n, quantity in enumerate(quantities)}
     return Claim(id="mine:claim", lhs=0, rhs=sp.Add(*symbols), where=symbols, assumptions=assumptions)
 
 
@@ -78,11 +78,11 @@ LIFTED = {
 }
 
 
-@pytest.mark.parametrize("notion", LIFTED, ids=lambda one: str(one.name))
-def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(notion: Notion) -> None:
+@pytest.mark.parametrize("quantity", LIFTED, ids=lambda one: str(one.name))
+def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(quantity: Quantity) -> None:
     """The others stay, also beside other quantities."""
-    claim = with_setting(claim_about(q.final_suboptimality, notion))
-    assert claim.supposed == LIFTED[notion]
+    claim = with_setting(claim_about(q.final_suboptimality, quantity))
+    assert claim.supposed == LIFTED[quantity]
     assert supposed_in_words(claim).startswith("plain FedAvg beyond its quantities (")
 
 

@@ -1,4 +1,4 @@
-"""Powers with a letter as exponent: not negative where the base is not and the exponent is a whole number."""
+"""Powers with a symbol as exponent: not negative where the base is not and the exponent is a whole number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ a, b = sp.symbols("a b", nonnegative=True)
 d = sp.Symbol("d", real=True)
 n = sp.Symbol("n", positive=True)
 NUMBERS = Numbers(
-    letters=frozenset({a, b, d, n}), at_least={n: 1}, maybe_zero=frozenset({a, b, d}), integer=frozenset({n})
+    symbols=frozenset({a, b, d, n}), at_least={n: 1}, maybe_zero=frozenset({a, b, d}), integer=frozenset({n})
 )
 AT_MOST_ONE = [sp.Le(a, 1)]
 

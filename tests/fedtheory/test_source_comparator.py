@@ -26,7 +26,7 @@ from fedtheory.language.assumptions import smooth, smooth_noise
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificate_of, examine
+from fedtheory.proofs import certificate_of, check_certificate
 from fedtheory.sources.comparator.exhibits.data_sets import OnData
 from fedtheory.sources.comparator.statements import full_rounds as full
 from fedtheory.sources.comparator.statements import strong_convexity as strong
@@ -168,7 +168,7 @@ def test_the_least_multiple() -> None:
 
 def is_proved(claim: Claim) -> bool:
     """Whether the certificate on record proves a claim, with its steps as they stand."""
-    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+    return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
 STEP_CHANGES = {
@@ -234,7 +234,7 @@ CONTRACTIONS: dict[str, dict[str, Any]] = {
 def test_a_contraction_says_what_the_step_says(change: dict[str, Any]) -> None:
     """Other numbers than those of the step are refused."""
     certificate: Any = certificate_of(LAST.id)
-    assert examine(LAST, replace(certificate, **change)).verdict == "broken"
+    assert check_certificate(LAST, replace(certificate, **change)).verdict == "broken"
 
 
 STRONGLY_CONVEX: dict[str, dict[str, Any]] = {
@@ -384,7 +384,7 @@ def test_no_smaller_bound_is_proved(rhs: Any) -> None:
 def test_no_other_potential_telescopes(potential: Any) -> None:
     """One that is left over at the end of a round, or that the step does not trade."""
     certificate: Any = certificate_of("comparator:all-steps")
-    proof = examine(find("comparator:all-steps"), replace(certificate, potential=potential))
+    proof = check_certificate(find("comparator:all-steps"), replace(certificate, potential=potential))
     assert proof.verdict == "broken"
 
 

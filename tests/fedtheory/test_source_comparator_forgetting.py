@@ -20,7 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificate_of, examine
+from fedtheory.proofs import certificate_of, check_certificate
 from fedtheory.sources.comparator.statements import forgetting_means as forgetting
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
 from fedtheory.sources.comparator.statements.notation import average_error, eta, mu, rho, sigma_star, xbar, y
@@ -120,7 +120,7 @@ OTHER: dict[str, dict[str, Any]] = {
 def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
     """Other numbers than those of the step are refused."""
     certificate: Any = certificate_of(BEST.id)
-    assert examine(BEST, replace(certificate, **change)).verdict == "broken"
+    assert check_certificate(BEST, replace(certificate, **change)).verdict == "broken"
 
 
 def test_half_the_start_fails_on_a_run() -> None:

@@ -21,7 +21,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
-from fedtheory.proofs import Proof, certificate_of, examine
+from fedtheory.proofs import Proof, certificate_of, check_certificate
 from fedtheory.sources.comparator.exhibits.floors import LAST_MODEL, SETTLING, floor_over_error
 from fedtheory.sources.comparator.statements import last_model as last
 from fedtheory.sources.comparator.statements.last_rounds import factor, gain
@@ -155,7 +155,7 @@ OTHER: dict[str, dict[str, Any]] = {
 def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
     """Other numbers than those of the step are refused."""
     certificate: Any = certificate_of(MODEL.id)
-    assert examine(MODEL, replace(certificate, **change)).verdict == "broken"
+    assert check_certificate(MODEL, replace(certificate, **change)).verdict == "broken"
 
 
 def granted(**changes: Any) -> Proof:
@@ -166,7 +166,7 @@ def granted(**changes: Any) -> Proof:
 def failing(step: Proof, **changes: Any) -> list[str]:
     """What is wrong with the certificate, changed, for a step that is granted."""
     certificate: Any = certificate_of(MODEL.id)
-    found = examine(MODEL, replace(certificate, **changes), lambda _id: step)
+    found = check_certificate(MODEL, replace(certificate, **changes), lambda _id: step)
     return [one.text for one in found.steps if not one.holds]
 
 

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
-from fedtheory.proofs import Proof, certificate_of, examine
+from fedtheory.proofs import Proof, certificate_of, check_certificate
 from fedtheory.sources.comparator.exhibits.floors import LAST_ROUND, SETTLING, floor_over_error
 from fedtheory.sources.comparator.statements import last_rounds as last
 from fedtheory.sources.comparator.statements.notation import D, K, L, T, average_error, ell, eta, k, mu, rho, tau, xbar
@@ -132,7 +132,7 @@ OTHER: dict[str, dict[str, Any]] = {
 def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
     """Other numbers than those of the step are refused."""
     certificate: Any = certificate_of(LAST.id)
-    assert examine(LAST, replace(certificate, **change)).verdict == "broken"
+    assert check_certificate(LAST, replace(certificate, **change)).verdict == "broken"
 
 
 def test_no_step_may_take_away_what_another_one_adds() -> None:
@@ -141,7 +141,7 @@ def test_no_step_may_take_away_what_another_one_adds() -> None:
     traded = 2 * k - tau + 1
     other = replace(certificate, offset=certificate.offset + traded)
     granted = Proof(replace(STEP, rhs=STEP.rhs + traded), certificate=object(), steps=(Step("granted", True),))
-    failing = [step.text for step in examine(LAST, other, lambda _id: granted).steps if not step.holds]
+    failing = [step.text for step in check_certificate(LAST, other, lambda _id: granted).steps if not step.holds]
     assert len(failing) == 1
     assert failing[0].endswith(">= 0 at every step")
 

@@ -18,7 +18,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificate_of, examine, facts
+from fedtheory.proofs import certificate_of, check_certificate, facts
 from fedtheory.proofs.parts import Part
 from fedtheory.sources.comparator.statements import sampled_rounds as drawn
 from fedtheory.sources.comparator.statements import sampled_strong_convexity as strong
@@ -149,7 +149,7 @@ def test_other_draws_are_refused(changes: dict[str, Any]) -> None:
 
 def is_proved(claim: Claim) -> bool:
     """Whether the certificate on record proves a claim, with its steps as they stand."""
-    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+    return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
 STEP_CHANGES: dict[str, dict[str, Any]] = {
@@ -206,7 +206,7 @@ def test_no_smaller_bound_is_proved(claim: Claim, less: Any) -> None:
 def changed(claim: Claim, **changes: Any) -> str:
     """The kernel's word on a claim with another certificate."""
     certificate: Any = certificate_of(claim.id)
-    return examine(claim, replace(certificate, **changes)).verdict
+    return check_certificate(claim, replace(certificate, **changes)).verdict
 
 
 def test_the_draw_has_to_be_paid() -> None:

@@ -33,7 +33,7 @@ from fedtheory.sources.fraboni2022.statements import (
     theorem_2_proof,
     weights_lemmas,
 )
-from fedtheory.sources.fraboni2022.statements import notation as letters
+from fedtheory.sources.fraboni2022.statements import notation as symbols
 from verify.check import check
 from verify.instances.asynchronous import one_of_two, rare_sample
 
@@ -327,11 +327,11 @@ def same(left: Any, right: Any) -> bool:
 def mean_of(expression: Any) -> Any:
     """The mean over the updates of an expression that is linear in what changes from update to update."""
     pairs = [
-        (letters.Z, letters.Z_bar),
-        (letters.Xi, letters.Xi_bar),
-        (letters.sigma_1, letters.Sigma_1),
-        (letters.sigma_2, letters.Sigma_2),
-        (letters.Q_past, letters.tau * letters.Q_bar),
+        (symbols.Z, symbols.Z_bar),
+        (symbols.Xi, symbols.Xi_bar),
+        (symbols.sigma_1, symbols.Sigma_1),
+        (symbols.sigma_2, symbols.Sigma_2),
+        (symbols.Q_past, symbols.tau * symbols.Q_bar),
     ]
     return expression.subs(pairs)
 
@@ -340,7 +340,7 @@ def test_lemma_6_follows_from_its_recursion() -> None:
     """Twice the mean of B(n) is the bound (82), and its repaired form; tau A is the left side of the condition."""
     assert same(2 * mean_of(gradient_lemmas.PRESENT), gradient_lemmas.mean_moves)
     assert same(2 * mean_of(gradient_lemmas.SERVER_STEP_PRESENT), gradient_lemmas.SERVER_STEP_MOVES)
-    assert same(letters.tau * gradient_lemmas.PAST_FACTOR, gradient_lemmas.SMALL_MOVES.lhs)
+    assert same(symbols.tau * gradient_lemmas.PAST_FACTOR, gradient_lemmas.SMALL_MOVES.lhs)
 
 
 @pytest.mark.parametrize(
@@ -358,14 +358,14 @@ def test_lemma_6_follows_from_its_recursion() -> None:
 )
 def test_the_end_of_the_proof_of_theorem_1(one: Any, mean: Any, inserted: Any, moves: Any) -> None:
     """(89) is the mean of (87) with (88), and (90) is (89) with Lemma 6, term by term."""
-    assert same(mean_of(one) + 2 * letters.Xi_bar + theorem_1_proof.start, mean)
-    assert same(mean.subs(letters.Q_bar, moves), inserted)
+    assert same(mean_of(one) + 2 * symbols.Xi_bar + theorem_1_proof.start, mean)
+    assert same(mean.subs(symbols.Q_bar, moves), inserted)
 
 
 def test_the_gap_is_solved_for() -> None:
     """(93) is (90) with (91), less the part that (92) leaves to the left side."""
-    substituted = theorem_1_proof.eq_90.subs(letters.Z_bar, letters.Xi_bar + letters.R_L)
-    assert same(2 * letters.Xi_bar - substituted, step_size_conditions.margin * letters.Xi_bar - theorem_1_bound.eq_93)
+    substituted = theorem_1_proof.eq_90.subs(symbols.Z_bar, symbols.Xi_bar + symbols.R_L)
+    assert same(2 * symbols.Xi_bar - substituted, step_size_conditions.margin * symbols.Xi_bar - theorem_1_bound.eq_93)
 
 
 a, b, c, weight_pairing, weight_excess, r = sp.symbols("a b c alpha beta r", nonnegative=True)
@@ -375,17 +375,17 @@ CORNERS = [dict(zip((a, b, c, weight_pairing), corner, strict=True)) for corner 
 def in_shares(expression: Any) -> Any:
     """An expression with a, b and c for the three left sides of (97), and rho = 1 + r."""
     whole = sp.Symbol("rho", nonnegative=True)
-    step = b / (144 * whole**2 * letters.L)
-    delay = c / (2304 * whole**3 * letters.L**2)
-    work = a / (48 * letters.L**2)
+    step = b / (144 * whole**2 * symbols.L)
+    delay = c / (2304 * whole**3 * symbols.L**2)
+    work = a / (48 * symbols.L**2)
     known = {
-        letters.eta_g: step / letters.eta_l,
-        letters.tau: sp.sqrt(delay) / (step * letters.K),
-        letters.alpha: weight_pairing,
-        letters.beta: weight_excess,
-        letters.rho: whole,
+        symbols.eta_g: step / symbols.eta_l,
+        symbols.tau: sp.sqrt(delay) / (step * symbols.K),
+        symbols.alpha: weight_pairing,
+        symbols.beta: weight_excess,
+        symbols.rho: whole,
     }
-    replaced = expression.subs(known).subs(letters.eta_l, sp.sqrt(work) / (letters.K - 1))
+    replaced = expression.subs(known).subs(symbols.eta_l, sp.sqrt(work) / (symbols.K - 1))
     return sp.simplify(sp.powdenest(replaced, force=True)).subs(whole, 1 + r)
 
 
@@ -424,10 +424,10 @@ def test_98_does_not_imply_92_for_sampled_clients() -> None:
 
 def test_98_implies_97() -> None:
     """The left sides of (97) at the step sizes of (98), each with the bound that serves it."""
-    plain = 1 / (48 * letters.K * letters.L)
-    shrunk = plain / (3 * letters.rho**2 * letters.eta_g * (letters.tau + 1))
+    plain = 1 / (48 * symbols.K * symbols.L)
+    shrunk = plain / (3 * symbols.rho**2 * symbols.eta_g * (symbols.tau + 1))
     first, second, third = (condition.lhs for condition in step_size_conditions.SUFFICIENT)
-    count, delay = letters.K, letters.tau
-    assert same(first.subs(letters.eta_l, plain), (count - 1) ** 2 / (48 * count**2))
-    assert same(second.subs(letters.eta_l, shrunk), 1 / (count * (delay + 1)))
-    assert same(third.subs(letters.eta_l, shrunk), delay**2 / (9 * letters.rho * (delay + 1) ** 2))
+    count, delay = symbols.K, symbols.tau
+    assert same(first.subs(symbols.eta_l, plain), (count - 1) ** 2 / (48 * count**2))
+    assert same(second.subs(symbols.eta_l, shrunk), 1 / (count * (delay + 1)))
+    assert same(third.subs(symbols.eta_l, shrunk), delay**2 / (9 * symbols.rho * (delay + 1) ** 2))

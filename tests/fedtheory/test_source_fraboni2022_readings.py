@@ -154,11 +154,11 @@ def test_only_the_minimisers_count_for_sigma(other: int, sigma: fmpq) -> None:
         ("eq-12", q.type_weight, q.type_importance),
     ],
 )
-def test_problems_of_updates_are_compared_as_functions(name: str, right: q.Quantity, wrong: q.Quantity) -> None:
+def test_problems_of_updates_are_compared_as_functions(name: str, right: q.RunQuantity, wrong: q.RunQuantity) -> None:
     """Three clients of two types report in turn: (9), (10) and (12) hold with their own weights only."""
     claim, run = find(f"fraboni2022:{name}"), scheduled(TURNS, ["1", "1", "1"], [0, 1, 1], rounds=4)
     assert check(claim, run).holds is True
-    mistaken = {symbol: wrong if notion is right else notion for symbol, notion in claim.where.items()}
+    mistaken = {symbol: wrong if quantity is right else quantity for symbol, quantity in claim.where.items()}
     assert check(replace(claim, where=mistaken), run).holds is False
 
 

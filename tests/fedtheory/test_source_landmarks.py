@@ -200,8 +200,8 @@ def test_no_instance_violates_a_landmark(name: str) -> None:
     assert all(one.holds for one in found)
 
 
-def _without(letter: str) -> Callable[[Any], Any]:
-    return lambda side: side.subs(sp.Symbol(letter, nonnegative=True), 0)
+def _without(symbol: str) -> Callable[[Any], Any]:
+    return lambda side: side.subs(sp.Symbol(symbol, nonnegative=True), 0)
 
 
 def _halved(side: Any) -> Any:
@@ -271,7 +271,7 @@ def test_claims_of_ones_own_are_checked_on_such_runs() -> None:
     assert found == {True, False}
 
 
-def test_a_step_of_a_definition_in_letters_of_ones_own() -> None:
+def test_a_step_of_a_definition_in_symbols_of_ones_own() -> None:
     y, x, objective, size, weight = sp.symbols("a b f s w")
     numbers = {eta: size, fedprox.mu: weight}
     (found,) = local_step(fedprox.algorithm, objective, {fedprox.x: x, fedprox.y: y}, numbers).values()

@@ -20,7 +20,7 @@ from fedtheory.kernel.expressions import Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.registry import claims_of, find
-from fedtheory.proofs import examine, prove
+from fedtheory.proofs import check_certificate, prove
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import run_table
 from fedtheory.sources.lecture27.statements.notation import (
@@ -207,9 +207,9 @@ def test_the_step_towards_the_optimum_is_no_longer() -> None:
     assert check(false, attained).holds is False
     certificate = certificate_of(_STEP.id)
     assert certificate is not None
-    assert examine(_STEP, certificate).verdict == "proved"
-    assert examine(false, certificate).verdict != "proved"
-    assert examine(replace(_STEP, conditions=()), certificate).verdict != "proved"
+    assert check_certificate(_STEP, certificate).verdict == "proved"
+    assert check_certificate(false, certificate).verdict != "proved"
+    assert check_certificate(replace(_STEP, conditions=()), certificate).verdict != "proved"
 
 
 @pytest.mark.parametrize(("steps", "distance_sq"), [(1, 0), (2, fmpq(9, 256))])

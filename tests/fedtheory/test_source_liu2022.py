@@ -20,7 +20,7 @@ from fedtheory.federation.communication import cross_device
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import examine, prove
+from fedtheory.proofs import check_certificate, prove
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.sources.liu2022.exhibits import EXHIBITS
@@ -279,8 +279,8 @@ def test_a_known_upper_bound_serves_as_a_condition_only_where_it_holds() -> None
     claim = claim_of("cor-4.explicit.T")
     certificate = certificate_of(claim.id)
     assert isinstance(certificate, Combination)
-    assert examine(claim, certificate).verdict == "proved"
+    assert check_certificate(claim, certificate).verdict == "proved"
     for dropped in claim.conditions:
         left = [condition for condition in claim.conditions if condition != dropped]
-        assert examine(replace(claim, conditions=left), certificate).verdict == "broken"
-    assert examine(claim, replace(certificate, known=[])).verdict == "broken"
+        assert check_certificate(replace(claim, conditions=left), certificate).verdict == "broken"
+    assert check_certificate(claim, replace(certificate, known=[])).verdict == "broken"

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import parse_run
 from fedtheory.sources.renard2022.statements import any_point, sharper
@@ -66,8 +66,8 @@ def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> Non
     """The certificate on record proves the claim, and nothing that says more."""
     certificate = certificate_of(claim.id)
     assert certificate is not None
-    assert examine(claim, certificate).verdict == "proved"
-    assert examine(replace(claim, **change), certificate).verdict != "proved"
+    assert check_certificate(claim, certificate).verdict == "proved"
+    assert check_certificate(replace(claim, **change), certificate).verdict != "proved"
 
 
 def test_one_client_and_one_local_step_have_no_drift() -> None:

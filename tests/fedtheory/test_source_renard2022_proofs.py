@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Value, inner
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import examine, prove
+from fedtheory.proofs import check_certificate, prove
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import parse_run
@@ -85,7 +85,7 @@ def test_the_deviation_has_expectation_zero_by_hand() -> None:
     assert sides(false, run, 2) == (fmpq(1, 4), 0)
     certificate = certificate_of(fixed.id)
     assert certificate is not None
-    assert examine(false, certificate).verdict != "proved"
+    assert check_certificate(false, certificate).verdict != "proved"
 
 
 def test_the_mark_by_hand() -> None:
@@ -160,7 +160,7 @@ def test_the_converse_needs_no_convexity() -> None:
     left, right = sides(converse, half_square())
     assert left == right
     false = replace(converse, rhs=lam * Value(F_i, x) + (1 - lam) * Value(F_i, y))
-    assert examine(false, certificate).verdict != "proved"
+    assert check_certificate(false, certificate).verdict != "proved"
 
 
 EXPECTED, SQUARES, SPLIT, MARK = (
@@ -185,5 +185,5 @@ def test_no_false_step_is_proved(claim: Claim, change: dict[str, Any]) -> None:
     """The certificate on record proves the claim, and not what differs from it."""
     certificate = certificate_of(claim.id)
     assert certificate is not None
-    assert examine(claim, certificate).verdict == "proved"
-    assert examine(replace(claim, **change), certificate).verdict != "proved"
+    assert check_certificate(claim, certificate).verdict == "proved"
+    assert check_certificate(replace(claim, **change), certificate).verdict != "proved"

@@ -21,7 +21,7 @@ from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.kernel.expressions import Average, Expectation, Expr, LocalSum, norm_sq
 from fedtheory.language.claim import Claim, Place
 from fedtheory.language.evaluation import Site, compile_expression
-from fedtheory.language.quantities import Notion, leading_limiting_distance_sq, limiting_distance_sq, small_step_bias
+from fedtheory.language.quantities import Quantity, leading_limiting_distance_sq, limiting_distance_sq, small_step_bias
 from fedtheory.language.registry import claims_of, find
 from fedtheory.sources.vlaski2023.statements.notation import (
     NOTATION,
@@ -66,7 +66,7 @@ def one_round(problem: Problem, steps: tuple[int, ...], sizes: Sequence[Any], se
     return Run(problem, fedavg(problem, rounds=1, local_step_size=local, local_steps=steps, participation=law))
 
 
-def first_round(expression: Expr, run: Run, where: Mapping[sp.Symbol, Notion] = NOTATION) -> Any:
+def first_round(expression: Expr, run: Run, where: Mapping[sp.Symbol, Quantity] = NOTATION) -> Any:
     """The value of an expression in the notation of the chapter over a round from the run's start."""
     frame = next(round_frames(run))
     return compile_expression(expression, where)(Site(run, frame, frame.index, {}, {})).item()
@@ -223,7 +223,7 @@ def test_lemma_5_1_over_all_subsets(agents: int, selected: int) -> None:
     drawn = sum((sum(subset) / selected - mean) ** 2 for subset in subsets) / len(subsets)
     spread = sum((number - mean) ** 2 for number in numbers) / agents
     claim = find("vlaski2023:lemma-5.1")
-    names = {notion.name: symbol for symbol, notion in claim.where.items()}
+    names = {quantity.name: symbol for symbol, quantity in claim.where.items()}
     # The term about the means of the agents is the one that full participation removes.
     (of_means,) = (term for term in claim.rhs.args if term.subs(names["participants"], names["clients"]) == 0)
     factor = sp.prod(part for part in of_means.args if not part.has(Average))

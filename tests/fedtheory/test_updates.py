@@ -24,17 +24,17 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, sites
-from fedtheory.language.quantities import Notion, Quantity, local_change_sq
+from fedtheory.language.quantities import Quantity, RunQuantity, local_change_sq
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, examine, update_facts
+from fedtheory.proofs import Certificate, Combination, Part, check_certificate, update_facts
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.combination import without_minima
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.measured import READINGS
-from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.meanings import READINGS
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.update_facts import RESIDUAL
 from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
 from fedtheory.sources.fraboni2022.statements.any_point import claim as any_point
@@ -83,8 +83,8 @@ where = {
 }
 ONE = sp.S.One
 CLAIM = replace(find("fraboni2022:lemma-2.fixed"), where=where)
-LETTER = letters_of(CLAIM)
-DISTANCES = (LETTER(q.surrogate_initial_distance), LETTER(q.surrogate_comparator_distance))
+SYMBOL = symbols_of(CLAIM)
+DISTANCES = (SYMBOL(q.surrogate_initial_distance), SYMBOL(q.surrogate_comparator_distance))
 
 
 def _run(scheme: str, seed: int) -> Run:
@@ -124,15 +124,15 @@ def _is_known(run: Run, needs: Sequence[Assumption] = ()) -> bool:
     return True
 
 
-def _placed(symbols: Any, run: Run, letter: Any) -> dict[sp.Symbol, Any]:
-    """What letters are in a run, at axes (rounds, steps, clients)."""
+def _placed(symbols: Any, run: Run, symbol: Any) -> dict[sp.Symbol, Any]:
+    """What symbols are in a run, at axes (rounds, steps, clients)."""
     known = {}
-    for symbol in symbols:
-        notion = letter.notion(symbol)
-        assert isinstance(notion, Quantity), symbol
-        value = notion.on(run)
-        known[symbol] = value if isinstance(value, np.ndarray) else RATIONAL.array([value]).reshape(1, 1, 1)
-        assert not notion.root or symbol in DISTANCES
+    for each in symbols:
+        quantity = symbol.quantity(each)
+        assert isinstance(quantity, RunQuantity), each
+        value = quantity.on(run)
+        known[each] = value if isinstance(value, np.ndarray) else RATIONAL.array([value]).reshape(1, 1, 1)
+        assert not quantity.root or each in DISTANCES
     return known
 
 
@@ -147,17 +147,17 @@ def test_facts_hold_of_exact_runs(scheme: str, fact: Fact) -> None:
     if not runs:
         pytest.skip("no run satisfies what the fact needs")
     for run in runs:
-        letter = letters_of(CLAIM)
-        slack = sp.expand(fact.slack(letter))
+        symbol = symbols_of(CLAIM)
+        slack = sp.expand(fact.slack(symbol))
         # The square of a distance is what is measured.
         slack = slack.subs({distance**2: distance for distance in DISTANCES})
         symbols = sorted(slack.free_symbols, key=str)
-        values = _placed(symbols, run, letter)
+        values = _placed(symbols, run, symbol)
         found = np.asarray(sp.lambdify(symbols, slack, modules=[])(*(values[s] for s in symbols)))
         assert (found == 0).all() if fact.is_zero else (found >= 0).all()
 
 
-VECTORS: dict[Any, Notion] = {
+VECTORS: dict[Any, Quantity] = {
     v.local: q.local_iterate,
     v.virtual: q.virtual_iterate,
     v.received: q.received_model,
@@ -175,7 +175,7 @@ VECTORS: dict[Any, Notion] = {
 
 def _evaluable(meaning: Expr, share: Expr) -> Expr:
     """A meaning in the language of claims at local steps: what the weights add is what the server applies."""
-    total, gradient = LETTER(q.weight_sum), sp.Symbol("chosen")
+    total, gradient = SYMBOL(q.weight_sum), sp.Symbol("chosen")
     applied = Selected(gradient) - total * ClientSum(share * gradient)
     found = meaning.xreplace({Average(v.deviation): applied})
     found = found.replace(lambda part: isinstance(part, Average), lambda part: ClientSum(share * part.args[0]))
@@ -187,10 +187,10 @@ def _is_evaluable(meaning: Expr) -> bool:
 
 
 STEP_MEANINGS = {
-    notion.name: (notion, meaning, next(iter(reading.weights)))
+    quantity.name: (quantity, meaning, next(iter(reading.weights)))
     for reading in READINGS
-    for notion, meaning in reading.meanings(LETTER).items()
-    if _is_evaluable(meaning) and notion not in (q.step_length_sq, local_change_sq)
+    for quantity, meaning in reading.meanings(SYMBOL).items()
+    if _is_evaluable(meaning) and quantity not in (q.step_length_sq, local_change_sq)
 }
 """What means something at each local step, and the weights of means over clients."""
 
@@ -199,17 +199,17 @@ STEP_MEANINGS = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
     """At every local step of every update, or in the mean over the steps, for every client."""
-    notion, meaning, share = STEP_MEANINGS[name]
+    quantity, meaning, share = STEP_MEANINGS[name]
     run = _run(scheme, 1)
     if not _is_known(run):
         pytest.skip("nobody reports in some update")
     is_mean = bool(meaning.atoms(LocalSum))
     at_step = (meaning * K).replace(LocalSum, lambda content: content) if is_mean else meaning
-    compiled = compile_expression(_evaluable(at_step, LETTER(share)), {**CLAIM.where, **VECTORS})
+    compiled = compile_expression(_evaluable(at_step, SYMBOL(share)), {**CLAIM.where, **VECTORS})
     stepwise = replace(CLAIM, place="step", where={**CLAIM.where, **VECTORS}, for_all={})
     values = np.concatenate([compiled(site) for site in sites(stepwise, run)], axis=1)
     values = values.reshape(run.algorithm.rounds, 2, -1)
-    measured = notion.on(run)
+    measured = quantity.on(run)
     if is_mean:
         values = values.sum(axis=1, keepdims=True) / fmpq(2)
     assert (np.broadcast_to(measured, np.broadcast_shapes(measured.shape, values.shape)) == values).all()
@@ -223,7 +223,7 @@ def failing(why: Any, left: Any, operator: Any, right: Any, **stated: Any) -> st
     claim = Claim(
         id="t:false", lhs=left, relation=operator, rhs=right, **{"where": where, "assumptions": ASSUMPTIONS, **stated}
     )
-    found = examine(claim, Certificate(claim=claim.id, links=[why])).steps
+    found = check_certificate(claim, Certificate(claim=claim.id, links=[why])).steps
     return "; ".join(step.text for step in found if not step.holds)
 
 
@@ -241,8 +241,8 @@ def test_jensen_with_the_shares() -> None:
 def test_noise_of_clients_counts_with_the_squares_of_their_shares() -> None:
     """Only where gradients are unbiased."""
     noise = q.mixed_noise_at_virtual
-    mixed = next(symbol for symbol, notion in where.items() if notion is noise)
-    own = next(symbol for symbol, notion in where.items() if notion is q.virtual_second_moment)
+    mixed = next(each for each, quantity in where.items() if quantity is noise)
+    own = next(each for each, quantity in where.items() if quantity is q.virtual_second_moment)
     exact = ClientSum(qt_in**2 * (own - lengths))
     assert failing([], mixed, "==", exact) == ""
     assert "left over" in failing([], mixed, "==", ClientSum(qt_in * (own - lengths)))
@@ -291,17 +291,17 @@ def test_a_client_is_not_older_than_the_oldest() -> None:
 
 
 def test_sums_over_earlier_steps_need_the_step() -> None:
-    """Of which the letter says how many there are."""
-    claim = {symbol: notion for symbol, notion in where.items() if notion is not q.local_step_index}
+    """Of which the symbol says how many there are."""
+    claim = {each: quantity for each, quantity in where.items() if quantity is not q.local_step_index}
     assert "letter of the local step" in failing([], spread_ik, "<=", past_S, where=claim)
 
 
 def test_reasons_need_what_they_count() -> None:
     """Sums over steps need their number, comparisons of shares the number of clients."""
-    theory = replace(v.theory_at_steps(CLAIM), local_steps=None, clients=None)
+    context = replace(v.build_steps_context(CLAIM), local_steps=None, clients=None)
     for reason in (steps(v.at_local), unweighted(v.at_local)):
         with pytest.raises(Rejected, match="how many"):
-            reason.in_theory(theory)
+            reason.instantiate(context)
 
 
 @pytest.mark.parametrize(
@@ -323,23 +323,23 @@ def test_reasons_need_what_they_count() -> None:
 def test_means_are_taken_of_what_is_linear_and_else_the_same(derived: Any, slack: Expr) -> None:
     """A product of two things that vary has no known mean, nor has what the table does not list."""
     with pytest.raises(Rejected, match=r"not the same|is not linear"):
-        derived("t:claim").slack(LETTER, slack)
+        derived("t:claim").slack(SYMBOL, slack)
 
 
 def test_means_that_are_known() -> None:
     """Multiples by numbers, and what is the same everywhere."""
-    assert OverUpdates("t:claim").slack(LETTER, rho * Q - Z + 1) == rho * Q_bar - Z_bar + 1
-    assert sp.expand(OverUpdates("t:claim").slack(LETTER, Q_past) - tau * Q_bar) == 0
-    assert sp.expand(OverSteps("t:claim").slack(LETTER, q_n * S_nk + sigma_1) - q_n * S - sigma_1) == 0
-    assert OverUpdates("t:claim").requires(LETTER, 2 * Z - 3 * Q_past) == (-3,)
+    assert OverUpdates("t:claim").slack(SYMBOL, rho * Q - Z + 1) == rho * Q_bar - Z_bar + 1
+    assert sp.expand(OverUpdates("t:claim").slack(SYMBOL, Q_past) - tau * Q_bar) == 0
+    assert sp.expand(OverSteps("t:claim").slack(SYMBOL, q_n * S_nk + sigma_1) - q_n * S - sigma_1) == 0
+    assert OverUpdates("t:claim").requires(SYMBOL, 2 * Z - 3 * Q_past) == (-3,)
 
 
 def test_gaps_above_least_values_need_convexity() -> None:
     """A stationary point of L^n is its minimum only then."""
-    claim = replace(find("fraboni2022:eq-91"), lhs=0, relation="<=", rhs=LETTER(q.residual), also=())
+    claim = replace(find("fraboni2022:eq-91"), lhs=0, relation="<=", rhs=SYMBOL(q.residual), also=())
     certificate = Combination(claim=claim.id, links=[[Part(ONE, RESIDUAL)]])
-    assert all(step.holds for step in examine(claim, certificate).steps)
-    assert not all(step.holds for step in examine(replace(claim, assumptions=SCHEME), certificate).steps)
+    assert all(step.holds for step in check_certificate(claim, certificate).steps)
+    assert not all(step.holds for step in check_certificate(replace(claim, assumptions=SCHEME), certificate).steps)
 
 
 def test_a_margin_is_a_factor() -> None:
@@ -358,14 +358,14 @@ def test_a_margin_is_a_factor() -> None:
 def test_one_needs_no_vectors() -> None:
     """A number that is not negative by what weights are: the excess over the pairing, and no more."""
     left = qt_in * q_n * (v.square_of_weight - alpha * q_n * qt_in)
-    second = next(symbol for symbol, notion in where.items() if notion.name == "expected_square_weight")
+    second = next(each for each, quantity in where.items() if quantity.name == "expected_square_weight")
     assert failing([Term(left, one())], 0, "<=", second - alpha * q_in**2) == ""
     more = qt_in * q_n * (v.square_of_weight - 2 * alpha * q_n * qt_in)
     assert ">= 0" in failing([Term(more, one())], 0, "<=", second - 2 * alpha * q_in**2)
 
 
 TYPES = find("fraboni2022:lemma-7").where
-DEVIATION = next(symbol for symbol, notion in TYPES.items() if notion is q.gradient_deviation_sq)
+DEVIATION = next(each for each, quantity in TYPES.items() if quantity is q.gradient_deviation_sq)
 
 
 def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:
@@ -380,7 +380,7 @@ def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:
 
 
 def test_even_powers_have_a_sign_and_odd_ones_none() -> None:
-    """Of a letter of either sign."""
+    """Of a symbol of either sign."""
     numbers = replace(numbers_of(CLAIM), of_clients=frozenset({v.pull}))
     assert is_nonnegative(v.pull**2 + v.pull**4, numbers)
     assert is_nonnegative(Average(v.pull**2), numbers)

@@ -22,16 +22,16 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import client_gap_at_surrogate_optimum
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificates, examine
+from fedtheory.proofs import certificates, check_certificate
 from fedtheory.proofs.averages import OverSteps, OverUpdates
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.windows import OverWindow, OverWindows
 from fedtheory.sources.fraboni2022.statements.notation import K, W, q_n
 from fedtheory.sources.fraboni2022.statements.relaxed import in_window, in_window_n, q_bar, weight_in_window
 from fedtheory.sources.fraboni2022.statements.theorem_3_proof import change, surrogate_n, surrogate_nk
 
 STEP = find("fraboni2022:thm-3.step")
-LETTER = letters_of(STEP)
+SYMBOL = symbols_of(STEP)
 CLOCKS = {
     "asynchronous": Clock(Asynchronous(), (fmpq(1), fmpq(3, 2), fmpq(3))),
     "fedfix": Clock(FedFix(fmpq(1)), (fmpq(1), fmpq(2), fmpq(3))),
@@ -57,8 +57,8 @@ def _run(clock: str, types: int = 3) -> Run:
     return Run(problem, algorithm)
 
 
-def _number(run: Run, notion: q.Notion) -> Any:
-    value = notion.on(run)
+def _number(run: Run, quantity: q.Quantity) -> Any:
+    value = quantity.on(run)
     return value if isinstance(value, np.ndarray) else RATIONAL.array([value])
 
 
@@ -68,7 +68,7 @@ def test_losses_over_a_window_are_apart_by_at_most_what_its_steps_change(clock: 
     run = _run(clock)
     bound = sp.Symbol("B_g", nonnegative=True)
     relations = [Relation(change, "<=", bound), Relation(-change, "<=", bound)]
-    slack = OverWindow("t:step").of(LETTER, relations)
+    slack = OverWindow("t:step").of(SYMBOL, relations)
     largest = abs(_number(run, q.virtual_loss_change)).max()
     known = {
         in_window: q.window_loss,
@@ -78,7 +78,7 @@ def test_losses_over_a_window_are_apart_by_at_most_what_its_steps_change(clock: 
         K: q.local_steps,
     }
     symbols = [*known, bound]
-    values = [*(_number(run, notion) for notion in known.values()), largest]
+    values = [*(_number(run, quantity) for quantity in known.values()), largest]
     assert q.window.on(run) > 1
     assert (np.asarray(sp.lambdify(symbols, slack, modules=[])(*values)) >= 0).all()
 
@@ -89,12 +89,12 @@ def test_windows_add_up_to_the_run(clock: str) -> None:
     run = _run(clock)
     number = run.algorithm.rounds * 2
     summed = (q.window_loss, q.window_round_loss, q.window_weight)
-    own, others, weight = (_number(run, notion).sum() for notion in summed)
+    own, others, weight = (_number(run, quantity).sum() for quantity in summed)
     means = q.mean_surrogate_suboptimality.on(run), q.mean_surrogate_gap.on(run)
     assert (own - others) / number == means[0] - means[1]
     assert weight / number == q.mean_weight_sum.on(run) / 2
-    slack = OverWindows("t:window").slack(LETTER, in_window_n - in_window + 3 * weight_in_window)
-    gap, suboptimality = LETTER(q.mean_surrogate_gap), LETTER(q.mean_surrogate_suboptimality)
+    slack = OverWindows("t:window").slack(SYMBOL, in_window_n - in_window + 3 * weight_in_window)
+    gap, suboptimality = SYMBOL(q.mean_surrogate_gap), SYMBOL(q.mean_surrogate_suboptimality)
     assert sp.expand(slack - (gap - suboptimality + 3 * q_bar / K)) == 0
 
 
@@ -109,16 +109,16 @@ def test_steps_add_up_to_the_run(clock: str) -> None:
         values = _number(run, at_a_step)
         assert (values.sum(axis=1, keepdims=True) / 2 == _number(run, of_an_update)).all()
         assert values.sum() / values.size == mean.on(run)
-        update = OverSteps("t:step").slack(LETTER, 2 * LETTER(at_a_step) + K)
-        assert update == 2 * LETTER(of_an_update) + K
-        assert OverUpdates("t:update").slack(LETTER, update) == 2 * LETTER(mean) + K
+        update = OverSteps("t:step").slack(SYMBOL, 2 * SYMBOL(at_a_step) + K)
+        assert update == 2 * SYMBOL(of_an_update) + K
+        assert OverUpdates("t:update").slack(SYMBOL, update) == 2 * SYMBOL(mean) + K
 
 
 @pytest.mark.parametrize("types", [1, 2, 3])
 def test_gradients_and_chi_are_means_with_the_shares_of_the_surrogate(types: int) -> None:
     """grad F = mean (1 + h) grad L_i and chi^2 = mean h^2 with h = r_j/s_j - 1 for the type j of a client."""
     run = _run("asynchronous", types)
-    shares, importances = (_number(run, notion).ravel() for notion in (q.mean_weight_share, q.importance))
+    shares, importances = (_number(run, quantity).ravel() for quantity in (q.mean_weight_share, q.importance))
     groups = run.surrogate.types
     assert len(set(groups)) == types
     represented = np.array([shares[groups == group].sum() for group in groups])
@@ -149,12 +149,12 @@ def test_gradients_and_chi_are_means_with_the_shares_of_the_surrogate(types: int
 def test_only_what_is_known_of_windows_and_runs_is_derived(derived: Any, relations: list[Relation]) -> None:
     """Bounds in both directions, linear in what has a known sum, with factors that are the same everywhere."""
     with pytest.raises(Rejected):
-        derived("t:claim").of(LETTER, relations)
+        derived("t:claim").of(SYMBOL, relations)
 
 
 def _is_proved(claim_id: str, **stated: Any) -> bool:
     claim = replace(find(claim_id), **stated)
-    return all(step.holds for step in examine(claim, certificates()[claim_id]).steps)
+    return all(step.holds for step in check_certificate(claim, certificates()[claim_id]).steps)
 
 
 def test_changes_are_bounded_for_given_weights_and_convex_losses() -> None:
@@ -173,9 +173,9 @@ def test_changes_are_bounded_for_given_weights_and_convex_losses() -> None:
 def test_the_gradient_at_optima_is_that_of_the_surrogate() -> None:
     """Sums over clients count with the shares over all updates, not with those of one."""
     claim = find("fraboni2022:thm-3.gradient.step")
-    gap = next(s for s, notion in claim.where.items() if notion is client_gap_at_surrogate_optimum)
-    own = next(s for s, notion in claim.where.items() if notion is q.mean_weight_share)
-    other = next(s for s, notion in claim.where.items() if notion is q.weight_share)
+    gap = next(s for s, quantity in claim.where.items() if quantity is client_gap_at_surrogate_optimum)
+    own = next(s for s, quantity in claim.where.items() if quantity is q.mean_weight_share)
+    other = next(s for s, quantity in claim.where.items() if quantity is q.weight_share)
     mixed = claim.rhs.xreplace({ClientSum(own * gap): ClientSum(other * gap)})
     assert mixed != claim.rhs
     assert not _is_proved(claim.id, rhs=mixed)

@@ -177,7 +177,7 @@ def test_other_claims_have_neither_explorer_nor_reason() -> None:
 
 
 def test_a_claim_of_a_user_gets_one() -> None:
-    """With its four letters, its step size below its limit, and a side that stands on the left moved to the right."""
+    """With its four symbols, its step size below its limit, and a side that stands on the left moved to the right."""
     eta, zeta, L, sigma = sp.symbols("eta zeta L sigma", positive=True)
     where = {eta: q.local_step_size, zeta: q.gradient_dissimilarity, L: q.smoothness, sigma: q.noise_deviation}
     claim = Claim(

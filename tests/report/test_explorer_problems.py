@@ -75,22 +75,22 @@ def squares_at_y(run: Run) -> dict[str, Any]:
 def test_tables_are_those_of_the_exact_comparator(own: OwnRun, claim_id: str) -> None:
     """Twenty notches are ten times as many rounds, in rationals; all digits that a table has are right."""
     found, subject, exact = problem(claim_id, own), explored(claim_id), own.exactly()
-    notions = {place: subject.notation[subject.symbols[place]] for place in found.tables}
+    quantities = {place: subject.notation[subject.symbols[place]] for place in found.tables}
     assert found.length == pytest.approx(0.6)
-    assert len(notions) > 3
+    assert len(quantities) > 3
     for notches, run in {0: exact, 20: exact.with_rounds(100), 60: exact.with_rounds(10_000)}.items():
         squares = squares_at_y(run)
-        for place, notion in notions.items():
-            is_root = isinstance(notion, q.Quantity) and notion.root
-            number = plain_float(squares[notion.name]) ** (0.5 if is_root else 1)
-            assert found.tables[place][notches - found.first] == pytest.approx(number, rel=5.1e-5), notion.name
+        for place, quantity in quantities.items():
+            is_root = isinstance(quantity, q.RunQuantity) and quantity.root
+            number = plain_float(squares[quantity.name]) ** (0.5 if is_root else 1)
+            assert found.tables[place][notches - found.first] == pytest.approx(number, rel=5.1e-5), quantity.name
 
 
 def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they_do(own: OwnRun) -> None:
     """From the shortest run with one step of one round to the longest one."""
     found, subject = problem(OWN_CURVATURES, own), explored(OWN_CURVATURES)
     numbers = dict(zip(map(str, subject.symbols), (span.first for span in found.ranges), strict=True))
-    assert [numbers[letter] for letter in ("eta", "tau", "T", "L")] == [0.02, 3, 10, 2]
+    assert [numbers[symbol] for symbol in ("eta", "tau", "T", "L")] == [0.02, 3, 10, 2]
     assert numbers["p_max"] == pytest.approx(1 / 3)
     assert numbers[latex(Average(sp.Symbol("L_i")))] == pytest.approx(4 / 3)
     assert all(span.values[span.place] == span.first for span in found.ranges)

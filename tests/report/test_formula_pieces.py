@@ -69,7 +69,7 @@ def test_long_pieces_are_opened(claim) -> None:  # type: ignore[no-untyped-def]
 
 def test_a_long_numerator_is_broken() -> None:
     """A fraction over a short denominator becomes a factor before its numerator, whose terms may stand on lines."""
-    terms = [f"+{letter}^{{2}} \\eta_{{l}}^{{2}} \\left(K-1\\right)^{{2}}" for letter in "abcdefgh"]
+    terms = [f"+{symbol}^{{2}} \\eta_{{l}}^{{2}} \\left(K-1\\right)^{{2}}" for symbol in "abcdefgh"]
     piece = rf"+\frac{{{''.join(terms)[1:]}}}{{\bar q}}"
     first, *middle, last = opened(piece)
     assert first.startswith(r"+\frac{1}{\bar q} \Big(a^{2}")

@@ -124,8 +124,8 @@ def test_no_budget_is_exceeded_and_the_controller_stays_near_the_best() -> None:
 
 
 def test_every_quantity_of_a_figure_is_measured_somewhere() -> None:
-    """No figure waits for a notion that no claim uses."""
-    used = {notion for claim in all_claims().values() for notion in claim.notation.values()}
+    """No figure waits for a quantity that no claim uses."""
+    used = {quantity for claim in all_claims().values() for quantity in claim.notation.values()}
     shown = (q.max_drift, q.average_suboptimality, q.average_local_gradient_sq, q.limiting_distance_sq)
     assert set(shown) <= used
 

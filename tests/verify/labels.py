@@ -21,7 +21,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import claims_of, paper_with
-from fedtheory.proofs import Certificate, Combination, Part, certificate_of, examine
+from fedtheory.proofs import Certificate, Combination, Part, certificate_of, check_certificate
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import numbers_of
@@ -88,7 +88,7 @@ def _by_gaps(rest: sp.Expr, orders: list[sp.Expr]) -> list[sp.Expr]:
 
 def _orders_in(claim: Claim, rest: sp.Expr) -> list[sp.Expr]:
     """What the definitions say of quantities in an expression."""
-    symbols = {notion.name: symbol for symbol, notion in claim.notation.items() if symbol in rest.free_symbols}
+    symbols = {quantity.name: each for each, quantity in claim.notation.items() if each in rest.free_symbols}
     return [symbols[large] >= symbols[small] for small, large in ORDERS if {small, large} <= symbols.keys()]
 
 
@@ -107,8 +107,8 @@ def _is_implied(claim: Claim, condition: sp.Expr, given: list[sp.Expr]) -> bool:
 
 def _of_whole_numbers(claim: Claim, condition: sp.Expr) -> sp.Expr:
     """The same condition on a count, with a whole number as its bound."""
-    notion = claim.notation.get(condition.lhs) if condition.lhs.is_Symbol else None
-    if getattr(notion, "name", None) not in COUNTS or not condition.rhs.is_Rational:
+    quantity = claim.notation.get(condition.lhs) if condition.lhs.is_Symbol else None
+    if getattr(quantity, "name", None) not in COUNTS or not condition.rhs.is_Rational:
         return condition
     rounded = {">=": sp.ceiling, "<=": sp.floor}.get(condition.rel_op)
     return condition if rounded is None else condition.func(condition.lhs, rounded(condition.rhs))
@@ -118,19 +118,19 @@ def is_proved(mutant: Mutant) -> bool:
     """Whether a certificate shows that a mutant is true."""
     if len(mutant.claim.relations) != 1 or mutant.kind in OF_THE_PREMISES:
         certificate = certificate_of(mutant.claim.id)
-        return certificate is not None and examine(mutant.claim, certificate).verdict == "proved"
+        return certificate is not None and check_certificate(mutant.claim, certificate).verdict == "proved"
     if mutant.claim.relation not in ("<=", ">="):
         return False
-    # With its own letters only: a planted one may stand for what the claim has another one for.
+    # With its own symbols only: a planted one may stand for what the claim has another one for.
     claim = replace(mutant.claim, id="t:mutant", where=_used(mutant.claim))
     return any(_follows(claim, premise, number) for premise, number in _near(mutant.claim))
 
 
-def _used(claim: Claim) -> dict[sp.Symbol, q.Notion]:
-    # Planted letters come first in a mutant, and each notion keeps the letter that is used, or else the last one.
-    letters = {notion: symbol for symbol, notion in claim.where.items()}
-    letters |= {notion: symbol for symbol, notion in claim.notation.items()}
-    return {symbol: notion for notion, symbol in letters.items()}
+def _used(claim: Claim) -> dict[sp.Symbol, q.Quantity]:
+    # Planted symbols come first in a mutant, and each quantity keeps the symbol that is used, or else the last one.
+    symbols = {quantity: each for each, quantity in claim.where.items()}
+    symbols |= {quantity: each for each, quantity in claim.notation.items()}
+    return {each: quantity for quantity, each in symbols.items()}
 
 
 def _near(claim: Claim) -> Iterator[tuple[Claim, int]]:
@@ -153,28 +153,28 @@ def _proved(source: str) -> tuple[tuple[Claim, int, sp.Expr], ...]:
 
 
 def _follows(claim: Claim, premise: Claim, number: int) -> bool:
-    """Whether what a claim's slack has beyond a share of another's is not negative by the signs of its letters."""
+    """Whether what a claim's slack has beyond a share of another's is not negative by the signs of its symbols."""
     written = _in_rounds(claim)
-    steps = [symbol for symbol, notion in written.where.items() if notion is q.local_steps]
-    return any(_is_sum(written, premise, number, share) for share in (sp.S.One, *(1 / symbol for symbol in steps)))
+    steps = [each for each, quantity in written.where.items() if quantity is q.local_steps]
+    return any(_is_sum(written, premise, number, share) for share in (sp.S.One, *(1 / each for each in steps)))
 
 
 def _is_sum(claim: Claim, premise: Claim, number: int, share: sp.Expr) -> bool:
     rest = sp.expand(claim.relations[0].slack - share * premise.relations[number].slack)
     if claim.place == "run":
         parts = [Part(share, Derived(premise.id, number)), Part(rest, ONE)]
-        return examine(claim, Combination(claim=claim.id, links=[parts])).verdict == "proved"
+        return check_certificate(claim, Combination(claim=claim.id, links=[parts])).verdict == "proved"
     terms = [Term(share, assumption(f"{premise.id}, relation {number + 1}")), Term(rest, one())]
-    found = examine(claim, Certificate(claim=claim.id, links=[terms], lemmas=[premise.id]))
+    found = check_certificate(claim, Certificate(claim=claim.id, links=[terms], lemmas=[premise.id]))
     return found.verdict == "proved"
 
 
 def _in_rounds(claim: Claim) -> Claim:
     """A claim with the iterations as local steps of all rounds, where these are the same."""
-    letter = {notion: symbol for symbol, notion in claim.where.items()}
-    if a.same_local_work not in claim.assumptions or not {q.iterations, q.rounds, q.local_steps} <= letter.keys():
+    symbol = {quantity: each for each, quantity in claim.where.items()}
+    if a.same_local_work not in claim.assumptions or not {q.iterations, q.rounds, q.local_steps} <= symbol.keys():
         return claim
-    rounds = {letter[q.iterations]: letter[q.rounds] * letter[q.local_steps]}
+    rounds = {symbol[q.iterations]: symbol[q.rounds] * symbol[q.local_steps]}
     (relation,) = claim.relations
     also = (Relation(relation.left.xreplace(rounds), relation.operator, relation.right.xreplace(rounds)),)
     return replace(claim, lhs=None, rhs=None, also=also)

@@ -1,4 +1,4 @@
-"""The letters in which tests write claims, and what they stand for."""
+"""The symbols in which tests write claims, and what they stand for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fedtheory.language import quantities as q
 
 eta, tau, T, M, L, D, sigma, zeta = sp.symbols("eta tau T M L D sigma zeta", positive=True)
 
-WHERE: dict[sp.Symbol, q.Notion] = {
+WHERE: dict[sp.Symbol, q.Quantity] = {
     eta: q.local_step_size,
     tau: q.local_steps,
     T: q.rounds,

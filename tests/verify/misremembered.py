@@ -21,7 +21,7 @@ spread, noise_opt, zeta_opt, grad_opt, last = sp.symbols("z s_* zeta_* G_* d_T",
 variance, speeds = sp.symbols("v r", nonnegative=True)
 x, y, F = sp.symbols("x y F", real=True)
 
-LETTERS = WHERE | {
+SYMBOLS = WHERE | {
     K: q.iterations,
     m: q.participants,
     mu: q.strong_convexity,
@@ -41,7 +41,7 @@ LETTERS = WHERE | {
     variance: q.sampling_variance,
     speeds: q.speed_ratio_above,
 }
-POINTS: dict[sp.Symbol, q.Notion] = {F: q.objective, x: q.point, y: q.second_point, L: q.smoothness}
+POINTS: dict[sp.Symbol, q.Quantity] = {F: q.objective, x: q.point, y: q.second_point, L: q.smoothness}
 
 LOCAL = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares)
 SYNCHRONOUS = (a.same_local_work, a.full_participation, a.importance_weights, a.server_step_of_one)
@@ -61,7 +61,7 @@ SQUEEZED = (1 - eta * mu) ** 2 + 2 * omega * eta**2 * L**2 / M
 
 def _bound(
     name: str,
-    lhs: q.Quantity,
+    lhs: q.RunQuantity,
     rhs: sp.Expr,
     conditions: Sequence[sp.Expr] = (),
     assumptions: Sequence[a.Assumption] = (),
@@ -70,7 +70,7 @@ def _bound(
         id=f"misremembered:{name}",
         lhs=lhs,
         rhs=rhs,
-        where=LETTERS,
+        where=SYMBOLS,
         conditions=list(conditions),
         assumptions=list(assumptions),
     )
@@ -83,7 +83,7 @@ def _settles(name: str, *assumptions: a.Assumption) -> Claim:
         lhs=q.limiting_mean_distance_sq,
         relation="==",
         rhs=sp.S.Zero,
-        where=LETTERS,
+        where=SYMBOLS,
         assumptions=assumptions,
     )
 
@@ -228,7 +228,7 @@ _PARTICIPATION = [
         lhs=q.sampling_variance,
         relation="==",
         rhs=(M - m) / (m * M),
-        where=LETTERS,
+        where=SYMBOLS,
         assumptions=(a.uniform_sampling, a.uniform_shares, a.several_clients),
     ),
     _bound(
@@ -323,14 +323,14 @@ _MOMENTUM = [
 _RATES = [
     Claim(
         id="misremembered:noise-vanishes-at-a-constant-step",
-        where=LETTERS,
+        where=SYMBOLS,
         conditions=[QUARTER],
         assumptions=(*LOCAL, *CONVEX, *NOISY),
         rate=Rate(q.average_suboptimality, 1 / T, T),
     ),
     Claim(
         id="misremembered:cubed-bias",
-        where=LETTERS,
+        where=SYMBOLS,
         conditions=[QUARTER],
         assumptions=(*LOCAL, *CURVED, a.full_gradients),
         rate=Rate(q.final_distance_sq, eta**3, eta),

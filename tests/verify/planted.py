@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions, quantities
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Operator, Relation
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.registry import claims_of
 from verify.check.escalation import check_decided
 from verify.instances import FAMILIES, Instance, families_for
@@ -161,20 +161,22 @@ def _fresh(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
 def _named(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
     """The symbols of a side that stand for quantities, with the names of these."""
     found = [(symbol, claim.notation.get(symbol)) for symbol in sorted(side.free_symbols, key=str)]
-    return [(symbol, notion.name) for symbol, notion in found if isinstance(notion, Quantity)]
+    return [(symbol, quantity.name) for symbol, quantity in found if isinstance(quantity, RunQuantity)]
 
 
 def _gaps(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     """The initial gap, by smoothness at most L/2 times the squared distance, in place of the latter."""
     for symbol, name in _named(claim, _larger(relation)):
         if name == "initial_distance":
-            gap = sp.sqrt(2 * _letter_of(claim, "initial_gap") / _letter_of(claim, "smoothness"))
+            gap = sp.sqrt(2 * _dummy_of(claim, "initial_gap") / _dummy_of(claim, "smoothness"))
             yield "the initial gap for the distance", _larger(relation).subs(symbol, gap)
 
 
-def _letter_of(claim: Claim, name: str) -> sp.Symbol:
-    """The letter of a claim for a quantity, or a new one."""
-    return next((symbol for symbol, notion in claim.where.items() if notion is _NAMED[name]), sp.Symbol(name, **_SIGN))
+def _dummy_of(claim: Claim, name: str) -> sp.Symbol:
+    """The symbol of a claim for a quantity, or a new one."""
+    return next(
+        (symbol for symbol, quantity in claim.where.items() if quantity is _NAMED[name]), sp.Symbol(name, **_SIGN)
+    )
 
 
 _SIGN: dict[str, bool] = {"positive": True}
@@ -182,7 +184,7 @@ _NAMED = {
     name: getattr(quantities, name)
     for name in ("initial_gap", "smoothness", *(other for pairs in SWAPS.values() for _, other in pairs))
 }
-_NEW = {sp.Symbol(name, **_SIGN): notion for name, notion in _NAMED.items()}
+_NEW = {sp.Symbol(name, **_SIGN): quantity for name, quantity in _NAMED.items()}
 
 
 def _swapped(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
@@ -190,7 +192,7 @@ def _swapped(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
         for symbol, name in _named(claim, side):
             for given, other in pairs:
                 if name == given:
-                    yield kind, side.subs(symbol, _letter_of(claim, other))
+                    yield kind, side.subs(symbol, _dummy_of(claim, other))
 
 
 def _wider(claim: Claim) -> Iterator[Mutant]:
@@ -268,6 +270,6 @@ def _with(claim: Claim, relation: Relation, larger: Expr) -> Claim:
     """The claim with this relation only, and another larger side."""
     smaller, _ = relation.ordered
     operator: Operator = "<" if relation.operator in ("<", ">") else "<="
-    letters = {symbol: notion for symbol, notion in _NEW.items() if (smaller - larger).has(symbol)}
-    where = {**letters, **claim.where, **claim.notation}
+    symbols = {symbol: quantity for symbol, quantity in _NEW.items() if (smaller - larger).has(symbol)}
+    where = {**symbols, **claim.where, **claim.notation}
     return replace(claim, lhs=smaller, relation=operator, rhs=larger, chain=(), also=(), where=where, verdict=None)

@@ -9,7 +9,7 @@ from fedtheory import Claim, assumptions
 from fedtheory import quantities as q
 
 mu, G, B, m, gap = sp.symbols("mu G B m Delta", positive=True)
-LETTERS = WHERE | {
+SYMBOLS = WHERE | {
     mu: q.strong_convexity,
     G: q.gradient_bound,
     B: q.mean_dissimilarity,
@@ -21,9 +21,9 @@ DESCENT = 2 * gap / (eta * T)
 CONTRACTION, NOISE_BALL = (1 - eta * mu) ** T * D**2, eta * sigma**2 / (mu * M)
 
 
-def _claim(name: str, lhs: q.Quantity, rhs: sp.Expr, *conditions: sp.Expr, about: tuple = ()) -> Claim:
+def _claim(name: str, lhs: q.RunQuantity, rhs: sp.Expr, *conditions: sp.Expr, about: tuple = ()) -> Claim:
     return Claim(
-        id=f"remembered:{name}", lhs=lhs, rhs=rhs, where=LETTERS, conditions=list(conditions), assumptions=list(about)
+        id=f"remembered:{name}", lhs=lhs, rhs=rhs, where=SYMBOLS, conditions=list(conditions), assumptions=list(about)
     )
 
 

@@ -15,11 +15,11 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificates, examine
+from fedtheory.proofs import certificates, check_certificate
 from verify.check import check
 from verify.instances import FAMILIES, Instance
 
-_QUANTITIES = [notion for notion in vars(q).values() if isinstance(notion, q.Quantity)]
+_QUANTITIES = [quantity for quantity in vars(q).values() if isinstance(quantity, q.RunQuantity)]
 
 
 def with_fewer_assumptions(claim: Claim, chance: random.Random) -> Claim:
@@ -40,10 +40,10 @@ def with_wider_conditions(claim: Claim, chance: random.Random) -> Claim:
 
 
 def of_other_quantities(claim: Claim, chance: random.Random) -> Claim:
-    """One or two of its letters stand for something else."""
-    letters = [letter for letter, notion in claim.where.items() if isinstance(notion, q.Quantity)]
-    chosen = chance.sample(letters, min(len(letters), chance.choice([1, 1, 2])))
-    return replace(claim, where={**claim.where, **{letter: chance.choice(_QUANTITIES) for letter in chosen}})
+    """One or two of its symbols stand for something else."""
+    symbols = [symbol for symbol, quantity in claim.where.items() if isinstance(quantity, q.RunQuantity)]
+    chosen = chance.sample(symbols, min(len(symbols), chance.choice([1, 1, 2])))
+    return replace(claim, where={**claim.where, **{symbol: chance.choice(_QUANTITIES) for symbol in chosen}})
 
 
 WAYS = (with_fewer_assumptions, with_wider_conditions, of_other_quantities)
@@ -56,7 +56,7 @@ def accepted(chance: random.Random, tries: int) -> Iterator[Claim]:
         name = chance.choice(known)
         try:
             claim = chance.choice(WAYS)(find(name), chance)
-            found = examine(claim, certificates()[name]).verdict
+            found = check_certificate(claim, certificates()[name]).verdict
         except FedtheoryError:
             continue
         if found == "proved":

@@ -20,7 +20,7 @@ from verify.falsify.knobs import Knob, knobs_of, translated
 from verify.falsify.local import at_the_edge, within_conditions, without
 from verify.falsify.rounding import factor_of, simpler, simplest_between, weight_of
 from verify.falsify.structure import variants
-from verify.falsify.tables import Table, examine, get, size, with_clients, with_coordinates, working_table, written
+from verify.falsify.tables import Table, evaluate_run, get, size, with_clients, with_coordinates, working_table, written
 from verify.instances import FAMILIES, Instance
 
 eta, L, beta = sp.symbols("eta L beta", positive=True)
@@ -57,7 +57,7 @@ def test_working_tables_are_the_runs(family: str) -> None:
 def test_a_correct_bound_does_not_notice_units(name: str, number: int) -> None:
     """Theorem 2.1 has the same ratio in other units, for clients that share a Hessian."""
     claim, table = find("renard2022:thm-2.1"), base(Instance("small quadratics", number))
-    before, after = examine(claim, table), examine(claim, knob(table, name).turn(table, THREE))
+    before, after = evaluate_run(claim, table), evaluate_run(claim, knob(table, name).turn(table, THREE))
     assert before is not None
     assert after is not None
     assert (before.applicable, before.ratio) == (after.applicable, pytest.approx(after.ratio, rel=1e-12))
@@ -66,11 +66,11 @@ def test_a_correct_bound_does_not_notice_units(name: str, number: int) -> None:
 def test_units_of_data_change_no_ratio() -> None:
     """The same for inputs and outputs of least squares, up to the radius of the ball, which is rounded up."""
     claim, table = find("renard2022:thm-2.1"), base(Instance("small data", 3))
-    before = examine(claim, table)
+    before = evaluate_run(claim, table)
     assert before is not None
     assert before.ratio is not None
     for name in ("unit of inputs", "unit of outputs"):
-        after = examine(claim, knob(table, name).turn(table, THREE))
+        after = evaluate_run(claim, knob(table, name).turn(table, THREE))
         assert after is not None
         assert after.ratio == pytest.approx(before.ratio, rel=1e-3)
 
@@ -123,7 +123,7 @@ def test_most_variants_are_runs(family: str) -> None:
     claim = Claim(id="t:any", lhs=0, relation="<", rhs=eta, where=WHERE)
     others = list(variants(table))
     assert all(other != table for other in others)
-    assert sum(examine(claim, other) is not None for other in others) > len(others) / 2
+    assert sum(evaluate_run(claim, other) is not None for other in others) > len(others) / 2
 
 
 def test_chosen_clients_and_coordinates() -> None:

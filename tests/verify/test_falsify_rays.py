@@ -160,13 +160,13 @@ def test_rays_of_a_claim_about_every_step() -> None:
     """With M^2 for M in the noise of a step the bound fails for three clients that are alike."""
     true = find("comparator:one-step")
     (relation,) = true.relations
-    clients_letter = next(symbol for symbol, notion in true.notation.items() if notion is q.clients)
+    clients_symbol = next(symbol for symbol, quantity in true.notation.items() if quantity is q.clients)
     noise = next(
         term
         for term in sp.Add.make_args(relation.right)
-        if term.has(1 / clients_letter) and not term.has(1 - 1 / clients_letter)
+        if term.has(1 / clients_symbol) and not term.has(1 - 1 / clients_symbol)
     )
-    false = replace(true, rhs=relation.right - noise + noise / clients_letter, verdict=None)
+    false = replace(true, rhs=relation.right - noise + noise / clients_symbol, verdict=None)
     violation = search(false, 60, seed=0).violation
     assert violation is not None
     assert check(false, parse_run(violation.table, RATIONAL)).holds is False

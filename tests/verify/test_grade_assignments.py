@@ -202,10 +202,10 @@ def test_bounds_refer_to_claims_that_stand() -> None:
 
 
 def test_wrong_choices_earn_nothing() -> None:
-    """Of all letters, one is right; others, and what is no letter, are not."""
+    """Of all symbols, one is right; others, and what is no symbol, are not."""
     for question in questions_of(ChoiceQuestion):
         assert isinstance(question, ChoiceQuestion)
-        shares = [mark_answer(question, GivenAnswer(letter)).share for letter in "abcdefgh"]
+        shares = [mark_answer(question, GivenAnswer(symbol)).share for symbol in "abcdefgh"]
         assert sum(filter(None, shares)) == 1
         assert shares["abcdefgh".index(question.letter)] == 1
 
@@ -279,8 +279,8 @@ def test_ids_name_files(student: str) -> None:
 
 
 @ALL
-def test_letters_do_not_run_into_commands(assignment: Assignment) -> None:
-    """In no copy a letter stands right behind a LaTeX command, which would make one unknown command of both."""
+def test_symbols_do_not_run_into_commands(assignment: Assignment) -> None:
+    """In no copy a symbol stands right behind a LaTeX command, which would make one unknown command of both."""
     for student in ("class", "ana", "student_01", "student_02", "student_03", "bob"):
         text = n.python_template(assignment, assignment.copy(student))
         assert not re.findall(
@@ -289,7 +289,7 @@ def test_letters_do_not_run_into_commands(assignment: Assignment) -> None:
 
 
 def test_conditions_of_a_bound_are_printed() -> None:
-    """In the letters of the copy, so that a student knows for which step sizes the bound has to hold."""
+    """In the symbols of the copy, so that a student knows for which step sizes the bound has to hold."""
     copy = assignments()["drift-recursion"].copy("ana")
     asked = [question for question in copy.questions if isinstance(question, BoundQuestion)]
     assert asked

@@ -14,7 +14,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find, sharper_claims
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
@@ -347,7 +347,7 @@ def test_runs_of_three_clients_are_another_kind() -> None:
     ],
     ids=lambda one: getattr(one, "name", ""),
 )
-def test_units_come_from_runs(quantity: Quantity, units: tuple[int, int]) -> None:
+def test_units_come_from_runs(quantity: RunQuantity, units: tuple[int, int]) -> None:
     """Exponents of the loss and of lengths, by hand; a quantity without a value on any run has unknown units."""
     assert units_of(quantity) == units
 

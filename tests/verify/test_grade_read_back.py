@@ -36,7 +36,7 @@ def test_right_and_wrong_answers_are_read_alike(tmp_path: Path) -> None:
     assert found["solved"] == (False, "there is no answer yet")
 
 
-def test_other_units_and_other_letters_are_named(tmp_path: Path) -> None:
+def test_other_units_and_other_symbols_are_named(tmp_path: Path) -> None:
     """Both would cost the points of a bound."""
     is_readable, text = answers(tmp_path, drift='"E * s * zeta"')["drift"]
     assert not is_readable

@@ -84,7 +84,7 @@ def test_latex(text: str, expected: sp.Expr) -> None:
     ],
 )
 def test_other_forms(text: str, expected: sp.Expr) -> None:
-    """Bars, brackets that round, signs of one letter, and powers of e."""
+    """Bars, brackets that round, signs of one symbol, and powers of e."""
     assert sp.simplify(read_answer(text, NAMES) - expected) == 0
 
 
@@ -239,7 +239,7 @@ def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
 
 
 def test_a_wrong_formula_is_wrong_at_two() -> None:
-    """The letters are 2, 3, ..., in their order: x + y and x y are 5 and 6 there."""
+    """The symbols are 2, 3, ..., in their order: x + y and x y are 5 and 6 there."""
     x, y = sp.symbols("x y", positive=True)
     question = ExpressionQuestion(name="product", title="", text="", points=1, solution=x * y, names={"x": x, "y": y})
     found = mark_answer(question, GivenAnswer("x + y"))

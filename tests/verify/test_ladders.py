@@ -183,11 +183,11 @@ def test_conditions_on_something_else_are_asked_of_the_run() -> None:
     assert "condition" in str(found.reason)
 
 
-@pytest.mark.parametrize("notion", [q.smoothness, q.server_step_size, q.point, q.final_distance_sq])
-def test_variables_that_nothing_drives(notion: Any) -> None:
+@pytest.mark.parametrize("quantity", [q.smoothness, q.server_step_size, q.point, q.final_distance_sq])
+def test_variables_that_nothing_drives(quantity: Any) -> None:
     """A variable needs a ladder; the complaint names the claim and lists what has one."""
     v = sp.Symbol("v", positive=True)
-    claim = Claim(id="t:rate", rate=Rate(1 / v, 1 / v, v), where={v: notion})
+    claim = Claim(id="t:rate", rate=Rate(1 / v, 1 / v, v), where={v: quantity})
     with pytest.raises(InputError, match=r"t:rate.*local_step_size"):
         check(claim, ONE)
     with pytest.raises(InputError, match="t:rate"):

@@ -26,8 +26,8 @@ from fedtheory.language.assumptions import (
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
-from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.definitions import NOISE
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
@@ -65,7 +65,7 @@ def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
     claim, certificate = find(STEP), certificate_of(STEP)
     assert isinstance(certificate, Certificate)
     assert judged(library, claim, certificate)
-    sigma = next(symbol for symbol, notion in claim.where.items() if notion.name == "noise_deviation")
+    sigma = next(symbol for symbol, quantity in claim.where.items() if quantity.name == "noise_deviation")
     (terms,) = certificate.links
     halved = [replace(t, coefficient=t.coefficient / 2) if t.reason.kind == "assumption" else t for t in terms]  # type: ignore[union-attr]
     smaller = replace(claim, rhs=sp.sympify(claim.rhs).subs(sigma, sigma / sp.sqrt(2)))
@@ -181,7 +181,7 @@ def test_nothing_is_divided_by_a_number_that_may_be_zero(library: Path) -> None:
     """M/(M-1) - 1/(M-1) is 1, but not for a single client; with several clients it is."""
     claim, certificate = find(STEP), certificate_of(STEP)
     assert isinstance(certificate, Certificate)
-    clients = next(symbol for symbol, notion in claim.where.items() if notion.name == "clients")
+    clients = next(symbol for symbol, quantity in claim.where.items() if quantity.name == "clients")
     one = clients / (clients - 1) - 1 / (clients - 1)
     changed = replace(claim, rhs=sp.sympify(claim.rhs) * one)
     assert not judged(library, changed, certificate)

@@ -17,7 +17,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language import registry
 from fedtheory.language.folder import open_paper
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims, find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.combination import Combination
@@ -34,7 +34,7 @@ from verify.rocq.run import TABLE
 
 STEP_SIZES = {q.local_step_size, q.effective_step_size}
 """Of one round only one of the two has a name."""
-TABLES: Mapping[str, Mapping[Notion, str]] = {
+TABLES: Mapping[str, Mapping[Quantity, str]] = {
     "steps": {**vocabulary.NUMBERS, **vocabulary.VECTORS},
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
     "rounds": {**round_words.NUMBERS, **round_words.VECTORS},
@@ -59,7 +59,7 @@ def test_a_round_has_one_step_size() -> None:
         ("vlaski2023:thm-5.1.recursion.explicit", q.local_step_size),
     ):
         words = round_words.RoundVocabulary(find(claim_id))
-        assert words.letters(unknown) not in words.numbers
+        assert words.symbols(unknown) not in words.numbers
         assert "step_size S" in words.numbers.values()
 
 
@@ -111,7 +111,7 @@ def test_what_shares_a_name_is_refused() -> None:
 
 
 def test_published_claims_keep_their_file_names() -> None:
-    """Letters, digits and underscores for punctuation, each name once."""
+    """Symbols, digits and underscores for punctuation, each name once."""
     names = [name_of(claim_id) for claim_id in all_claims()]
     assert names == ["".join(c if c.isalnum() else "_" for c in claim_id) for claim_id in all_claims()]
     assert len({name.lower() for name in names}) == len(names)

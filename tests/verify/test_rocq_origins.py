@@ -86,12 +86,12 @@ def test_an_assumption_that_the_claim_has_not_is_no_origin(dropped: a.Assumption
         with_origins(replace(known, claim=wider))
 
 
-def test_values_of_a_letter_are_its_bounds() -> None:
-    """A letter that is at least one in the theorem is so in the claim; one that is zero somewhere may not be."""
+def test_values_of_a_symbol_are_its_bounds() -> None:
+    """A symbol that is at least one in the theorem is so in the claim; one that is zero somewhere may not be."""
     known = of_id("fraboni2022:thm-2.mitigated")
-    (letter,) = known.claim.for_all
-    assert any(one.origin == f"the values of {letter}" for one in known.theorem.binders)
-    zero = replace(known.claim, for_all={letter: (sp.S.Zero, sp.S.One)})
+    (symbol,) = known.claim.for_all
+    assert any(one.origin == f"the values of {symbol}" for one in known.theorem.binders)
+    zero = replace(known.claim, for_all={symbol: (sp.S.Zero, sp.S.One)})
     with pytest.raises(NotExported, match="each_1"):
         with_origins(replace(known, claim=zero))
 

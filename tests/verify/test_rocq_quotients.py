@@ -13,7 +13,7 @@ from test_rocq import judged, library
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.closed import AnyCertificate
+from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.products import Products
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import of_id

@@ -78,7 +78,7 @@ def test_variance_of_those_that_are_drawn(library: Path) -> None:
     claim = find(DRAWN)
     assert judged(library, claim)
     (relation,) = claim.relations
-    sigma = next(symbol for symbol, notion in claim.notation.items() if notion.name == "absolute_noise")
+    sigma = next(symbol for symbol, quantity in claim.notation.items() if quantity.name == "absolute_noise")
     of_clients = next(part for part in relation.right.args if part.has(Gradient))
     for right in (relation.right.subs(sigma, sigma / 2), relation.right - of_clients):
         false = replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, right=right),))
@@ -91,7 +91,7 @@ def test_draws_without_replacement(library: Path) -> None:
     claim = find(LEMMA)
     assert judged(library, claim)
     clients, drawn = (
-        next(symbol for symbol, notion in claim.notation.items() if notion.name == name)
+        next(symbol for symbol, quantity in claim.notation.items() if quantity.name == name)
         for name in ("clients", "participants")
     )
     first, *others = claim.relations

@@ -13,8 +13,8 @@ from test_rocq import judged, library
 from test_rocq_quotients import larger, recorded
 
 from fedtheory.language.registry import find
-from fedtheory.proofs.closed import AnyCertificate
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
 from verify.rocq.export import exported, of_id
 from verify.rocq.project import file_of, text_of, with_uses
@@ -51,13 +51,13 @@ def test_half_of_a_bound_is_not_proved(library: Path, claim_id: str) -> None:
 
 def paying_less(certificate: AnyCertificate) -> AnyCertificate:
     """A certificate whose potential pays for nine tenths of a draw."""
-    assert isinstance(certificate, Contraction | Discounted | MeanCertificate)
+    assert isinstance(certificate, Contraction | ExponentialAverage | MeanCertificate)
     return replace(certificate, potential=sp.Rational(9, 10) * sp.sympify(certificate.potential))
 
 
 def forgetting_faster(certificate: AnyCertificate) -> AnyCertificate:
     """A certificate with another factor than that of the weights of the mean."""
-    assert isinstance(certificate, Discounted)
+    assert isinstance(certificate, ExponentialAverage)
     return replace(certificate, factor=2 * certificate.factor - 1)
 
 

@@ -17,10 +17,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failed_premises
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.targets import resolve
 from fedtheory.language.vocabulary import vocabulary
-from fedtheory.proofs import Certificate, examine
+from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.instances import FAMILIES, families_for
@@ -76,21 +76,21 @@ def test_every_quantity_has_a_value_in_the_setting_that_is_supposed_for_it() -> 
     """What a new quantity is about beyond plain FedAvg has to lift it."""
     missing = []
     for entry in vocabulary():
-        notion = entry.notion
-        if isinstance(notion, Quantity) and not _has_a_value(notion):
-            missing.append(notion.name)
+        quantity = entry.quantity
+        if isinstance(quantity, RunQuantity) and not _has_a_value(quantity):
+            missing.append(quantity.name)
     assert missing == []
 
 
-def _has_a_value(notion: Quantity) -> bool:
-    claim = resolve(Claim(id=f"mine:{notion.name}", lhs=0, rhs=notion))
+def _has_a_value(quantity: RunQuantity) -> bool:
+    claim = resolve(Claim(id=f"mine:{quantity.name}", lhs=0, rhs=quantity))
     names = [name for name in families_for(claim) if not (FAMILIES[name].in_enclosures or FAMILIES[name].in_floats)]
     for instance in (instance for name in names for instance in FAMILIES[name].instances):
         run = instance.run()
         if failed_premises(claim, run):
             continue
         try:
-            notion.on(run)
+            quantity.on(run)
         except FedtheoryError:
             continue
         return True
@@ -120,7 +120,7 @@ def test_constants_bring_their_assumptions() -> None:
     found = resolve(claim)
     assert a.unbiased_bounded_variance in found.assumptions
     certificate = Certificate(claim=claim.id, links=[[Term(sp.S.One, assumption("bounded variance"))]])
-    assert examine(found, certificate).verdict == "proved"
-    assert examine(resolve(replace(claim, rhs=sigma**2 / 2)), certificate).verdict == "broken"
+    assert check_certificate(found, certificate).verdict == "proved"
+    assert check_certificate(resolve(replace(claim, rhs=sigma**2 / 2)), certificate).verdict == "broken"
     quiet = Claim(id="t:quiet", lhs=q.max_drift, rhs=q.max_drift)
     assert a.unbiased_bounded_variance not in resolve(quiet).assumptions

@@ -23,7 +23,7 @@ x, y, z = sp.symbols("x y z", real=True)
 v, w = sp.symbols("v w")
 
 
-def _claim(chain: tuple[Any, str, Any], where: dict[sp.Symbol, q.Notion], *conditions: sp.Basic) -> Claim:
+def _claim(chain: tuple[Any, str, Any], where: dict[sp.Symbol, q.Quantity], *conditions: sp.Basic) -> Claim:
     return Claim(id="mine:claim", chain=chain, where=where, conditions=conditions)
 
 

@@ -31,7 +31,7 @@ WHERE = {eta: q.local_step_size, L: q.smoothness, D: q.initial_distance, sigma: 
 WHERE |= {zeta: q.gradient_dissimilarity}
 
 
-def claim(lhs: q.Quantity, rhs: sp.Expr, **stated: Any) -> Claim:
+def claim(lhs: q.RunQuantity, rhs: sp.Expr, **stated: Any) -> Claim:
     """A claim about plain FedAvg."""
     return resolve(Claim(id="mine:bound", lhs=lhs, rhs=rhs, where=WHERE, **stated))
 

@@ -34,11 +34,11 @@ from verify.worst_case.statement import statements
 from verify.worst_case.vocabulary import MEASURED, SCALES
 
 DRIFT, THEOREM = find("renard2022:lemma-2.3"), find("renard2022:thm-2.1")
-LETTERS = sp.symbols("eta L D tau M zeta", positive=True)
-eta, L, D, tau, M, zeta = LETTERS
+SYMBOLS = sp.symbols("eta L D tau M zeta", positive=True)
+eta, L, D, tau, M, zeta = SYMBOLS
 WHERE = dict(
     zip(
-        LETTERS,
+        SYMBOLS,
         (
             q.local_step_size,
             q.smoothness,
@@ -324,7 +324,7 @@ def test_statements_that_are_not_linear_or_fail_their_conditions_are_outside() -
         assert reason in found.reason
 
 
-def _named(quantity: q.Quantity) -> dict[sp.Symbol, q.Notion]:
+def _named(quantity: q.RunQuantity) -> dict[sp.Symbol, q.Quantity]:
     return {**WHERE, quantity.symbol: quantity}
 
 

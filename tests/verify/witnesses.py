@@ -29,7 +29,7 @@ from verify.falsify.tables import (
     all_steps,
     changed,
     clients,
-    examine,
+    evaluate_run,
     get,
     scaled,
     with_clients,
@@ -48,7 +48,7 @@ _COUNTS = tuple(product((1, 64), (1, 64), (1, 8), (fmpq(1), fmpq(1, 16))))
 _UNITS = tuple(product(("unit of values", "unit of length"), (fmpq(2) ** 8, fmpq(1, 2**8))))
 """Units in which runs are written anew: a term with a wrong exponent of a measure changes, and nothing else."""
 WIDER = "a wider condition"
-OWN_LETTERS = ("a lost term", "a wrong exponent", "a lost number of clients")
+OWN_SYMBOLS = ("a lost term", "a wrong exponent", "a lost number of clients")
 """Kinds of mutants that speak of nothing else than their claims."""
 _MEMBERS = 4
 """Members of the claim's families."""
@@ -127,10 +127,10 @@ def witnessed(given: Sequence[Mutant]) -> Iterator[tuple[Mutant, Table]]:
 
 
 def _groups(given: Iterable[Mutant]) -> Iterator[list[Mutant]]:
-    """Mutants whose relations are compared on a run at once: those in its own letters, and those of a kind."""
+    """Mutants whose relations are compared on a run at once: those in its own symbols, and those of a kind."""
     alike: dict[str, list[Mutant]] = {}
     for mutant in given:
-        alike.setdefault("" if mutant.kind in OWN_LETTERS else mutant.kind, []).append(mutant)
+        alike.setdefault("" if mutant.kind in OWN_SYMBOLS else mutant.kind, []).append(mutant)
     yield from alike.values()
 
 
@@ -148,7 +148,7 @@ def _first_violations(group: list[Mutant], points: Iterable[Table]) -> Iterator[
 def _suspects(group: Sequence[Mutant], table: Table) -> list[Mutant]:
     """Those that floats see violated: all are compared at once."""
     first, *others = [mutant.claim for mutant in group]
-    found = examine(replace(first, also=[*first.also, *(claim.relations[0] for claim in others)]), table, FLOAT)
+    found = evaluate_run(replace(first, also=[*first.also, *(claim.relations[0] for claim in others)]), table, FLOAT)
     if found is None or not found.applicable:
         return []
     if len(group) == 1:

@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import Exclusion, failed_premises
-from fedtheory.language.quantities.notion import ScalarNotion, VectorNotion
+from fedtheory.language.quantities.quantity import ScalarQuantity, VectorQuantity
 from fedtheory.language.setting import setting_line, supposed_in_words
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare
@@ -67,7 +67,9 @@ def _failed(condition: str) -> Exclusion:
 
 def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
     """Name the quantity without a value on a run, or the claim's first vector, where nothing else is known to fail."""
-    vectors = (notion.name for notion in claim.notation.values() if isinstance(notion, VectorNotion | ScalarNotion))
+    vectors = (
+        quantity.name for quantity in claim.notation.values() if isinstance(quantity, VectorQuantity | ScalarQuantity)
+    )
     name = reason.name or next(vectors, "")
     return Exclusion(name or reason.reason, str(reason.about(name)))
 

@@ -11,14 +11,14 @@ import numpy as np
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
     """Values that expressions require of a run."""
 
-    quantities: tuple[Quantity, ...]
+    quantities: tuple[RunQuantity, ...]
     counts_clients: bool
     """Whether means or sums over clients are taken."""
 
@@ -26,9 +26,9 @@ class Dependencies:
     def by(cls, expressions: Sequence[Expr], claim: Claim) -> Dependencies:
         """Collect the values that some expressions of a claim require."""
         symbols = sorted({symbol for each in expressions for symbol in each.free_symbols}, key=str)
-        notions = dict.fromkeys(claim.notation.get(symbol) for symbol in symbols)
+        quantities = dict.fromkeys(claim.notation.get(symbol) for symbol in symbols)
         counts_clients = any(each.has(Average, ClientSum) for each in expressions)
-        return cls(tuple(notion for notion in notions if isinstance(notion, Quantity)), counts_clients)
+        return cls(tuple(quantity for quantity in quantities if isinstance(quantity, RunQuantity)), counts_clients)
 
     def kind(self, run: Run) -> Hashable:
         """Return the key of runs of one computation; raises `FedtheoryError` where a quantity has no value."""

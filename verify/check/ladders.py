@@ -142,13 +142,13 @@ def ladder_of(claim: Claim, variable: sp.Symbol | None = None) -> Ladder:
     """The ladder of a variable, or of the first one of a claim's rate; `InputError` where there is none."""
     assert claim.rate is not None
     variable = claim.rate.variables[0] if variable is None else variable
-    notion = claim.notation.get(variable)
-    if notion is None or notion.name not in LADDERS:
+    quantity = claim.notation.get(variable)
+    if quantity is None or quantity.name not in LADDERS:
         expected = f"expected the rate's variable to stand for one of {', '.join(LADDERS)}"
         raise InputError(claim.id, f"{expected}, not {variable}")
-    if notion.name == "local_steps" and "iterations" in {other.name for other in claim.notation.values()}:
+    if quantity.name == "local_steps" and "iterations" in {other.name for other in claim.notation.values()}:
         return _LOCAL_STEPS_OF_ITERATIONS
-    return LADDERS[notion.name]
+    return LADDERS[quantity.name]
 
 
 def _is_set(rate: Rate, name: str) -> bool:

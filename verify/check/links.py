@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.evaluation import Compiled, compile_expression
 from fedtheory.language.meaning import require_meaning
-from fedtheory.language.quantities import Notion, Quantity
+from fedtheory.language.quantities import Quantity, RunQuantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,8 @@ class CompiledRelation:
 def _differs_somewhere(sides: Expr) -> bool:
     """Whether a difference is clearly not zero at certain rationals, for one client: much quicker to see."""
     of_one_client = sides.replace(ClientSum, lambda summand: summand)
-    letters = enumerate(sorted(of_one_client.free_symbols, key=str))
-    numbers = {letter: sp.Rational(2 * n + 3, 1 if letter.is_integer else n + 2) for n, letter in letters}
+    symbols = enumerate(sorted(of_one_client.free_symbols, key=str))
+    numbers = {symbol: sp.Rational(2 * n + 3, 1 if symbol.is_integer else n + 2) for n, symbol in symbols}
     value = of_one_client.subs(numbers)
     if isinstance(value, sp.Rational):
         return bool(value != 0)
@@ -69,7 +69,7 @@ def _shared(claim: Claim, condition: Expr) -> CompiledRelation:
     return _LINKS.setdefault((condition, meaning), link)
 
 
-_LINKS: dict[tuple[Expr, tuple[Notion, ...]], CompiledRelation] = {}
+_LINKS: dict[tuple[Expr, tuple[Quantity, ...]], CompiledRelation] = {}
 
 
 def _as_relation(claim: Claim, condition: Expr) -> Relation:
@@ -85,7 +85,9 @@ def _link(claim: Claim, relation: Relation, place: str) -> CompiledRelation:
     )
 
 
-def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Notion] | None = None) -> Compiled:
+def compile_side(
+    claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Quantity] | None = None
+) -> Compiled:
     """An expression of a claim, compiled in its notation or another; `InputError` where it has no meaning."""
     unbound = claim.unbound_symbols
     if unbound:
@@ -101,6 +103,6 @@ def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symb
 
 def _refuse_rounds(claim: Claim, side: Expr, place: str) -> None:
     for symbol in side.free_symbols:
-        notion = claim.notation.get(symbol)
-        if isinstance(notion, Quantity) and notion.per_round:
-            raise InputError(claim.id, f"{notion.name} has a value for each round, not at place={place!r}")
+        quantity = claim.notation.get(symbol)
+        if isinstance(quantity, RunQuantity) and quantity.per_round:
+            raise InputError(claim.id, f"{quantity.name} has a value for each round, not at place={place!r}")

@@ -16,7 +16,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import stacked_sites
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_together
 from verify.check.applicability import applicability, exclusion_of, reason_of
 from verify.check.comparison import compare
@@ -112,14 +112,14 @@ def _with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) ->
 
 def regions(claim: Claim, run: Run) -> dict[str, str]:
     """Return the regions on which the claim's constants hold."""
-    found = [(notion.name, notion.region_on(run)) for notion in constants_with_regions(claim)]
+    found = [(quantity.name, quantity.region_on(run)) for quantity in constants_with_regions(claim)]
     return {name: region.description for name, region in found if region is not None}
 
 
 @cache
-def constants_with_regions(claim: Claim) -> tuple[Quantity, ...]:
+def constants_with_regions(claim: Claim) -> tuple[RunQuantity, ...]:
     """The constants that a claim uses and that hold somewhere, by name."""
-    used = {n.name: n for n in claim.notation.values() if isinstance(n, Quantity) and n.region is not None}
+    used = {n.name: n for n in claim.notation.values() if isinstance(n, RunQuantity) and n.region is not None}
     return tuple(used[name] for name in sorted(used))
 
 

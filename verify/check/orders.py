@@ -15,7 +15,7 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from verify.check.links import compile_side
 
 BEYOND_GERMS = (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError)
@@ -79,8 +79,8 @@ def _order_of_power(base: Order, exponent: Fraction) -> Order | None:
 
 def _order_of_root(claim: Claim, symbol: sp.Symbol, run: Run) -> Order | None:
     """Return the order of a quantity whose square is measured."""
-    notion = claim.notation.get(symbol)
-    if not isinstance(notion, Quantity) or not notion.root:
+    quantity = claim.notation.get(symbol)
+    if not isinstance(quantity, RunQuantity) or not quantity.root:
         return None
     try:
         square = germ_of(claim, symbol**2, run)

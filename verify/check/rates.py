@@ -36,7 +36,7 @@ from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.evaluation import Compiled, stacked_sites, whole_run
-from fedtheory.language.quantities.notion import Notion, Quantity
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from verify.check.applicability import conditions_hold
 from verify.check.climbs import Climb, RateCheck, Rung
 from verify.check.growth import Growth, growth_of
@@ -71,9 +71,9 @@ class _CompiledRate:
 def _compiled(claim: Claim) -> _CompiledRate:
     assert claim.rate is not None
     rate, notation = claim.rate, claim.notation
-    settled = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, Quantity) and n.limit}
+    settled = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, RunQuantity) and n.limit}
 
-    def optional(expression: Expr | None, at: Mapping[sp.Symbol, Notion] = notation) -> Compiled | None:
+    def optional(expression: Expr | None, at: Mapping[sp.Symbol, Quantity] = notation) -> Compiled | None:
         return None if expression is None else compile_side(claim, expression, "run", at)
 
     return _CompiledRate(
@@ -108,10 +108,10 @@ def _rounds_of(claim: Claim) -> sp.Symbol | None:
     return next((variable for variable in ladders_of(claim) if claim.notation[variable].name == "rounds"), None)
 
 
-def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Notion], rounds: sp.Symbol) -> bool:
+def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.Symbol) -> bool:
     """Whether everything that is measured is constant or has a known limit for ever more rounds."""
     measured = (notation[symbol] for symbol in rate.measured.free_symbols - {rounds})
-    return all(isinstance(n, Quantity) and bool(n.is_constant or n.limit) for n in measured)
+    return all(isinstance(n, RunQuantity) and bool(n.is_constant or n.limit) for n in measured)
 
 
 def check_rate(claim: Claim, run: Run) -> RateCheck:
@@ -320,7 +320,7 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
 
     Nor, where numbers of the claim hold on balls, from small ones of short runs to a large one around all others.
     """
-    counts_on_balls = any(isinstance(n, Quantity) and n.region is not None for n in claim.notation.values())
+    counts_on_balls = any(isinstance(n, RunQuantity) and n.region is not None for n in claim.notation.values())
     for number, ladder in enumerate(_compiled(claim).ladders):
         if ladder.limit is sp.oo and (number == 0 or not ladder.is_count):
             _require_fixed_along(claim, run, number, counts_on_balls)

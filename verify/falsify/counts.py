@@ -9,7 +9,7 @@ from itertools import islice
 import sympy as sp
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 
 _MOST = 16
 """Counts up to which runs in rationals are quick."""
@@ -18,15 +18,15 @@ _FEW = 4
 
 
 @cache
-def allowed_counts(claim: Claim, quantity: Quantity) -> Sequence[int]:
+def allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
     """The smallest counts that the conditions on a quantity alone allow; empty without such conditions or counts."""
-    letters = {symbol for symbol, notion in claim.notation.items() if notion is quantity}
+    symbols = {symbol for symbol, each in claim.notation.items() if each is quantity}
     asked = [
-        condition for condition in claim.conditions if condition.free_symbols and condition.free_symbols <= letters
+        condition for condition in claim.conditions if condition.free_symbols and condition.free_symbols <= symbols
     ]
     counts = range(1, _MOST + 1) if asked else ()
-    return tuple(islice((count for count in counts if all(_holds(one, letters, count) for one in asked)), _FEW))
+    return tuple(islice((count for count in counts if all(_holds(one, symbols, count) for one in asked)), _FEW))
 
 
-def _holds(condition: sp.Basic, letters: set[sp.Symbol], count: int) -> bool:
-    return condition.subs(dict.fromkeys(letters, count)) is sp.true
+def _holds(condition: sp.Basic, symbols: set[sp.Symbol], count: int) -> bool:
+    return condition.subs(dict.fromkeys(symbols, count)) is sp.true

@@ -21,7 +21,7 @@ from verify.check.comparison import Comparison
 from verify.check.links import condition_links
 from verify.check.outcome import Check
 from verify.falsify.score import score
-from verify.falsify.tables import Table, examine
+from verify.falsify.tables import Table, evaluate_run
 
 NOTHING_THERE = -200.0
 """The logarithm of what is not there."""
@@ -74,7 +74,7 @@ class Reader:
 
     def _reading(self, table: Table) -> Reading | None:
         """The reading of a run at its worst relation; None where the claim compares nothing there."""
-        found = examine(self._claim, table, FLOAT)
+        found = evaluate_run(self._claim, table, FLOAT)
         if found is None or not found.comparisons:
             return None
         worst = max(found.comparisons[: self._own], key=lambda comparison: _score(found, comparison))

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from verify.falsify.local import within_conditions
 from verify.falsify.starts import algorithms
-from verify.falsify.tables import STEP_SIZE, Table, changed, clients, examine, features, get
+from verify.falsify.tables import STEP_SIZE, Table, changed, clients, evaluate_run, features, get
 
 _STEP = fmpq(1, 16)
 """Step size, for a largest curvature of one."""
@@ -77,7 +77,7 @@ def _allowed(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table 
         counts = {"algorithm.rounds": rounds} if own else {"algorithm.rounds": rounds, "algorithm.local_steps": steps}
         run = changed(table, counts)
         run = within_conditions(claim, run) or run
-        found = examine(claim, run, FLOAT) if features(run) <= setting else None
+        found = evaluate_run(claim, run, FLOAT) if features(run) <= setting else None
         if found is not None and found.applicable:
             return run
     return None

@@ -24,7 +24,7 @@ from verify.falsify.tables import (
     changed,
     clients,
     dimension,
-    examine,
+    evaluate_run,
     features,
     get,
     leaves,
@@ -137,7 +137,7 @@ class SearchState:
         self.tick()
         if not self.is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
-        found = examine(self.claim, table, self._arithmetic(table))
+        found = evaluate_run(self.claim, table, self._arithmetic(table))
         if found is None or not found.applicable:
             return NOTHING
         if found.arithmetic.is_rigorous:
@@ -199,7 +199,7 @@ class SearchState:
         is_better = found.holds is not False and score(found) > self._best_score
         if found.arithmetic is FLOAT and is_better and self.claim.rate is None:
             # The best run is an exact one wherever that can be afforded: the ladder of a rate has long runs as well.
-            exact = examine(self.claim, table) if _is_confirmable(table) else None
+            exact = evaluate_run(self.claim, table) if _is_confirmable(table) else None
             found = found if exact is None else exact
         if found.holds is False:
             self._confirm(table)
@@ -230,7 +230,7 @@ class SearchState:
         """Whether floats see a violation with a margin."""
         if not features(table) <= self.setting:
             return False
-        found = examine(self.claim, table, FLOAT)
+        found = evaluate_run(self.claim, table, FLOAT)
         return found is not None and found.applicable and found.holds is False and score(found) > _MARGIN
 
     def _confirm(self, table: Table) -> None:

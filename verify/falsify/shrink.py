@@ -29,7 +29,7 @@ from verify.falsify.tables import (
     changed,
     clients,
     dimension,
-    examine_rigorously,
+    evaluate_rigorously,
     get,
     leaves,
     mapped,
@@ -72,7 +72,7 @@ def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], No
 
 def simplify(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
     """A simpler run with as large a score as the given one, on which the claim holds as well, and which moves."""
-    found = examine_rigorously(claim, table)
+    found = evaluate_rigorously(claim, table)
     reached = NOTHING if found is None else score(found)
     lively = is_lively(working_table(parse_run(table, RATIONAL)))
 
@@ -166,13 +166,13 @@ class _Shrinking:
     def _gaps(self, table: Table) -> Iterator[tuple[Burden, float]]:
         """The burden and the margin of a table that may be a counterexample."""
         self._tick()
-        found = examine_rigorously(self._claim, table)
+        found = evaluate_rigorously(self._claim, table)
         reached = None if found is None else _burden(self._claim, table, self._keeps)
         if found is not None and reached is not None:
             yield reached, _margin(found) or 0.0
 
     def _gap(self) -> float:
-        found = examine_rigorously(self._claim, self.table)
+        found = evaluate_rigorously(self._claim, self.table)
         return 0.0 if found is None else (_margin(found) or 0.0)
 
     def _fewer_parts(self) -> bool:
@@ -243,7 +243,7 @@ def clearer(table: Table) -> Iterator[Table]:
 
 
 def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
-    found = examine_rigorously(claim, table)
+    found = evaluate_rigorously(claim, table)
     if found is None or not found.applicable or not keeps(table, found):
         return None
     unclear = 0 if found.rate is not None or found.holds else unclearness(_margin(found))

@@ -194,13 +194,13 @@ def read(table: Table, arithmetic: Arithmetic = RATIONAL) -> Run | None:
     return None
 
 
-def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
+def evaluate_run(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
     """The check of a claim on a table; None where the table is no run or leaves the reach of the arithmetic."""
     run = read(table, arithmetic)
     return None if run is None else examined(claim, run)
 
 
-def examine_rigorously(claim: Claim, table: Table) -> Check | None:
+def evaluate_rigorously(claim: Claim, table: Table) -> Check | None:
     """The check of a claim in rationals, or in enclosures of long runs; None where neither is affordable."""
     run = read(table)
     run = None if run is None else decidable(run)

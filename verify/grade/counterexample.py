@@ -16,7 +16,7 @@ from verify.check.escalation import decidable
 from verify.effort import worked
 from verify.falsify import shrink
 from verify.falsify.search_state import cost, halves
-from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, examine, get, most_steps, written
+from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, evaluate_run, get, most_steps, written
 from verify.grade.typed_relation import write_relation
 
 _CONFIRMED = 4
@@ -97,7 +97,7 @@ def _shortened(claim: Claim, table: Table) -> Table:
 
 
 def _is_clear(claim: Claim, table: Table) -> bool:
-    found = examine(claim, table, FLOAT)
+    found = evaluate_run(claim, table, FLOAT)
     if found is None or found.holds is not False:
         return False
     return found.ratio is None or found.ratio > _CLEAR or found.ratio < 0

@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
 
 Units = tuple[Fraction, Fraction]
@@ -39,7 +39,7 @@ _SETTINGS: tuple[Mapping[str, Any], ...] = (
 
 
 @cache
-def units_of(quantity: Quantity) -> Units | None:
+def units_of(quantity: RunQuantity) -> Units | None:
     """The units of a quantity; None where no run of the kinds that are tried gives it a value."""
     for place in range(len(_SETTINGS)):
         found = _units_on(quantity, place)
@@ -48,7 +48,7 @@ def units_of(quantity: Quantity) -> Units | None:
     return None
 
 
-def _units_on(quantity: Quantity, place: int) -> Units | None:
+def _units_on(quantity: RunQuantity, place: int) -> Units | None:
     values = [_size(quantity, run) for run in _runs(place)]
     if any(value is None or value == 0 or not math.isfinite(value) for value in values):
         return None
@@ -61,7 +61,7 @@ def _units_on(quantity: Quantity, place: int) -> Units | None:
     return loss, length
 
 
-def _size(quantity: Quantity, run: Run | None) -> float | None:
+def _size(quantity: RunQuantity, run: Run | None) -> float | None:
     """The largest value on a run; None where it has none."""
     if run is None:
         return None

@@ -69,7 +69,7 @@ def labels(files: Sequence[HandedIn]) -> list[str]:
 
 
 def shown(name: str) -> str:
-    """A file name as text: letters composed, bytes that are no text replaced."""
+    """A file name as text: symbols composed, bytes that are no text replaced."""
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
@@ -127,4 +127,4 @@ def _named(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
 
 
 def _without_separators(label: str) -> str:
-    return "".join(letter if letter.isprintable() and letter not in '/\\:*?"<>|' else "_" for letter in label)
+    return "".join(symbol if symbol.isprintable() and symbol not in '/\\:*?"<>|' else "_" for symbol in label)

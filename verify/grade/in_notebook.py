@@ -38,15 +38,17 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
 
 
 def read_answers(
-    assignment: str, student: str, answers: Mapping[str, Any], symbols: Mapping[str, Sequence[str]] | None
+    assignment: str, student: str, answers: Mapping[str, Any], by_question: Mapping[str, Sequence[str]] | None
 ) -> list[ReadBack]:
-    """Each answer of a notebook as it is read; `symbols` are those of an exercise whose file is not there."""
-    questions = _without_claims(symbols) if symbols is not None else find_assignment(assignment).copy(student).questions
+    """Each answer of a notebook as it is read; `by_question` are those of an exercise whose file is not there."""
+    questions = (
+        _without_claims(by_question) if by_question is not None else find_assignment(assignment).copy(student).questions
+    )
     asked = [question for question in questions if not isinstance(question, ManualQuestion)]
     return [read_one(question, _given(question, answers.get(question.name))) for question in asked]
 
 
-def _without_claims(symbols: Mapping[str, Sequence[str]]) -> list[Question]:
+def _without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
     """Questions that ask for formulas or numbers in these symbols."""
     return [
         ExpressionQuestion(
@@ -55,9 +57,9 @@ def _without_claims(symbols: Mapping[str, Sequence[str]]) -> list[Question]:
             text="",
             points=0,
             solution=sp.S.Zero,
-            names={letter: sp.Symbol(letter, positive=True) for letter in letters},
+            names={symbol: sp.Symbol(symbol, positive=True) for symbol in symbols},
         )
-        for name, letters in symbols.items()
+        for name, symbols in by_question.items()
     ]
 
 

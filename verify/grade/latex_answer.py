@@ -19,7 +19,7 @@ _BARS = {"|": "|", r"\lvert": r"\rvert", r"\vert": r"\vert"}
 _FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}
 _FUNCTIONS = {r"\exp": "exp", r"\log": "log", r"\ln": "log", r"\max": "Max", r"\min": "Min"}
 _FUNCTIONS |= {name.lower(): name for name in FUNCTIONS} | {name: name for name in FUNCTIONS} | {"ln": "log"}
-_GREEK = {rf"\var{letter}": rf"\{letter}" for letter in ("epsilon", "rho", "phi", "theta", "sigma")}
+_GREEK = {rf"\var{symbol}": rf"\{symbol}" for symbol in ("epsilon", "rho", "phi", "theta", "sigma")}
 _END = ""
 _QUOTED = 30
 
@@ -37,8 +37,8 @@ def _token(names: Mapping[str, Expr]) -> str:
 
     So is ``sigma`` before an index, and so are names of functions.
     """
-    letters = {name.partition("_")[0] for name in names} | {name for name in _FUNCTIONS if name.isalpha()}
-    words = (rf"(?<![A-Za-z]){word}(?![A-Za-z])|" for word in sorted(letters) if len(word) > 1 and word.isalpha())
+    symbols = {name.partition("_")[0] for name in names} | {name for name in _FUNCTIONS if name.isalpha()}
+    words = (rf"(?<![A-Za-z]){word}(?![A-Za-z])|" for word in sorted(symbols) if len(word) > 1 and word.isalpha())
     return _TOKEN.format(words="".join(words))
 
 

@@ -18,7 +18,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.notion import Notion
+from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.planner.bound import functions_of
 from verify.grade.same import number_at
 
@@ -67,7 +67,7 @@ class _Range:
 
 
 _BOTH = _Range((0, -1, 1))
-_RANGES: Mapping[Notion, _Range] = {
+_RANGES: Mapping[Quantity, _Range] = {
     q.clients: _Range((0, 1), sp.Integer(2)),
     q.rounds: _Range((0, 1, 2)),
     q.iterations: _Range((0, 1, 2)),
@@ -86,7 +86,7 @@ _RANGES: Mapping[Notion, _Range] = {
 """Quantities that can be chosen freely, but for the orderings below; the ranges keep to what a run can have."""
 _SETTINGS = {q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_size, q.server_step_size, q.momentum}
 """Quantities that are settings of the algorithm; the others are constants of the problem."""
-_ORDERINGS: Sequence[tuple[Notion, Notion, int]] = (
+_ORDERINGS: Sequence[tuple[Quantity, Quantity, int]] = (
     (q.strong_convexity, q.smoothness, 1),
     (q.noise_deviation, q.second_moment, 1),
     (q.gradient_dissimilarity, q.second_moment, 2),

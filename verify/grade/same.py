@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from verify.grade.dimensions import Units, units_of
 
 _POINTS, _DIGITS = 12, 40
@@ -87,7 +87,7 @@ def _scale_alike(
 
 def _units(claim: Claim, symbol: sp.Symbol) -> Units | None:
     meaning = claim.where.get(symbol)
-    return units_of(meaning) if isinstance(meaning, Quantity) else None
+    return units_of(meaning) if isinstance(meaning, RunQuantity) else None
 
 
 def _factor(units: Units, scales: tuple[Expr, Expr]) -> Expr:

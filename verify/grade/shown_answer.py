@@ -13,7 +13,7 @@ from fedtheory.language.exercises import (
     NumberQuestion,
     Question,
 )
-from fedtheory.language.exercises.letters import written
+from fedtheory.language.exercises.copy_symbols import written
 from verify.grade.answer import read_answer
 from verify.grade.guarded import Unreadable
 from verify.grade.questions import GivenAnswer

@@ -13,7 +13,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Operator
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.vocabulary import vocabulary
 from verify.grade.answer import read_answer
 from verify.grade.guarded import FUNCTIONS, Unreadable
@@ -39,17 +39,19 @@ def write_relation(claim: Claim) -> str | None:
     if claim.place != "run" or len(claim.relations) != 1:
         return None
     relation = claim.relations[0]
-    notions = {symbol: claim.notation.get(symbol) for symbol in relation.free_symbols}
-    names = {symbol: sp.Symbol(notion.name) for symbol, notion in notions.items() if isinstance(notion, Quantity)}
+    quantities = {symbol: claim.notation.get(symbol) for symbol in relation.free_symbols}
+    names = {
+        symbol: sp.Symbol(quantity.name) for symbol, quantity in quantities.items() if isinstance(quantity, RunQuantity)
+    }
     written = f"{_as_text(relation.left, names)} {relation.operator} {_as_text(relation.right, names)}"
     known = _quantities()
-    is_read_back = len(names) == len(notions) and all(
+    is_read_back = len(names) == len(quantities) and all(
         word in known or word in FUNCTIONS for word in _NAME.findall(written)
     )
     return written if is_read_back else None
 
 
-def _symbol_of(quantity: Quantity) -> sp.Symbol:
+def _symbol_of(quantity: RunQuantity) -> sp.Symbol:
     """A symbol with the quantity's name: several quantities are typeset alike."""
     return sp.Symbol(quantity.name, real=True)
 
@@ -59,11 +61,11 @@ def _as_text(side: Expr, names: dict[sp.Symbol, sp.Symbol]) -> str:
     return text.replace("Abs(", "abs(").replace("ceiling(", "ceil(")
 
 
-def _quantities() -> dict[str, Quantity]:
-    return {entry.notion.name: entry.notion for entry in vocabulary() if isinstance(entry.notion, Quantity)}
+def _quantities() -> dict[str, RunQuantity]:
+    return {entry.quantity.name: entry.quantity for entry in vocabulary() if isinstance(entry.quantity, RunQuantity)}
 
 
-def _read_side(text: str, names: dict[str, Quantity]) -> Expr:
+def _read_side(text: str, names: dict[str, RunQuantity]) -> Expr:
     used = set(_NAME.findall(text))
     unknown = sorted(word for word in used if word not in names and word not in FUNCTIONS and word not in _CONSTANTS)
     if unknown:

@@ -77,7 +77,7 @@ class Algorithm:
 
     @cached_property
     def parameters(self) -> dict[Expr, Parameter]:
-        """Its numbers whose values are not given, by their letters."""
+        """Its numbers whose values are not given, by their symbols."""
         return {one.letter: one for one in self.definition.parameters if one.key not in self.given}
 
     @cached_property
@@ -103,8 +103,8 @@ class Algorithm:
         return " ".join(["A", *(binder.name for binder in self.own)])
 
     def numbers(self, size: str, share: str) -> dict[Expr, str]:
-        """The letters of its numbers."""
-        known = {letter: one.key for letter, one in self.parameters.items()}
+        """The symbols of its numbers."""
+        known = {symbol: one.key for symbol, one in self.parameters.items()}
         known |= {coin: coin_name(n) for n, coin in enumerate(self.definition.coins)}
         sizes = "sum (steps_of_client i) (step_size_of i)"
         return {**known, eta: size, eta_g: "server_step_size", eta_sum: sizes, importance: share}

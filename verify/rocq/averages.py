@@ -49,7 +49,7 @@ def bound_by(derived: Derived) -> set[str]:
 def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]) -> Sequence[str]:
     """Tactics for the goal that a mean of what a theorem says is not negative."""
     kind = _KINDS[type(derived)]
-    parts, rest = derived.parts(run.letters, slack)
+    parts, rest = derived.parts(run.symbols, slack)
     whole, means, ends = written(rest), written(rest), f"apply ({kind.end})"
     ends += "; assumption" if isinstance(derived, OverClients) else ""
     for part in reversed(parts):
@@ -68,7 +68,7 @@ def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: 
 
 def _shown(part: Mean, run: Spoken) -> str:
     """A tactic for one of the means: it is as named, or at most."""
-    past = run.letters(q.past_step_lengths_sq)
-    if part.mean == run.letters(q.unrepresented_gap):
+    past = run.symbols(q.past_step_lengths_sq)
+    if part.mean == run.symbols(q.unrepresented_gap):
         return "apply (unrepresented_by_clients A own minimiser_own)"
     return "apply by_past; sign" if part.of == past else "is_mean"

@@ -1,4 +1,4 @@
-"""Claims about one client's local step in a round, with constants of its own: their letters and hypotheses.
+"""Claims about one client's local step in a round, with constants of its own: their symbols and hypotheses.
 
 Each entry repeats a definition of `library/Own.v`; Rocq checks that the two agree.
 """
@@ -13,13 +13,13 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner, Loca
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Multiple, Named, Sum
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import OWN, Constant, Vocabulary, gradient
 
-NUMBERS: Mapping[Notion, str] = {
+NUMBERS: Mapping[Quantity, str] = {
     q.clients: "M S",
     q.effective_step_size: "step_size S",
     q.client_local_steps: "E i",
@@ -37,32 +37,32 @@ OPTIMUM, SAMPLE = "optimum i", "noise_there i"
 
 
 class OwnVocabulary(Vocabulary):
-    """The letters of a claim about client i, as terms of Rocq."""
+    """The symbols of a claim about client i, as terms of Rocq."""
 
     def __post_init__(self) -> None:
-        """Read the claim's letters; `NotExported` for sums and draws."""
+        """Read the claim's symbols; `NotExported` for sums and draws."""
         sides = _sides(self.claim)
         if sides.has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
             raise NotExported("sums over the steps of a round and draws of its participants are not in the library")
         super().__post_init__()
-        self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items()}
-        letter = self.letters
-        iterate = self.vectors[letter(q.local_iterate)]
-        sample = self.vectors[letter(q.stochastic_gradient)]
+        self.numbers = {self.symbols(quantity): name for quantity, name in NUMBERS.items()}
+        symbol = self.symbols
+        iterate = self.vectors[symbol(q.local_iterate)]
+        sample = self.vectors[symbol(q.stochastic_gradient)]
         noise = Atom(SAMPLE, own=True, noisy=self.is_random)
-        slope = gradient(OWN, self.vectors[letter(q.server_model)])
+        slope = gradient(OWN, self.vectors[symbol(q.server_model)])
         self.vectors |= {
             _NOISE: noise,
-            letter(q.client_optimum): Atom(OPTIMUM, own=True),
-            letter(q.next_local_iterate): Named(
+            symbol(q.client_optimum): Atom(OPTIMUM, own=True),
+            symbol(q.next_local_iterate): Named(
                 "own_next_iterate S E i", Sum(iterate, Multiple("step_size S / E i", sample), "-")
             ),
-            letter(q.gradient_at_server_model): Named("gradient_at_server_model S noise_there i", Sum(slope, noise)),
+            symbol(q.gradient_at_server_model): Named("gradient_at_server_model S noise_there i", Sum(slope, noise)),
         }
         self.stationary = OPTIMUM
         self.constants = {
-            "smooth": Constant(letter(q.client_smoothness), "(delta i)", "(own_smooth_S i Hi)", "(delta_positive i)"),
-            "strongly_convex": Constant(letter(q.client_strong_convexity), "(nu i)", "(own_strongly_convex_S i Hi)"),
+            "smooth": Constant(symbol(q.client_smoothness), "(delta i)", "(own_smooth_S i Hi)", "(delta_positive i)"),
+            "strongly_convex": Constant(symbol(q.client_strong_convexity), "(nu i)", "(own_strongly_convex_S i Hi)"),
         }
 
     @property
@@ -73,7 +73,7 @@ class OwnVocabulary(Vocabulary):
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
         """Lower bounds of the symbols of counts."""
-        return [(self.letters(q.client_local_steps), sp.S.One), (self.letters(q.clients), sp.S.One)]
+        return [(self.symbols(q.client_local_steps), sp.S.One), (self.symbols(q.clients), sp.S.One)]
 
     @property
     def known(self) -> list[str]:
@@ -83,9 +83,9 @@ class OwnVocabulary(Vocabulary):
             told.append("pose proof (nu_positive i) as nu_known. pose proof (delta_positive i) as delta_known.")
         return told
 
-    def binders(self, letters: set[sp.Symbol]) -> Iterator[Binder]:
-        """The variables and hypotheses of a theorem in which some letters occur."""
-        letter, each = self.letters, "forall i, "
+    def binders(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+        """The variables and hypotheses of a theorem in which some symbols occur."""
+        symbol, each = self.symbols, "forall i, "
         yield Binder("S", "step")
         yield Binder("step_size_positive", "0 < step_size S")
         yield Binder("uniform_shares_S", "uniform_shares S")
@@ -96,34 +96,34 @@ class OwnVocabulary(Vocabulary):
             yield Binder("several_clients_S", "2 <= M S")
         yield Binder("E", "nat -> R")
         yield Binder("E_large", f"{each}1 <= E i")
-        if letter(q.client_optimum) in letters:
+        if symbol(q.client_optimum) in symbols:
             yield Binder("optimum", "nat -> step_space S")
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
             if self.is_random:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
-        if letter(q.gradient_at_server_model) in letters:
+        if symbol(q.gradient_at_server_model) in symbols:
             yield Binder("noise_there", "nat -> step_space S")
             if self.is_random:
                 yield Binder("drawn_there_S", "drawn_at S past noise_there")
-        yield from self._constants(letters)
+        yield from self._constants(symbols)
         yield Binder("i", "nat")
         yield Binder("Hi", "(i < number (step_clients S))%nat")
 
-    def _constants(self, letters: set[sp.Symbol]) -> Iterator[Binder]:
-        letter, each = self.letters, "forall i, "
+    def _constants(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+        symbol, each = self.symbols, "forall i, "
         if a.strongly_convex_clients in self.claim.assumptions:
             for name, said in (("nu", "own_strongly_convex S nu"), ("delta", "own_smooth S delta")):
                 yield Binder(name, "nat -> R")
                 yield Binder(f"{name}_positive", f"{each}0 < {name} i")
                 yield Binder(f"{said.split()[0]}_S", said)
-        if letter(q.absolute_noise) in letters:
+        if symbol(q.absolute_noise) in symbols:
             for name in ("beta", "sigma"):
                 yield Binder(name, "nat -> R")
                 yield Binder(f"{name}_nonnegative", f"{each}0 <= {name} i")
-            at_server = letter(q.gradient_at_server_model) in letters
+            at_server = symbol(q.gradient_at_server_model) in symbols
             points, place = ("optimum noise_there", "server") if at_server else ("optimum", "iterates")
             yield Binder("own_variance_S", f"variance_at_{place} S {points} beta sigma")
-        if letter(q.mean_square_smoothness) in letters:
+        if symbol(q.mean_square_smoothness) in symbols:
             yield Binder("delta_of_samples", "nat -> R")
             yield Binder("mean_square_smooth_S", "mean_square_smooth S noise_there delta_of_samples")
 
@@ -134,17 +134,17 @@ def _sides(claim: Claim) -> sp.Tuple:
 
 def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
     """Return the slack of an assumption at client i, and a tactic; raises `NotExported` for an unknown one."""
-    letter = vocabulary.letters
-    own, local, server = (letter(n) for n in (q.client_optimum, q.local_iterate, q.server_model))
-    beta, sigma, there = letter(q.relative_noise), letter(q.absolute_noise), letter(q.gradient_at_server_model)
+    symbol = vocabulary.symbols
+    own, local, server = (symbol(n) for n in (q.client_optimum, q.local_iterate, q.server_model))
+    beta, sigma, there = symbol(q.relative_noise), symbol(q.absolute_noise), symbol(q.gradient_at_server_model)
     if name == "variance at a local iterate":
-        noise = letter(q.gradient_noise)
+        noise = symbol(q.gradient_noise)
         return beta**2 * _sq(own - local) + sigma**2 - _sq(noise), "pose proof (own_variance_S i Hi) as known; lra"
     if name == "variance at the server's model":
         return beta**2 * _sq(own - server) + sigma**2 - _sq(_NOISE), "pose proof (own_variance_S i Hi) as known; lra"
     if name == "mean-square smoothness":
-        changed = letter(q.stochastic_gradient) - there
-        bound = letter(q.mean_square_smoothness) ** 2 * _sq(local - server)
+        changed = symbol(q.stochastic_gradient) - there
+        bound = symbol(q.mean_square_smoothness) ** 2 * _sq(local - server)
         return bound - _sq(changed), "pose proof (mean_square_smooth_S i Hi) as known; lra"
     raise NotExported(f"what {name!r} says of a step is not in the library")
 

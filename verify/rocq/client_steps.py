@@ -14,7 +14,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import Induction, moved_on
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.exported import Exported
 from verify.rocq.links import NUMBERS_KNOWN, Links
@@ -78,7 +78,7 @@ def theorem_of_steps(
 
 @dataclass
 class StepVocabulary(OwnVocabulary):
-    """The letters of a claim about local step e of client i."""
+    """The symbols of a claim about local step e of client i."""
 
     first: int = 0
     """The least step that is spoken of."""
@@ -86,22 +86,22 @@ class StepVocabulary(OwnVocabulary):
     """Whether the client is still at the server's model."""
 
     def __post_init__(self) -> None:
-        """Read the claim's letters."""
+        """Read the claim's symbols."""
         super().__post_init__()
-        self.index = self.letters(q.local_step_index)
+        self.index = self.symbols(q.local_step_index)
         self.numbers[self.index] = "e"
         if self.gathered:
-            server = self.vectors[self.letters(q.server_model)]
-            start = self._vectors(self.letters, server)
-            sample = start[self.letters(q.stochastic_gradient)]
+            server = self.vectors[self.symbols(q.server_model)]
+            start = self._vectors(self.symbols, server)
+            sample = start[self.symbols(q.stochastic_gradient)]
             moved = Named("own_next_iterate S E i", Sum(server, Multiple("step_size S / E i", sample), "-"))
-            self.vectors |= {self.letters(notion): start[self.letters(notion)] for notion in _AT_STEP}
-            self.vectors[self.letters(q.next_local_iterate)] = moved
+            self.vectors |= {self.symbols(quantity): start[self.symbols(quantity)] for quantity in _AT_STEP}
+            self.vectors[self.symbols(q.next_local_iterate)] = moved
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
         """Lower bounds of the symbols of counts."""
-        steps = self.letters(q.client_local_steps)
+        steps = self.symbols(q.client_local_steps)
         return [(steps, self.index + 1), (self.index, sp.Integer(self.first)), *super().least]
 
     @property
@@ -133,9 +133,9 @@ class _ClientStepsWriter:
 
     def _vocabulary(self, step: str) -> RoundVocabulary:
         vocabulary = RoundVocabulary(self.claim)
-        letter = vocabulary.letters
-        vocabulary.numbers |= {letter(q.local_step_index): f"INR {step}", letter(q.client_strong_convexity): "nu i"}
-        vocabulary.vectors[letter(q.local_iterate)] = Atom(f"iterate S {step} i", own=True)
+        symbol = vocabulary.symbols
+        vocabulary.numbers |= {symbol(q.local_step_index): f"INR {step}", symbol(q.client_strong_convexity): "nu i"}
+        vocabulary.vectors[symbol(q.local_iterate)] = Atom(f"iterate S {step} i", own=True)
         return vocabulary
 
     def _at(self, step: str, expression: Expr) -> str:
@@ -167,7 +167,7 @@ class _ClientStepsWriter:
         links = Links(Reader(vocabulary, known), signs)
         smaller, larger = links.side(left), links.side(right)
         proof = links.inequality(smaller, larger, parts)
-        everything = {vocabulary.letters(notion) for notion in (q.client_optimum, q.absolute_noise)}
+        everything = {vocabulary.symbols(quantity) for quantity in (q.client_optimum, q.absolute_noise)}
         told = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses, *signs.hypotheses()]
         body = "\n".join([NUMBERS_KNOWN, *vocabulary.known, *signs.prepared(), proof])
         found = Theorem(
@@ -213,10 +213,10 @@ class _ClientStepsWriter:
         known, told = dict[str, KnownSlack](), list[Binder]()
         reader = Reader(vocabulary)
         for place, (used, link, name) in enumerate(self._premises(), start=1):
-            theirs, relation = letters_of(used.claim), used.claim.relations[link]
+            theirs, relation = symbols_of(used.claim), used.claim.relations[link]
             left, right = (
                 sp.sympify(side).xreplace(
-                    {s: vocabulary.letters(n) for s in sp.sympify(side).free_symbols if (n := theirs.notion(s))}
+                    {s: vocabulary.symbols(n) for s in sp.sympify(side).free_symbols if (n := theirs.quantity(s))}
                 )
                 for side in (relation.left, relation.right)
             )
@@ -231,7 +231,7 @@ class _ClientStepsWriter:
         """A bound at every step; `NotExported` for bounds with powers."""
         if why.base is not None or why.start:
             raise NotExported("of the steps of a round, bounds without powers are exported")
-        index = letters_of(self.claim)(q.local_step_index)
+        index = symbols_of(self.claim)(q.local_step_index)
         first = 0 if why.first is None else 1
         after = moved_on(self.claim, why.measured)
         stepped = why.factor * why.measured + why.offset
@@ -254,7 +254,7 @@ class _ClientStepsWriter:
                 f"assert (begun : {said_once}) by exact known; "
                 "apply Rle_trans with (1 := begun); right; simpl INR; by_field"
             )
-        is_now = not relation.left.has(letters_of(self.claim)(q.next_local_iterate))
+        is_now = not relation.left.has(symbols_of(self.claim)(q.next_local_iterate))
         now = "e" if is_now else "(e + 1)%nat"
         at_zero = "rewrite starts_at_server; simpl INR; right; by_field"
         split = f"destruct (Nat.eq_dec e 0) as [-> | later]; [{at_zero} |].\n" if is_now and first else ""

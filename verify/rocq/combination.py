@@ -84,7 +84,7 @@ class _CombinationWriter:
 
     def _roots(self, sides: Sequence[Expr]) -> list[str]:
         """Tactics for the square roots of numbers: they are positive, and their squares are the numbers."""
-        sizes = [fact.slack(self.run.letters) for known, fact in STEP_SIZES.items() if known in self.claim.assumptions]
+        sizes = [fact.slack(self.run.symbols) for known, fact in STEP_SIZES.items() if known in self.claim.assumptions]
         powers = sp.Tuple(*sides, *sizes).atoms(sp.Pow)
         lines = []
         for base in sorted({one.base for one in powers if one.exp.is_Rational and one.exp.q == 2}, key=str):
@@ -171,11 +171,11 @@ class _CombinationWriter:
         premise = part.premise
         if isinstance(premise, Fact):
             if premise in STEP_SIZES.values():
-                found = premise.slack(self.run.letters)
+                found = premise.slack(self.run.symbols)
                 self.used |= sp.sympify(found).free_symbols
                 return found, "pose proof step_size_A as fact; lra", True
             tactic = self.run.fact(premise.name)
-            found = premise.slack(self.run.letters)
+            found = premise.slack(self.run.symbols)
             self.used |= sp.sympify(found).free_symbols
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
@@ -203,16 +203,16 @@ class _CombinationWriter:
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]
-        found = self.run.in_letters(relation.slack, known.claim)
+        found = self.run.translate(relation.slack, known.claim)
         arguments = {k: v for k, v in self.run.instead(known.claim).items() if k not in bound}
         lines = []
         conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
-        own = [self.run.in_letters(one, known.claim) for one in known.conditions]
+        own = [self.run.translate(one, known.claim) for one in known.conditions]
         needed = [one for one, here in zip(known.conditions, own, strict=True) if not self.run.is_of_each(here)]
         for binder, condition in zip(conditions, needed, strict=True):
-            gap = self.run.in_letters(condition.gts - condition.lts, known.claim)
+            gap = self.run.translate(condition.gts - condition.lts, known.claim)
             name = f"needed_{binder.name}_{place}"
-            text = self.signs.ordering(self.run.in_letters(condition, known.claim))
+            text = self.signs.ordering(self.run.translate(condition, known.claim))
             lines.append(
                 f"assert ({name} : {text}) by (first [assumption | apply le_by_slack; {self.signs.nonnegative(gap)}])"
             )
@@ -224,7 +224,7 @@ class _CombinationWriter:
         applied = projected(known.general.applied(**arguments), derived.link, count)
         if isinstance(derived, Averaged):
             lines += averaged_by(derived, self.run, found, applied, self._number)
-            return derived.slack(self.run.letters, found), ". ".join(lines), False
+            return derived.slack(self.run.symbols, found), ". ".join(lines), False
         lines.append(f"pose proof ({applied}) as fact; lra")
         return found, ". ".join(lines), relation.operator == "=="
 

@@ -9,7 +9,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.contraction import Contracting, Contraction
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
@@ -30,12 +30,12 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     used = relation.left.free_symbols | relation.right.free_symbols
     told = [*run.binders(used), *signs.hypotheses()]
     lemma = contracting(claim, certificate, step, of_step, weight=certificate.weight)
-    index = run.letters(q.local_step_index)
+    index = run.symbols(q.local_step_index)
     factor, weight, offset = (run.number(n) for n in (certificate.factor, certificate.weight, certificate.offset))
     potential = number(certificate.potential, {**run.names, index: "k"})
     floor = certificate.offset / (certificate.weight * (1 - certificate.factor))
-    power = certificate.factor ** run.letters(q.iterations)
-    spare = sp.cancel(relation.right - power * run.letters(q.initial_distance) ** 2 - floor)
+    power = certificate.factor ** run.symbols(q.iterations)
+    spare = sp.cancel(relation.right - power * run.symbols(q.initial_distance) ** 2 - floor)
     apart = sp.factor(1 - certificate.factor)
     shrunk = f"({factor}) ^ (steps_of A * rounds_of A) * initial_distance A x_star ^ 2"
     bound = f"{shrunk} + ({offset}) / (({weight}) * (1 - ({factor})))"
@@ -98,27 +98,27 @@ def contracting(
 
 
 def _point(vocabulary: Vocabulary) -> Expr:
-    return vocabulary.letters(q.comparator if vocabulary.drawn_at == "y" else q.optimum)
+    return vocabulary.symbols(q.comparator if vocabulary.drawn_at == "y" else q.optimum)
 
 
 def _gained(reader: Reader, gain: Expr) -> Term:
     """Return the excess loss over the point, after the step."""
-    letter = reader.vocabulary.letters
-    values = (Value(letter(q.objective), one) for one in (letter(q.next_average_iterate), _point(reader.vocabulary)))
+    symbol = reader.vocabulary.symbols
+    values = (Value(symbol(q.objective), one) for one in (symbol(q.next_average_iterate), _point(reader.vocabulary)))
     larger, smaller = map(reader.scalar, values)
     return Multiple(reader.number(gain), Sum(larger, smaller, "-"))
 
 
 def _size(reader: Reader, certificate: Contracting, weight: Expr | None, index: str) -> Term:
     """The distance from the point and the spread, with their weights, before step k or after it."""
-    letter = letters_of(reader.vocabulary.claim)
+    symbol = symbols_of(reader.vocabulary.claim)
     is_before = index == "k"
     local, average = (
-        (letter(q.local_iterate), letter(q.average_iterate))
+        (symbol(q.local_iterate), symbol(q.average_iterate))
         if is_before
-        else (letter(q.next_local_iterate), letter(q.next_average_iterate))
+        else (symbol(q.next_local_iterate), symbol(q.next_average_iterate))
     )
-    names = reader.vocabulary.numbers | {letter(q.local_step_index): index}
+    names = reader.vocabulary.numbers | {symbol(q.local_step_index): index}
     spread = Multiple(number(certificate.potential, names), reader.scalar(Average(norm_sq(local - average))))
     distance = reader.scalar(norm_sq(average - _point(reader.vocabulary)))
     return Sum(distance if weight is None else Multiple(reader.number(weight), distance), spread)

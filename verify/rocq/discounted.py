@@ -6,7 +6,7 @@ import sympy as sp
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.contraction import Discounted
+from fedtheory.proofs.contraction import ExponentialAverage
 from verify.rocq.contraction import contracting
 from verify.rocq.names import name_of
 from verify.rocq.numbers import number
@@ -17,22 +17,24 @@ from verify.rocq.theorem import Theorem
 _AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewrite forgets_is; assumption)."
 
 
-def theorem_of_discounted(claim: Claim, certificate: Discounted, step: Claim, of_step: Theorem) -> Theorem:
+def theorem_of_exponential_average(
+    claim: Claim, certificate: ExponentialAverage, step: Claim, of_step: Theorem
+) -> Theorem:
     """A bound on a mean error of a run that forgets, from a theorem about each local step."""
     run = SampledVocabulary(claim)
-    letter, point, (relation,) = run.letters, run.drawn_at, claim.relations
+    symbol, point, (relation,) = run.symbols, run.drawn_at, claim.relations
     power = sp.Dummy("power", positive=True)
     run.names[power] = "power"
     signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
     told = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
     lemma = contracting(claim, certificate, step, of_step, gain=certificate.gain)
     factor, gain, offset = (run.number(n) for n in (certificate.factor, certificate.gain, certificate.offset))
-    potential = number(certificate.potential, {**run.names, letter(q.local_step_index): "k"})
+    potential = number(certificate.potential, {**run.names, symbol(q.local_step_index): "k"})
     start = f"initial_distance A {point} ^ 2 * (1 - ({factor})) * power / (({gain}) * (1 - power))"
-    distance = letter(q.comparator_distance if point == "y" else q.initial_distance)
-    above = letter(q.comparator_suboptimality) if point == "y" else sp.S.Zero
+    distance = symbol(q.comparator_distance if point == "y" else q.initial_distance)
+    above = symbol(q.comparator_suboptimality) if point == "y" else sp.S.Zero
     bound = distance**2 * (1 - certificate.factor) * power / (certificate.gain * (1 - power)) + above
-    right = relation.right.xreplace({certificate.factor ** letter(q.iterations): power})
+    right = relation.right.xreplace({certificate.factor ** symbol(q.iterations): power})
     spare = sp.cancel(right - bound - certificate.offset / certificate.gain)
     lines = [
         KNOWN,

@@ -12,15 +12,15 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
-from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
@@ -28,7 +28,7 @@ from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.client_steps import is_of_steps, theorem_of_steps
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
-from verify.rocq.discounted import theorem_of_discounted
+from verify.rocq.discounted import theorem_of_exponential_average
 from verify.rocq.exported import Exported
 from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
@@ -64,7 +64,7 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
     if certificate is None:
         raise NotExported("it has no certificate")
     try:
-        plain = in_plain_letters(claim)
+        plain = use_plain_symbols(claim)
         read = certificate_in(plain, document_of(claim, certificate))
         return _of_kind(plain, read)
     except NotExported:
@@ -96,9 +96,9 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
         case FixedPoint() | Lyapunov():
             general = _of_definition(claim, certificate)
-        case Discounted():
+        case ExponentialAverage():
             used = [of_id(certificate.step)]
-            general = theorem_of_discounted(claim, certificate, used[0].claim, used[0].general)
+            general = theorem_of_exponential_average(claim, certificate, used[0].claim, used[0].general)
         case Combination():
             general, used = _of_sums(claim, certificate)
         case _:

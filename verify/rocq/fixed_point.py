@@ -8,9 +8,9 @@ from dataclasses import replace
 from fedtheory.federation.definition import optimum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.algorithms import Algorithm, Env, Notation
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -35,17 +35,17 @@ def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     )
     proof = _single(known, lemmas[0]) if lemmas else _idle(known)
     (relation,) = claim.relations
-    conditions = Signs({letters_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
+    conditions = Signs({symbols_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
     told = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
     told += [Binder("size_positive", "0 < size_of A")] if known.same_size else []
     told += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
     told += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
-    if relation.left != letters_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
+    if relation.left != symbols_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
         raise NotExported(f"of algorithms at rest, bounds on {q.optimum_displacement_sq.name} are exported")
     statement = f"{_moved(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
     definitions = f"{known.text()}{known.at_optimum()}{said}"
     name, needs = name_of(claim.id), ("Definitions",)
-    called: dict[Notion, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _moved(known)}
+    called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _moved(known)}
     return Theorem(name, told, statement, proof, lemmas, needs, called=called, definitions=definitions)
 
 

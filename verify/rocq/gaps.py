@@ -1,4 +1,4 @@
-"""Claims about the gaps between which intervals lie: what their letters are called in `library/Gaps.v`."""
+"""Claims about the gaps between which intervals lie: what their symbols are called in `library/Gaps.v`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
-from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.numbers import Signs, number
 from verify.rocq.path_run import NEEDS, PathInRun
@@ -24,7 +24,7 @@ _START, _END, _NEXT = (
     "interval_gap A x_star n (steps_of A)",
     "server_gap A x_star (S n)",
 )
-OF_INTERVALS: Mapping[Notion, str] = {
+OF_INTERVALS: Mapping[Quantity, str] = {
     q.interval_start_gap: _START,
     q.interval_end_gap: _END,
     q.next_interval_start_gap: _NEXT,
@@ -55,7 +55,7 @@ _LAST_STEP = (
 
 def is_of_gaps(claim: Claim) -> bool:
     """Whether a claim is about the gaps between which intervals lie."""
-    return any(notion in OF_INTERVALS for notion in claim.notation.values())
+    return any(quantity in OF_INTERVALS for quantity in claim.notation.values())
 
 
 class GapSigns(Signs):
@@ -68,7 +68,7 @@ class GapSigns(Signs):
             if isinstance(one, sp.Lt | sp.Gt):
                 gap = one.gts - one.lts
                 powers = {power: sp.Dummy(positive=True) for power in gap.atoms(sp.Pow) if power.exp.free_symbols}
-                names = {**self.names, **{letter: number(power, self.names) for power, letter in powers.items()}}
+                names = {**self.names, **{symbol: number(power, self.names) for power, symbol in powers.items()}}
                 above, below = (number(part, names) for part in sp.fraction(sp.together(gap.xreplace(powers))))
                 shown = f"replace ({above}) with (({number(gap, self.names)}) * ({below})) by by_field; positive"
                 lines.append(f"assert (above{place} : 0 < {above}) by ({shown}).")
@@ -89,7 +89,7 @@ class GapsVocabulary(RunVocabulary):
         self.needs = (*NEEDS, "Gaps")
         self.path = PathInRun(claim, tuple(claim.conditions))
         self.names = {**self.names, **self.path.run.names}
-        self.names |= {self.letters(notion): name for notion, name in {**OF_INTERVALS, q.lipschitz: "rho"}.items()}
+        self.names |= {self.symbols(quantity): name for quantity, name in {**OF_INTERVALS, q.lipschitz: "rho"}.items()}
         used = set(claim.notation.values())
         self.of_a_round = bool(used & {*_OF_A_ROUND})
         self.has_least, self.has_price = q.smallest_gap in used, q.mean_divergence in used
@@ -119,13 +119,13 @@ class GapsVocabulary(RunVocabulary):
         """A number as text, in which there may be the distance from the centralised model at the end of a round."""
         names, expression = dict(self.names), sp.sympify(expression)
         for one in (one for one in expression.atoms(sp.Pow) if is_length(one)):
-            letter = sp.Dummy()
-            names[letter] = f"(length ({self._vector(one.base.args[0])})%vec)"
-            expression = expression.xreplace({one: letter})
+            symbol = sp.Dummy()
+            names[symbol] = f"(length ({self._vector(one.base.args[0])})%vec)"
+            expression = expression.xreplace({one: symbol})
         return number(expression, names)
 
     def _vector(self, difference: Expr) -> str:
-        first, second = (self.letters(notion) for notion in _VECTORS)
+        first, second = (self.symbols(quantity) for quantity in _VECTORS)
         if sp.expand(difference - first + second) != 0:
             raise NotExported(f"the length of {difference} is not in the library")
         return " - ".join(_VECTORS.values())
@@ -135,8 +135,8 @@ class GapsVocabulary(RunVocabulary):
         return GapSigns(self.names, tuple(conditions), self.least)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some letters occur."""
-        told = self.path.binders({*used, self.letters(q.optimum)}, own=False)
+        """The variables and hypotheses of a theorem in which some symbols occur."""
+        told = self.path.binders({*used, self.symbols(q.optimum)}, own=False)
         # That no gap is zero follows from the least one, which is positive.
         left_out = {"k", "Hk", "final_suboptimality_positive", "initial_gap_positive"}
         left_out |= set() if self.of_a_round else {"n", "Hn"}
@@ -157,7 +157,7 @@ class GapsVocabulary(RunVocabulary):
 
     def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the slack of another claim, and a tactic for its sign."""
-        theirs, claim = letters_of(known.claim), known.claim
+        theirs, claim = symbols_of(known.claim), known.claim
         found = self._in_ours(premise.of(theirs, claim.relations), theirs)
         match premise:
             case AtEnd():
@@ -171,16 +171,16 @@ class GapsVocabulary(RunVocabulary):
 
     def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
         """Return the sum over rounds of a relation about each round, and a tactic for it."""
-        slack = self._in_ours(known.claim.relations[premise.link].slack, letters_of(known.claim))
-        start, end, following = (self.letters(notion) for notion in _OF_A_ROUND)
+        slack = self._in_ours(known.claim.relations[premise.link].slack, symbols_of(known.claim))
+        start, end, following = (self.symbols(quantity) for quantity in _OF_A_ROUND)
         if slack.has(following):
             each, total = (
                 1 / following - 1 / start,
-                1 / self.letters(q.final_suboptimality) - 1 / self.letters(q.initial_gap),
+                1 / self.symbols(q.final_suboptimality) - 1 / self.symbols(q.initial_gap),
             )
             then = "rewrite reciprocals_telescope in fact"
         else:
-            each, total = 1 / end - 1 / start, self.letters(q.reciprocal_progress)
+            each, total = 1 / end - 1 / start, self.symbols(q.reciprocal_progress)
             then = "fold (reciprocal_progress A x_star) in fact"
         rest = slack - each
         fact = self._applied(known, premise.link, {"n": "m", "Hn": "Hm"})
@@ -188,7 +188,7 @@ class GapsVocabulary(RunVocabulary):
             f"assert (fact : 0 <= sum (rounds_of A) (fun n => {self.number(each)}) + T A * ({self.number(rest)})) by "
             f"(apply sum_over_rounds; intros m Hm; pose proof ({fact}) as each; {_OPENED}); {then}; lra"
         )
-        return total + self.letters(q.rounds) * rest, tactic
+        return total + self.symbols(q.rounds) * rest, tactic
 
     def of_starts(self, premise: Derived, known: Exported) -> str:
         """A tactic that notes what another claim says of where an interval starts."""
@@ -212,7 +212,7 @@ class GapsVocabulary(RunVocabulary):
 
     def _said(self, premise: Derived, known: Exported) -> str:
         """A relation about the start of an interval, said of another model."""
-        theirs, relation = letters_of(known.claim), known.claim.relations[premise.link]
+        theirs, relation = symbols_of(known.claim), known.claim.relations[premise.link]
         to = q.next_interval_start_gap if isinstance(premise, AtNextStart) else q.initial_gap
         moved = {theirs(q.interval_start_gap): theirs(to)}
         left, right = (
@@ -221,10 +221,10 @@ class GapsVocabulary(RunVocabulary):
         )
         return f"{left} {relation.operator} {right}"
 
-    def _in_ours(self, expression: Expr, theirs: Letters) -> Expr:
-        """An expression of another claim in this one's letters."""
-        same = {symbol: notion for symbol in expression.free_symbols if (notion := theirs.notion(symbol))}
-        found: Expr = expression.xreplace({symbol: self.letters(notion) for symbol, notion in same.items()})
+    def _in_ours(self, expression: Expr, theirs: SymbolTable) -> Expr:
+        """An expression of another claim in this one's symbols."""
+        same = {symbol: quantity for symbol in expression.free_symbols if (quantity := theirs.quantity(symbol))}
+        found: Expr = expression.xreplace({symbol: self.symbols(quantity) for symbol, quantity in same.items()})
         return found
 
     def _applied(self, known: Exported, link: int, here: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The comment that a claim's file begins with: the statement, and what its letters are called."""
+"""The comment that a claim's file begins with: the statement, and what its symbols are called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from verify.rocq.theorem import in_comment
 
 
 def heading(known: Exported) -> str:
-    """A comment of Rocq with the claim in its source's letters, and the name of each."""
+    """A comment of Rocq with the claim in its source's symbols, and the name of each."""
     claim = known.claim
     lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
     lines += [f"    {line}" for line in claim.links]
@@ -21,7 +21,7 @@ def heading(known: Exported) -> str:
 
 
 def _legend(known: Exported) -> Iterator[str]:
-    for symbol, notion in known.claim.notation.items():
-        name = known.theorem.called.get(notion)
+    for symbol, quantity in known.claim.notation.items():
+        name = known.theorem.called.get(quantity)
         if name is not None and str(symbol) != name:
             yield f"    {symbol}  is  {name}"

@@ -9,7 +9,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, bounds_there
@@ -44,33 +44,33 @@ _HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged
 """What a step of all clients is, or what is of no account at a single step: theorems are about any losses."""
 
 
-def binders(vocabulary: Vocabulary, letters: set[sp.Symbol], *, own: bool) -> list[Binder]:
-    """The variables and hypotheses of a theorem in which some letters occur, about each client if `own`."""
-    return list(_binders(vocabulary, letters, own))
+def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> list[Binder]:
+    """The variables and hypotheses of a theorem in which some symbols occur, about each client if `own`."""
+    return list(_binders(vocabulary, symbols, own))
 
 
-def counts(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> list[Binder]:
+def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
     """The number k of a step, one of tau, where they occur."""
-    letter = vocabulary.letters
-    if not vocabulary.has_steps or not letters & {letter(q.local_steps), letter(q.local_step_index)}:
+    symbol = vocabulary.symbols
+    if not vocabulary.has_steps or not symbols & {symbol(q.local_steps), symbol(q.local_step_index)}:
         return []
     numbers = [Binder("tau", "R"), Binder("k", "R")]
     return [*numbers, Binder("k_large", "0 <= k"), Binder("k_below_tau", "k + 1 <= tau")]
 
 
-def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iterator[Binder]:
+def _binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iterator[Binder]:
     claim = vocabulary.claim
     yield Binder("S", "step")
     yield Binder("step_size_positive", "0 < step_size S")
     if vocabulary.is_random:
         yield Binder("past", "step_space S -> Prop")
         yield Binder("unbiased_S", "unbiased S past")
-    yield from _there(vocabulary, letters)
+    yield from _there(vocabulary, symbols)
     for assumption in claim.assumptions:
         yield from vocabulary.told.get(assumption) or _assumed(assumption, vocabulary)
-    yield from _of_algorithms(vocabulary, letters)
-    yield from _numbers(vocabulary, letters)
-    yield from _vectors(vocabulary, letters)
+    yield from _of_algorithms(vocabulary, symbols)
+    yield from _numbers(vocabulary, symbols)
+    yield from _vectors(vocabulary, symbols)
     if own:
         yield Binder("i", "nat")
         yield Binder("Hi", "(i < number (step_clients S))%nat")
@@ -85,10 +85,10 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
             yield Binder("convex_clients_S", "convex_clients S")
         yield Binder("smooth_clients_S", "smooth_clients S L")
     elif assumption in [*_BOUNDS]:
-        name, notion = _BOUNDS[assumption]
-        letter = NUMBERS[notion]
-        yield from _variable(letter)
-        yield Binder(f"{name}_S", f"{name} S {letter}")
+        name, quantity = _BOUNDS[assumption]
+        symbol = NUMBERS[quantity]
+        yield from _variable(symbol)
+        yield Binder(f"{name}_S", f"{name} S {symbol}")
     elif assumption == a.smooth_noise:
         yield from _variable("ell", positive=True)
         yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")
@@ -99,25 +99,25 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
 
 
-def _there(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+def _there(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     """The point with which runs are compared, and what is known of gradients there."""
-    letter, point = vocabulary.letters, vocabulary.drawn_at
+    symbol, point = vocabulary.symbols, vocabulary.drawn_at
     has_noise = a.smooth_noise in vocabulary.claim.assumptions
-    if letter(q.comparator if point == "y" else q.optimum) in letters or has_noise:
+    if symbol(q.comparator if point == "y" else q.optimum) in symbols or has_noise:
         yield Binder(point, "step_space S")
         if vocabulary.is_random:
             yield Binder(f"past_{point}", f"past {point}")
     if has_noise:
         yield Binder("noise_there", "nat -> step_space S")
         yield Binder("drawn_there_S", "drawn_at S past noise_there")
-    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_there(letter, point, letters)
+    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_there(symbol, point, symbols)
     if is_noise_bounded:
         yield from _variable(at.noise_name)
         yield Binder("noise_there_S", f"noise_at S noise_there {at.noise_name}")
     if is_dissimilarity_bounded:
         yield from _variable(at.dissimilarity_name)
         yield Binder("dissimilarity_there_S", f"dissimilarity_at S {point} {at.dissimilarity_name}")
-    if letter(q.largest_importance) in letters:
+    if symbol(q.largest_importance) in symbols:
         yield from _variable("p_max")
         yield Binder("largest_share_S", "largest_share S p_max")
 
@@ -127,49 +127,49 @@ def _variable(name: str, *, positive: bool = False) -> Iterator[Binder]:
     yield Binder(f"{name}_positive" if positive else f"{name}_nonnegative", f"0 {'<' if positive else '<='} {name}")
 
 
-def _numbers(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+def _numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     claim = vocabulary.claim
-    for symbol in claim.for_all:
-        if symbol.is_positive or symbol.is_nonnegative:
-            yield from _variable(vocabulary.numbers[symbol], positive=bool(symbol.is_positive))
+    for each in claim.for_all:
+        if each.is_positive or each.is_nonnegative:
+            yield from _variable(vocabulary.numbers[each], positive=bool(each.is_positive))
         else:
-            yield Binder(vocabulary.numbers[symbol], "R")
-    if vocabulary.letters(q.visited_second_moment) in letters:
+            yield Binder(vocabulary.numbers[each], "R")
+    if vocabulary.symbols(q.visited_second_moment) in symbols:
         yield Binder("G_run", "R")
         yield Binder("second_moment_in_run_S", "bounded_second_moment S G_run")
-    bound: set[Notion] = {of for assumption, (_, of) in _BOUNDS.items() if assumption in claim.assumptions}
+    bound: set[Quantity] = {of for assumption, (_, of) in _BOUNDS.items() if assumption in claim.assumptions}
     if a.smooth in claim.assumptions or a.convex_and_smooth in claim.assumptions:
         bound |= {q.smoothness}
     bound |= _KNOWN_ELSEWHERE
-    for symbol in sorted(letters & vocabulary.numbers.keys(), key=str):
-        notion = vocabulary.letters.notion(symbol)
-        if notion is not None and notion in NUMBERS and notion not in bound and _is_free(notion):
-            raise NotExported(f"the claim assumes nothing of {notion.name}")
+    for each in sorted(symbols & vocabulary.numbers.keys(), key=str):
+        quantity = vocabulary.symbols.quantity(each)
+        if quantity is not None and quantity in NUMBERS and quantity not in bound and _is_free(quantity):
+            raise NotExported(f"the claim assumes nothing of {quantity.name}")
 
 
-def _of_algorithms(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+def _of_algorithms(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     """Numbers of algorithms, of which nothing is known but that they are not negative."""
     for free in (q.sampling_variance, q.proximal_weight):
-        if vocabulary.letters(free) in letters:
+        if vocabulary.symbols(free) in symbols:
             yield from _variable(NUMBERS[free])
 
 
-def _is_free(notion: Notion) -> bool:
-    return not NUMBERS[notion].endswith(" S")
+def _is_free(quantity: Quantity) -> bool:
+    return not NUMBERS[quantity].endswith(" S")
 
 
-def _vectors(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
-    letter = vocabulary.letters
-    if letter(q.optimum) in letters:
+def _vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+    symbol = vocabulary.symbols
+    if symbol(q.optimum) in symbols:
         is_told = vocabulary.drawn_at == "x_star"
         if not is_told:
             yield Binder("x_star", "step_space S")
         yield Binder("minimiser_x_star", "minimiser S x_star")
         if vocabulary.is_random and not is_told:
             yield Binder("past_x_star", "past x_star")
-    if {letter(q.centralised_model), letter(q.next_centralised_model)} & letters:
+    if {symbol(q.centralised_model), symbol(q.next_centralised_model)} & symbols:
         yield Binder("v", "step_space S")
-    for point in (name for symbol, name in vocabulary.points.items() if symbol in letters):
+    for point in (name for each, name in vocabulary.points.items() if each in symbols):
         yield Binder(point, "step_space S")
         if vocabulary.is_random:
             yield Binder(f"past_{point}", f"past {point}")

@@ -11,7 +11,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.intervals import Telescoped
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import name_of, named
 from verify.rocq.numbers import number
@@ -38,24 +38,24 @@ def theorem_of_interval(
     known = of_id(premise.claim)
     if (claim.assumptions, claim.conditions) != (known.claim.assumptions, known.claim.conditions):
         raise NotExported("sums over an interval are exported under the assumptions and conditions of each step")
-    letter, names = letters_of(claim), _names(claim, "O", "(steps_of A)", "tau A")
+    symbol, names = symbols_of(claim), _names(claim, "O", "(steps_of A)", "tau A")
     told, induction = _summed(known, premise)
     least = "lra."
-    if letter(q.smallest_gap) in relation.slack.free_symbols:
-        names[letter(q.smallest_gap)] = "epsilon"
+    if symbol(q.smallest_gap) in relation.slack.free_symbols:
+        names[symbol(q.smallest_gap)] = "epsilon"
         bound = f"forall n, (n < rounds_of A)%nat -> epsilon <= {_gap('(steps_of A)')}"
         told += [Binder("epsilon", "R"), Binder("epsilon_A", bound)]
         least = "pose proof (epsilon_A n Hn) as least. lra."
     whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
     said = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
     proof = "\n".join([KNOWN, *induction, whole, least])
-    return Theorem(name_of(claim.id), told, said, proof, needs=NEEDS, called=named(letter, names)), [known]
+    return Theorem(name_of(claim.id), told, said, proof, needs=NEEDS, called=named(symbol, names)), [known]
 
 
 def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:
     """The hypotheses of a claim about each step of an interval, and tactics for its sum over m of them."""
     claim, theorem = known.claim, known.theorem
-    total = premise.of(letters_of(claim), claim.relations)
+    total = premise.of(symbols_of(claim), claim.relations)
     sums, step = (number(total, _names(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
     told, arguments = _hypotheses(known)
     applied = projected(theorem.applied(**arguments), premise.link, len(claim.relations))
@@ -80,7 +80,7 @@ def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
     arguments: Mapping[str, str] = {"k": "m"}
     if told[0].type != "run":
         path = PathInRun(claim, tuple(claim.conditions))
-        told = path.binders({letters_of(claim)(q.optimum)}, own=False)
+        told = path.binders({symbols_of(claim)(q.optimum)}, own=False)
         told += path.run.signs(claim.conditions).hypotheses()
         arguments = {name: re.sub(r"\bn k\b", "n m", text) for name, text in path.arguments.items()}
     return [binder for binder in told if binder.name not in ("k", "Hk")], arguments
@@ -88,11 +88,11 @@ def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
 
 def _names(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:
     """The numbers of a run, with the gaps at two steps of an interval, and how many steps are between them."""
-    letter = letters_of(claim)
+    symbol = symbols_of(claim)
     return PathInRun(claim, tuple(claim.conditions)).run.names | {
-        letter(q.interval_start_gap): _gap(first),
-        letter(q.interval_end_gap): _gap(last),
-        letter(q.local_steps): steps,
+        symbol(q.interval_start_gap): _gap(first),
+        symbol(q.interval_end_gap): _gap(last),
+        symbol(q.local_steps): steps,
     }
 
 

@@ -12,9 +12,9 @@ from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
+from verify.rocq.inequalities import NonnegativeScalar, shown
 from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
-from verify.rocq.reasons import NonnegativeScalar, shown
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reified, text
 from verify.rocq.vocabulary import CLIENTS
@@ -25,7 +25,7 @@ NUMBERS_KNOWN = "pose proof (clients_at_least_one S) as M_large."
 
 
 class Links:
-    """Writes proofs about one local step, in the letters of one claim."""
+    """Writes proofs about one local step, in the symbols of one claim."""
 
     def __init__(self, reader: Reader, signs: Signs) -> None:
         self.reader, self.signs = reader, signs
@@ -35,7 +35,7 @@ class Links:
         """Whether what is shown is said of each client i."""
 
     def side(self, expression: Expr) -> Term:
-        """A scalar, whose letters count as used."""
+        """A scalar, whose symbols count as used."""
         self.used |= sp.sympify(expression).free_symbols
         term = self.reader.scalar(expression)
         self.own = self.own or is_own(term)
@@ -99,7 +99,7 @@ class Links:
 
     def _multiple(self, coefficient: Expr, found: NonnegativeScalar) -> tuple[Term, str]:
         slack = found.slack if isinstance(found.slack, Term) else self.reader.scalar(found.slack)
-        share = self.reader.vocabulary.letters(q.importance)
+        share = self.reader.vocabulary.symbols(q.importance)
         if coefficient == 1:
             return slack, found.tactic
         if sp.sympify(coefficient).has(share):
@@ -110,7 +110,7 @@ class Links:
 
     def _of_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
         """A slack times a number that is linear in the client's share p_i, which is at most the largest."""
-        largest = self.reader.vocabulary.letters(q.largest_importance)
+        largest = self.reader.vocabulary.symbols(q.largest_importance)
         both = sp.Poly(sp.expand(coefficient), share)
         if both.degree() > 1:
             raise NotExported(f"the coefficient {coefficient} is not linear in {share}")

@@ -41,10 +41,10 @@ class _LyapunovWriter:
         self.run, self.run_proof = (Words(claim, self.known, in_proof=one, at_step=False) for one in (False, True))
         if certificate.function.has(NOISE):
             raise NotExported("Lyapunov functions are of what a round starts with")
-        letter = self.plain.letters
+        symbol = self.plain.symbols
         self.is_curved = a.strongly_convex_clients in claim.assumptions
-        self.is_of_distance = claim.relations[0].left == letter(q.final_distance_sq)
-        self.has_optimum = self.is_of_distance or certificate.function.has(letter(q.optimum))
+        self.is_of_distance = claim.relations[0].left == symbol(q.final_distance_sq)
+        self.has_optimum = self.is_of_distance or certificate.function.has(symbol(q.optimum))
         self.is_mixed = any(part.reason.about == (MIXING,) for part in certificate.round)
         self.own = [one for one in self.known.own if one.name != "mixing"]
         self.name = name_of(claim.id)
@@ -70,7 +70,7 @@ class _LyapunovWriter:
         spread = Average(norm_sq(state(one) - Average(state(one))))
         if self.certificate.function != spread or [*self.known.definition.client_update] != [one]:
             raise NotExported("of what is heard it is known how far clients are apart")
-        return words.letters(q.mixing_contraction)
+        return words.symbols(q.mixing_contraction)
 
     def _measure(self) -> Theorem:
         """Prove that the measured quantity is at most the function."""
@@ -83,10 +83,10 @@ class _LyapunovWriter:
 
     def _measured(self, words: Words, model: Term) -> Term:
         (relation,) = self.claim.relations
-        if relation.left == words.letters(q.final_distance_sq):
+        if relation.left == words.symbols(q.final_distance_sq):
             apart = Sum(model, Atom("x_star"), "-")
             return Dot(apart, apart)
-        if relation.left == words.letters(q.final_consensus_distance_sq) and isinstance(model, Mean):
+        if relation.left == words.symbols(q.final_consensus_distance_sq) and isinstance(model, Mean):
             apart = Sum(model.of, model, "-")
             return Mean(Dot(apart, apart))
         raise NotExported(
@@ -104,7 +104,7 @@ class _LyapunovWriter:
             level = Number(words.links.reader.number(self.certificate.level))
             sides.append((words.moved(self.certificate.function, states), level))
         reader = self.plain.links.reader
-        if self.claim.relations[0].right.has(self.plain.letters(q.initial_distance)):
+        if self.claim.relations[0].right.has(self.plain.symbols(q.initial_distance)):
             slack = self.plain.links.text(reader.scalar(reader.known[START_DISTANCE].slack))
             more += [Binder("D", "R"), Binder("start_known", f"0 <= {slack}")]
         return self._lemma("start", sides, self.certificate.start, more)
@@ -134,20 +134,20 @@ class _LyapunovWriter:
 
     def _told(self) -> list[Binder]:
         """Return the hypotheses of all lemmas about a step."""
-        letter = self.plain.letters
+        symbol = self.plain.symbols
         certificate = self.certificate
         numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
-        used = numbers.free_symbols | ({letter(q.optimum)} if self.has_optimum else set())
+        used = numbers.free_symbols | ({symbol(q.optimum)} if self.has_optimum else set())
         told = [*binders(self.plain.vocabulary, used, own=False), *self.own, *self.known.bounds(), *self._of_numbers()]
         told += [Binder("curvature_known", "mu <= L")] if self.is_curved else []
         return [*told, *self.plain.signs.hypotheses()]
 
     def _of_numbers(self) -> list[Binder]:
-        letter, claim = self.plain.letters, self.claim
+        symbol, claim = self.plain.symbols, self.claim
         found = []
-        if letter(q.mixing_contraction) in claim.notation:
+        if symbol(q.mixing_contraction) in claim.notation:
             found += [Binder(MIXING_NAME, "R"), Binder(f"{MIXING_NAME}_nonnegative", f"0 <= {MIXING_NAME}")]
-        if letter(q.optimum_gradient) in claim.notation:
+        if symbol(q.optimum_gradient) in claim.notation:
             slopes = "mean (step_clients S) (fun i => ‖grad (client_objective S i) (x_star)‖²)"
             found += [Binder("G_star", "R"), Binder("optimum_gradient_known", f"0 <= G_star ^ 2 - ({slopes})")]
         return found
@@ -164,7 +164,7 @@ class _LyapunovWriter:
         statement = f"{self._final()} <= {self.run.links.reader.number(relation.right)}"
         definitions = f"{self.known.text()}{self.known.run()}{self._function()}{self._final_definition()}"
         proof = "\n".join(self._proof(relation.right, lemmas))
-        measured = self.run.letters.notion(relation.left)
+        measured = self.run.symbols.quantity(relation.left)
         assert measured is not None
         called = {**self.run.vocabulary.called, measured: self._final()}
         return Theorem(self.name, told, statement, proof, lemmas, ("Definitions",), (), called, definitions)
@@ -212,7 +212,7 @@ class _LyapunovWriter:
             yield Binder("some_points", "exists u w : space_of A, 0 < ‖u - w‖²")
         if self._counts_steps:
             (one_step,) = (
-                one for one in self.claim.conditions if self.plain.letters(q.local_steps) in one.free_symbols
+                one for one in self.claim.conditions if self.plain.symbols(q.local_steps) in one.free_symbols
             )
             yield Binder("single_step", "tau A <= 1", of_condition(one_step))
         yield from self.run.signs.hypotheses()
@@ -286,7 +286,7 @@ class _LyapunovWriter:
     def _compared(self, right: Expr, factor: str) -> Iterator[str]:
         """Prove that the derived bound is at most the claim's."""
         words, certificate = self.run_proof, self.certificate
-        rounds, power = words.letters(q.rounds), sp.Symbol("power", nonnegative=True)
+        rounds, power = words.symbols(q.rounds), sp.Symbol("power", nonnegative=True)
         powers = [one for one in sp.sympify(right).atoms(sp.Pow) if one.exp == rounds]
         for one in powers:
             base = words.links.reader.number(one.base)

@@ -1,4 +1,4 @@
-"""The letters of Lyapunov functions of algorithms that are definitions, at a step of the library."""
+"""The symbols of Lyapunov functions of algorithms that are definitions, at a step of the library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.definitions import ALIKE, PARAMETERS, START, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE
 from verify.rocq.algorithms import Algorithm, Notation
@@ -31,7 +31,7 @@ _ABOUT_STEPS = (
 """What is assumed of each step; the others are in the definition of the algorithm."""
 _NOISE = Atom("gradient_noise S i", own=True, noisy=True)
 MIXING_NAME = "rho_mixing"
-CALLED: Mapping[Notion, str] = {
+CALLED: Mapping[Quantity, str] = {
     q.rounds: "T A",
     q.clients: "M_of A",
     q.local_step_size: "size_of A",
@@ -41,22 +41,22 @@ CALLED: Mapping[Notion, str] = {
 
 
 class Words:
-    """The letters of a claim about a step, with numbers as they are or, in proofs, as ratios."""
+    """The symbols of a claim about a step, with numbers as they are or, in proofs, as ratios."""
 
     def __init__(self, claim: Claim, known: Algorithm, *, in_proof: bool, at_step: bool = True) -> None:
         self.known = known
         kept = [one for one in claim.assumptions if one in _ABOUT_STEPS]
         self.step = replace(claim, place="step", assumptions=kept)
         self.vocabulary = vocabulary = Vocabulary(self.step)
-        self.letters = letter = vocabulary.letters
-        named = {notion: key for key, notion in PARAMETERS.items()}
-        own = {letter(notion): key for notion, key in named.items()} | {letter(q.mixing_contraction): MIXING_NAME}
-        own |= {letter(q.optimum_gradient): "G_star", letter(q.initial_distance): "D"}
+        self.symbols = symbol = vocabulary.symbols
+        named = {quantity: key for key, quantity in PARAMETERS.items()}
+        own = {symbol(quantity): key for quantity, key in named.items()} | {symbol(q.mixing_contraction): MIXING_NAME}
+        own |= {symbol(q.optimum_gradient): "G_star", symbol(q.initial_distance): "D"}
         vocabulary.numbers |= own
         if not at_step:
-            vocabulary.numbers |= {letter(notion): text for notion, text in CALLED.items()}
-            vocabulary.numbers[letter(q.initial_distance)] = "initial_distance A x_star"
-        conditions = [one for one in claim.conditions if letter(q.local_steps) not in one.free_symbols]
+            vocabulary.numbers |= {symbol(quantity): text for quantity, text in CALLED.items()}
+            vocabulary.numbers[symbol(q.initial_distance)] = "initial_distance A x_star"
+        conditions = [one for one in claim.conditions if symbol(q.local_steps) not in one.free_symbols]
         self.places = below_one(conditions)
         self.ratios = {one: sp.Symbol(f"u_{own[one]}", nonnegative=True) for one in self.places}
         self.said = {own[one]: f"{u} / (1 + {u})" for one, u in self.ratios.items()} if in_proof else {}
@@ -67,9 +67,9 @@ class Words:
         vocabulary.vectors |= {state(one): Atom(str(one)) for one in known.definition.server}
         vocabulary.vectors |= {state(one): Atom(f"{one} i", own=True) for one in known.definition.client}
         vocabulary.vectors[START] = Atom("start_model")
-        least: list[tuple[sp.Symbol, Expr]] = [(letter(q.clients), sp.S.One)]
+        least: list[tuple[sp.Symbol, Expr]] = [(symbol(q.clients), sp.S.One)]
         if a.strongly_convex_clients in claim.assumptions:
-            least.append((letter(q.smoothness), letter(q.strong_convexity)))
+            least.append((symbol(q.smoothness), symbol(q.strong_convexity)))
         self.signs = RatioSigns(vocabulary.numbers, tuple(conditions), least, self.ratios)
         self.links = Links(Reader(vocabulary, self._known()), self.signs)
         numbers = known.numbers("step_size S", "share (step_clients S) i")
@@ -78,20 +78,20 @@ class Words:
 
     def _known(self) -> dict[str, KnownSlack]:
         """Return the facts besides those of each assumption."""
-        letter = self.letters
-        best, own, mean = letter(q.optimum), letter(q.client_objective), letter(q.objective)
+        symbol = self.symbols
+        best, own, mean = symbol(q.optimum), symbol(q.client_objective), symbol(q.objective)
         slope = Gradient(own, best)
         found = {
-            START_DISTANCE: KnownSlack(letter(q.initial_distance) ** 2 - norm_sq(START - best), "exact start_known"),
+            START_DISTANCE: KnownSlack(symbol(q.initial_distance) ** 2 - norm_sq(START - best), "exact start_known"),
             OPTIMUM_GRADIENTS: KnownSlack(
-                letter(q.optimum_gradient) ** 2 - Average(norm_sq(slope)), "exact optimum_gradient_known"
+                symbol(q.optimum_gradient) ** 2 - Average(norm_sq(slope)), "exact optimum_gradient_known"
             ),
         }
         if len(self.known.definition.client) == 1:
             (one,) = self.known.definition.client
             apart = Gradient(own, state(one)) - Gradient(mean, state(one))
             applied = f"dissimilarity S zeta i ({one} i) bounded_dissimilarity_S Hi"
-            slack = letter(q.gradient_dissimilarity) ** 2 - norm_sq(apart)
+            slack = symbol(q.gradient_dissimilarity) ** 2 - norm_sq(apart)
             found[ALIKE] = KnownSlack(slack, f"pose proof ({applied}) as known; lra")
         return found
 
@@ -104,7 +104,7 @@ class Words:
         return found
 
     def ratio_tactics(self) -> list[str]:
-        """Tactics that write letters below one as ratios."""
+        """Tactics that write symbols below one as ratios."""
         return [
             f"destruct (as_ratio {one} {one}_nonnegative condition{place}) as [{u} [{u}_nonnegative ->]]."
             for (one, u), place in zip(self.ratio_names.items(), self.places.values(), strict=True)

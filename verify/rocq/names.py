@@ -8,9 +8,9 @@ from functools import cache
 import sympy as sp
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.refusals import NotExported
 
 
@@ -43,23 +43,23 @@ def _owners(claim_ids: tuple[str, ...]) -> Mapping[str, str]:
     return {_without_punctuation(one): one for one in reversed(claim_ids)}
 
 
-def named(letters: Letters, names: Mapping[sp.Symbol, str]) -> dict[Notion, str]:
-    """The names of the quantities of a claim, from those of its letters."""
-    return {notion: name for symbol, name in names.items() if (notion := letters.notion(symbol)) is not None}
+def named(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
+    """The names of the quantities of a claim, from those of its symbols."""
+    return {quantity: name for symbol, name in names.items() if (quantity := symbols.quantity(symbol)) is not None}
 
 
-def require_own_names(claim: Claim, called: Mapping[Notion, str]) -> None:
+def require_own_names(claim: Claim, called: Mapping[Quantity, str]) -> None:
     """Raise `NotExported` where a quantity of a claim has no name, or two have the same: Rocq takes them for one."""
     sides = [side for relation in claim.relations for side in relation.sides]
-    letters = letters_of(claim)
+    symbols = symbols_of(claim)
     used = set(sp.Tuple(*map(sp.sympify, (*sides, *claim.conditions))).free_symbols) - {*claim.for_all}
-    owners: dict[str, Notion] = {}
+    owners: dict[str, Quantity] = {}
     for symbol in sorted(used, key=str):
-        notion = letters.notion(symbol)
-        if notion is None:
+        quantity = symbols.quantity(symbol)
+        if quantity is None:
             raise NotExported(f"{symbol} stands for nothing")
-        if notion not in called:
-            raise NotExported(f"the quantity {notion.name} has no name in its theorem")
-        other = owners.setdefault(called[notion], notion)
-        if other is not notion:
-            raise NotExported(f"{other.name} and {notion.name} would both be {called[notion]!r} in its theorem")
+        if quantity not in called:
+            raise NotExported(f"the quantity {quantity.name} has no name in its theorem")
+        other = owners.setdefault(called[quantity], quantity)
+        if other is not quantity:
+            raise NotExported(f"{other.name} and {quantity.name} would both be {called[quantity]!r} in its theorem")

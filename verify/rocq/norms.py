@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from fedtheory.kernel import Theory
+from fedtheory.kernel import Context
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.forms import Form, vector
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.theory import theory_of
+from fedtheory.proofs.claim_context import build_context
 from verify.rocq.terms import Term, is_own, text
 from verify.rocq.vocabulary import CLIENTS
 
@@ -42,7 +42,7 @@ class Lengths:
 
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
         """Return the factor between the norms of two vectors, and the other vector."""
-        form = vector(expression, self._theory)
+        form = vector(expression, self._context)
         factor, written = next(self._multiples(form), (None, None))
         if factor is None or written is None:
             self._known.append((form, term))
@@ -58,8 +58,8 @@ class Lengths:
         return "" if found is None else f"rewrite {found.fact} in known; "
 
     @property
-    def _theory(self) -> Theory:
-        return theory_of(self.claim)
+    def _context(self) -> Context:
+        return build_context(self.claim)
 
     def _multiples(self, form: Form) -> Iterator[tuple[Expr, Term]]:
         for other, term in self._known:

@@ -10,7 +10,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination, without_minima
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.numbers import NUMBERS, letters_of, numbers_of
+from fedtheory.proofs.numbers import NUMBERS, numbers_of, symbols_of
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
@@ -19,15 +19,15 @@ from verify.rocq.theorem import Binder
 
 def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
     """Whether a claim follows from the signs of its numbers and its conditions, each the same in all of a run."""
-    letters = letters_of(claim)
+    symbols = symbols_of(claim)
     premises = [part.premise for link in certificate.links for part in link]
     from_signs = all(premise is ONE or isinstance(premise, sp.Rel) for premise in premises)
-    used = symbols_of(claim) - {*claim.for_all}
-    return from_signs and claim.place == "run" and all(letters.notion(symbol) in NUMBERS for symbol in used)
+    used = used_symbols(claim) - {*claim.for_all}
+    return from_signs and claim.place == "run" and all(symbols.quantity(symbol) in NUMBERS for symbol in used)
 
 
-def symbols_of(claim: Claim) -> set[sp.Symbol]:
-    """All letters of a claim's relations and conditions."""
+def used_symbols(claim: Claim) -> set[sp.Symbol]:
+    """All symbols of a claim's relations and conditions."""
     sides = [sp.sympify(side) for one in claim.relations for side in (one.left, one.right)]
     return set(sp.Tuple(*sides, *map(sp.sympify, claim.conditions)).free_symbols)
 
@@ -42,21 +42,21 @@ class NumbersVocabulary(Spoken):
     library = ("Space", "Clients", "Objectives", "Normal")
 
     def __init__(self, claim: Claim, certificate: Combination) -> None:
-        """Read the claim's letters; `NotExported` where its numbers are too long."""
+        """Read the claim's symbols; `NotExported` where its numbers are too long."""
         super().__init__(claim)
         coefficients = [sp.expand(part.coefficient) for link in certificate.links for part in link]
         if sum(len(sp.Add.make_args(one)) for one in coefficients) > _MOST_TERMS:
             raise NotExported(f"the numbers in its certificate have more than {_MOST_TERMS} terms")
-        self.symbols = sorted(symbols_of(claim), key=str)
+        self.claim_symbols = sorted(used_symbols(claim), key=str)
         self.kept = numbers_of(claim)
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
-        notions = {symbol: self.letters.notion(symbol) for symbol in self.symbols}
-        self.names = {s: notion.name for s, notion in notions.items() if notion} | each
+        quantities = {symbol: self.symbols.quantity(symbol) for symbol in self.claim_symbols}
+        self.names = {s: quantity.name for s, quantity in quantities.items() if quantity} | each
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
         """Counts are at least one."""
-        return [(s, sp.Integer(self.kept.at_least[s])) for s in self.symbols if s in self.kept.at_least]
+        return [(s, sp.Integer(self.kept.at_least[s])) for s in self.claim_symbols if s in self.kept.at_least]
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
         """Facts that proofs of signs may use; a bound by the least of several numbers is one by each of them."""
@@ -76,7 +76,7 @@ class NumbersVocabulary(Spoken):
         return list(self._binders())
 
     def _binders(self) -> Iterator[Binder]:
-        for symbol in self.symbols:
+        for symbol in self.claim_symbols:
             name = self.names[symbol]
             yield Binder(name, "R")
             if symbol in self.kept.at_least:

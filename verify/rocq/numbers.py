@@ -19,7 +19,7 @@ from verify.rocq.theorem import Binder, of_condition
 
 
 def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """A function of letters by sums, products and powers, as Rocq reads it; `NotExported` for anything else."""
+    """A function of symbols by sums, products and powers, as Rocq reads it; `NotExported` for anything else."""
     expression = sp.sympify(expression)
     if expression.is_Rational:
         return _rational(expression)
@@ -118,7 +118,7 @@ class Signs:
     conditions: Sequence[Expr] = ()
     """Orderings, the hypotheses ``condition<n>`` of a theorem."""
     least: Sequence[tuple[sp.Symbol, Expr]] = ()
-    """Letters and what they are at least, in the order in which it is used: that letters are so is a hypothesis."""
+    """Symbols and what they are at least, in the order in which it is used: that symbols are so is a hypothesis."""
 
     def hypotheses(self) -> list[Binder]:
         """The conditions as hypotheses of a theorem."""
@@ -167,7 +167,7 @@ class Signs:
         return self._shown(factored) or "nonnegative"
 
     def _shown(self, factored: Expr) -> str | None:
-        """A tactic by what letters are at least, or by one of the conditions, or by several for several factors."""
+        """A tactic by what symbols are at least, or by one of the conditions, or by several for several factors."""
         shown = self._shifted(factored)
         if shown is not None:
             return shown
@@ -190,34 +190,34 @@ class Signs:
         return None
 
     def _shifted(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
-        """A tactic for a polynomial that has no negative coefficient once letters start at what they are at least."""
-        letters = dict(self.names if names is None else names)
+        """A tactic for a polynomial that has no negative coefficient once symbols start at what they are at least."""
+        symbols = dict(self.names if names is None else names)
         if _is_plain(polynomial):
             return "nonnegative"
-        for letter, least in self.least:
-            if letter not in polynomial.free_symbols:
+        for symbol, least in self.least:
+            if symbol not in polynomial.free_symbols:
                 continue
-            numerator = sp.Symbol(f"above_{letter}_{least}", nonnegative=True)
-            letters[numerator] = f"({number(letter - least, self.names)})"
-            polynomial = polynomial.xreplace({letter: least + numerator})
+            numerator = sp.Symbol(f"above_{symbol}_{least}", nonnegative=True)
+            symbols[numerator] = f"({number(symbol - least, self.names)})"
+            polynomial = polynomial.xreplace({symbol: least + numerator})
             if _is_plain(polynomial):
-                text = number(quotient(polynomial).expression, letters)
+                text = number(quotient(polynomial).expression, symbols)
                 replaced = f"replace number with ({text}) by (first [ring | field])"
                 return f"match goal with |- 0 <= ?number => {replaced} end; nonnegative"
         return None
 
     def _by_condition(self, factored: Expr, bound: _Bound) -> str | None:
         """A tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some s that is not negative."""
-        letter, slope, rest = bound.letter, bound.slope, bound.rest
-        if letter not in factored.free_symbols & self.names.keys():
+        symbol, slope, rest = bound.letter, bound.slope, bound.rest
+        if symbol not in factored.free_symbols & self.names.keys():
             return None
         spare = sp.Symbol("spare", nonnegative=True)
         names = {**self.names, spare: "spare"}
-        top, bottom = cleared(factored.xreplace({letter: rest / (slope * (1 + spare))}))
+        top, bottom = cleared(factored.xreplace({symbol: rest / (slope * (1 + spare))}))
         shown = self._shifted(top, names)
         if shown is None:
             return None
-        known, denominator = number(sp.expand(rest - slope * letter), self.names), number(slope * letter, self.names)
+        known, denominator = number(sp.expand(rest - slope * symbol), self.names), number(slope * symbol, self.names)
         text = f"({number(top, names)}) / ({number(_factored(bottom), names)})"
         return (
             f"pose (spare := ({known}) / ({denominator})); "
@@ -232,11 +232,11 @@ def _bounds(condition: Expr) -> list[_Bound]:
     """Return the bounds of a condition on each symbol in which it is linear; claims share conditions."""
     numerator, _ = cleared(condition.gts - condition.lts)
     found = []
-    for letter in sorted(numerator.free_symbols, key=str):
+    for symbol in sorted(numerator.free_symbols, key=str):
         with suppress(Rejected):
-            slopes, rest = linear(numerator, [letter])
-            if _is_plain(-slopes[letter]) and _is_plain(rest):
-                found.append(_Bound(letter, -slopes[letter], rest))
+            slopes, rest = linear(numerator, [symbol])
+            if _is_plain(-slopes[symbol]) and _is_plain(rest):
+                found.append(_Bound(symbol, -slopes[symbol], rest))
     return found
 
 
@@ -290,8 +290,8 @@ def _whole(number: Quotient) -> Expr:
 
 
 def _has_powers(number: Quotient) -> bool:
-    """Whether letters are roots, or have letters as exponents: SymPy has other lowest terms for those."""
-    return any(letter.is_Pow for letter in number.letters)
+    """Whether symbols are roots, or have symbols as exponents: SymPy has other lowest terms for those."""
+    return any(symbol.is_Pow for symbol in number.symbols)
 
 
 def _signed(polynomial: Expr) -> tuple[Expr, int]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion, gradient_bound
+from fedtheory.language.quantities import Quantity, gradient_bound
 from verify.rocq.gaps import OF_INTERVALS
 from verify.rocq.run import TABLE
 from verify.rocq.updates import OF_UPDATES
 from verify.rocq.vocabulary import AT
 
-Source = Assumption | Notion
+Source = Assumption | Quantity
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ _VARIANCE = (q.absolute_noise, q.relative_noise)
 _OF_CLIENTS = (q.client_optimum, q.client_optimum_distance, *_VARIANCE)
 
 
-def _named_by(word: str) -> tuple[Notion, ...]:
+def _named_by(word: str) -> tuple[Quantity, ...]:
     """The quantities of runs and updates in whose names a word occurs."""
     tables = (TABLE, OF_UPDATES, OF_INTERVALS)
-    return tuple(notion for table in tables for notion, name in table.items() if re.search(rf"\b{word}\b", name))
+    return tuple(quantity for table in tables for quantity, name in table.items() if re.search(rf"\b{word}\b", name))
 
 
 _FROM_Y = (q.comparator, AT["y"].noise, AT["y"].dissimilarity, *_named_by("y"))

@@ -15,9 +15,9 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expectation
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.combination import without_minima
-from fedtheory.proofs.numbers import POSITIVE, divisors, letters_of, numbers_of, sides_of
+from fedtheory.proofs.numbers import POSITIVE, divisors, numbers_of, sides_of, symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.origin_rules import EXPECTED, INDICES, POSITIVE_CONSTANTS, SAID, SIGNS, STANDING, Source
 from verify.rocq.refusals import NotExported
@@ -46,9 +46,9 @@ class _Known:
 
     claim: Claim
     assumptions: frozenset[Assumption]
-    notions: Sequence[Notion]
-    called: Mapping[Notion, str]
-    divisors: frozenset[Notion]
+    quantities: Sequence[Quantity]
+    called: Mapping[Quantity, str]
+    divisors: frozenset[Quantity]
     """Quantities by which the claim divides."""
     is_expected: bool
     """Whether there are expectations in what is said."""
@@ -63,14 +63,14 @@ def with_origins(known: Exported) -> Theorem:
 
 def _speaks_of(known: Exported) -> _Known:
     claim = known.claim
-    found = {notion.name: notion for one in _claims(known) for notion in one.notation.values()}
-    notions = [found[name] for name in sorted(found)]
-    letters = letters_of(claim)
-    below = (letters.notion(symbol) for symbol in divisors(sides_of(claim)))
-    divided = frozenset(notion for notion in below if notion is not None)
+    found = {quantity.name: quantity for one in _claims(known) for quantity in one.notation.values()}
+    quantities = [found[name] for name in sorted(found)]
+    symbols = symbols_of(claim)
+    below = (symbols.quantity(symbol) for symbol in divisors(sides_of(claim)))
+    divided = frozenset(quantity for quantity in below if quantity is not None)
     is_expected = any(sp.sympify(side).has(Expectation) for one in _claims(known) for side in sides_of(one))
     assumptions = frozenset(claim.assumptions)
-    return _Known(claim, assumptions, tuple(notions), known.theorem.called, divided, is_expected)
+    return _Known(claim, assumptions, tuple(quantities), known.theorem.called, divided, is_expected)
 
 
 def _claims(known: Exported) -> Iterator[Claim]:
@@ -82,7 +82,7 @@ def _claims(known: Exported) -> Iterator[Claim]:
 def _origin(binder: Binder, known: _Known) -> str:
     if _DATA.fullmatch(binder.type):
         return ""
-    found = _of_conditions(binder, known) or _of_letters(binder, known) or _of_rules(binder.type, known)
+    found = _of_conditions(binder, known) or _explain_domain(binder, known) or _of_rules(binder.type, known)
     if found is None:
         raise NotExported(f"the hypothesis {binder.name} encodes no assumption and no quantity of the claim")
     return found
@@ -94,15 +94,15 @@ def _of_conditions(binder: Binder, known: _Known) -> str | None:
     return binder.origin if binder.origin in {of_condition(one) for one in conditions} else None
 
 
-def _of_letters(binder: Binder, known: _Known) -> str | None:
-    """The domain of a letter for all of whose values a claim is said."""
+def _explain_domain(binder: Binder, known: _Known) -> str | None:
+    """The domain of a symbol for all of whose values a claim is said."""
     match = re.fullmatch(r"(\d+) (<=?) each_(\d+)", binder.type)
     if match is None or int(match[3]) > len(known.claim.for_all):
         return None
-    letter, values = [*known.claim.for_all.items()][int(match[3]) - 1]
+    symbol, values = [*known.claim.for_all.items()][int(match[3]) - 1]
     is_strict, least = match[2] == "<", int(match[1])
     is_domain = all(one > least if is_strict else one >= least for one in map(sp.sympify, values))
-    return f"the values of {letter}" if is_domain else None
+    return f"the values of {symbol}" if is_domain else None
 
 
 def _of_rules(said: str, known: _Known) -> str | None:
@@ -129,17 +129,17 @@ def _of_sign(said: str, known: _Known) -> str | None:
     found = None if is_strict and name not in POSITIVE_CONSTANTS else _first(SIGNS.get(name, ()), known)
     if found is not None:
         return found
-    for notion in known.notions:
+    for quantity in known.quantities:
         # Of numbers alone each is known by the sign that its definition gives; of others what is divided by.
-        is_sign = not is_strict or notion in POSITIVE or notion in known.divisors
-        if (notion.name == name and is_sign) or (known.called.get(notion) == name and notion in known.divisors):
-            return _in_words(notion)
+        is_sign = not is_strict or quantity in POSITIVE or quantity in known.divisors
+        if (quantity.name == name and is_sign) or (known.called.get(quantity) == name and quantity in known.divisors):
+            return _in_words(quantity)
     return None
 
 
 def _first(sources: Sequence[Source], known: _Known) -> str | None:
     """The first source that the claim has."""
-    return next((_in_words(one) for one in sources if one in known.assumptions or one in known.notions), None)
+    return next((_in_words(one) for one in sources if one in known.assumptions or one in known.quantities), None)
 
 
 def _in_words(source: Source) -> str:

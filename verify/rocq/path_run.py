@@ -1,4 +1,4 @@
-"""Local steps of a round beside gradient descent on F from the same start: letters, hypotheses, known bounds.
+"""Local steps of a round beside gradient descent on F from the same start: symbols, hypotheses, known bounds.
 
 The definitions are those of `library/Interval.v` and `library/Lengths.v`.
 """
@@ -15,10 +15,10 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import named
 from verify.rocq.numbers import number
@@ -39,12 +39,12 @@ SAME += "try change (step_clients (step_at A n k)) with (clients_of A); by_field
 
 
 class PathVocabulary(Vocabulary):
-    """The letters of a claim about a local step beside a step of gradient descent on F."""
+    """The symbols of a claim about a local step beside a step of gradient descent on F."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        letter = self.letters
-        own = {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega", POWER: "power"}
+        symbol = self.symbols
+        own = {symbol(q.client_dissimilarity): "delta i", symbol(q.nearest_start): "omega", POWER: "power"}
         self.numbers |= own
         used = set(self.claim.notation.values())
         if used & {q.client_dissimilarity, q.mean_divergence}:
@@ -52,10 +52,10 @@ class PathVocabulary(Vocabulary):
             each = Atom("delta i", kind="S", own=True)
             whole = f"mean {CLIENTS} delta"
             self.scalars = {
-                letter(q.client_dissimilarity): each,
-                letter(q.mean_divergence): Named(whole, Mean(each)),
+                symbol(q.client_dissimilarity): each,
+                symbol(q.mean_divergence): Named(whole, Mean(each)),
             }
-            self.numbers[letter(q.mean_divergence)] = whole
+            self.numbers[symbol(q.mean_divergence)] = whole
         if q.nearest_start in used:
             near = "‖server_model S - x_star‖² <= 1 / omega"
             self.more = [*_OMEGA, Binder("nearest_start_S", near)]
@@ -63,10 +63,10 @@ class PathVocabulary(Vocabulary):
     def gather(self) -> None:
         """All are at the server's model."""
         super().gather()
-        model, letter = Atom("server_model S"), self.letters
-        self.vectors[letter(q.centralised_model)] = model
+        model, symbol = Atom("server_model S"), self.symbols
+        self.vectors[symbol(q.centralised_model)] = model
         downhill = Multiple("step_size S", gradient(MEAN, model))
-        self.vectors[letter(q.next_centralised_model)] = Sum(model, downhill, "-")
+        self.vectors[symbol(q.next_centralised_model)] = Sum(model, downhill, "-")
 
 
 _OMEGA = (Binder("omega", "R"), Binder("omega_positive", "0 < omega"))
@@ -88,16 +88,16 @@ class PathInRun:
 
     def __init__(self, claim: Claim, conditions: tuple[Expr, ...]) -> None:
         self.run = RunVocabulary(replace(claim, place="run"))
-        letter = self.run.letters
-        self.run.names |= {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega"}
-        self.run.names[letter(q.mean_divergence)] = "mean (clients_of A) delta"
+        symbol = self.run.symbols
+        self.run.names |= {symbol(q.client_dissimilarity): "delta i", symbol(q.nearest_start): "omega"}
+        self.run.names[symbol(q.mean_divergence)] = "mean (clients_of A) delta"
         self.conditions = conditions
         self.vocabulary = PathVocabulary(claim, quiet=True)
 
     def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
         """The variables and hypotheses."""
         told = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
-        if self.run.letters(q.optimum) in used and all(binder.name != "x_star" for binder in told):
+        if self.run.symbols(q.optimum) in used and all(binder.name != "x_star" for binder in told):
             minimiser = Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
             told += [Binder("x_star", "space_of A"), minimiser]
         if self.vocabulary.told:
@@ -114,11 +114,11 @@ class PathInRun:
         return bool(self.vocabulary.told) and binder.name in ("zeta", "zeta_nonnegative", "bounded_dissimilarity_A")
 
     @property
-    def called(self) -> dict[Notion, str]:
+    def called(self) -> dict[Quantity, str]:
         """The names of the claim's quantities."""
-        of_step = {notion: in_run(name) for notion, name in self.vocabulary.called.items()}
-        index = self.run.letters(q.local_step_index)
-        return of_step | named(self.run.letters, {**self.run.names, index: "INR k"})
+        of_step = {quantity: in_run(name) for quantity, name in self.vocabulary.called.items()}
+        index = self.run.symbols(q.local_step_index)
+        return of_step | named(self.run.symbols, {**self.run.names, index: "INR k"})
 
     @property
     def known(self) -> list[str]:
@@ -144,7 +144,7 @@ def powers_in(expression: Expr, index: sp.Symbol) -> set[Expr]:
 
 
 def written(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
-    """An expression with base^(k + m) as base^m times a letter."""
+    """An expression with base^(k + m) as base^m times a symbol."""
 
     def is_power(part: Expr) -> bool:
         return bool(part.is_Pow and part.exp.has(index) and sp.expand(part.base - base) == 0)
@@ -152,9 +152,9 @@ def written(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
     return sp.sympify(expression).replace(is_power, lambda part: POWER * base ** (part.exp - index))
 
 
-def of_means(expression: Expr, letter: Callable[[q.Notion], sp.Symbol]) -> Expr:
+def of_means(expression: Expr, symbol: Callable[[q.Quantity], sp.Symbol]) -> Expr:
     """An expression with delta for the mean of the delta_i."""
-    own, whole = letter(q.client_dissimilarity), letter(q.mean_divergence)
+    own, whole = symbol(q.client_dissimilarity), symbol(q.mean_divergence)
     return sp.sympify(expression).replace(
         lambda part: isinstance(part, Average), lambda part: sp.expand(part.args[0]).subs(own, whole)
     )
@@ -188,7 +188,7 @@ class KnownOnPath:
         known, told, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
         for place, (name, used, link, relation) in enumerate(self._relations(), start=1):
             left, right = (
-                self._in_letters(side, used.claim, vocabulary, base) for side in (relation.left, relation.right)
+                self._translate(side, used.claim, vocabulary, base) for side in (relation.left, relation.right)
             )
             reader = Reader(vocabulary)
             smaller, larger = reader.scalar(left), reader.scalar(right)
@@ -208,7 +208,7 @@ class KnownOnPath:
             )
         return known, told, lines
 
-    def _in_letters(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
-        letter, other = vocabulary.letters, letters_of(theirs)
-        same = {symbol: letter(notion) for symbol in sp.sympify(side).free_symbols if (notion := other.notion(symbol))}
-        return written(sp.sympify(side).xreplace(same), base, letter(q.local_step_index))
+    def _translate(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
+        symbol, other = vocabulary.symbols, symbols_of(theirs)
+        same = {each: symbol(quantity) for each in sp.sympify(side).free_symbols if (quantity := other.quantity(each))}
+        return written(sp.sympify(side).xreplace(same), base, symbol(q.local_step_index))

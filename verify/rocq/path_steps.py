@@ -40,7 +40,7 @@ class _PathStepWriter:
     def __init__(self, claim: Claim, certificate: Certificate, known: KnownOnPath) -> None:
         self.claim, self.certificate, self.known = claim, certificate, known
         self.vocabulary = vocabulary = PathVocabulary(claim, quiet=True)
-        self.index = vocabulary.letters(q.local_step_index)
+        self.index = vocabulary.symbols(q.local_step_index)
         conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
         sides = [side for one in claim.relations for side in (one.left, one.right)]
         (self.base,) = {base for side in sides for base in powers_in(side, self.index)} or {None}

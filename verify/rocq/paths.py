@@ -55,7 +55,7 @@ class _PathWriter:
         self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
         self.path = PathInRun(claim, self.conditions)
         self.first = 0 if induction.first is None else 1
-        self.index = self.path.run.letters(q.local_step_index)
+        self.index = self.path.run.symbols(q.local_step_index)
         self.used: set[sp.Symbol] = set()
         self.own = False
         constants = (induction.factor, induction.offset, induction.bound)
@@ -78,8 +78,8 @@ class _PathWriter:
         return Theorem(self.name, told, " /\\\n  ".join(said), proof, tuple(lemmas), NEEDS, called=self.path.called)
 
     def written(self, expression: Expr) -> Expr:
-        """An expression with base^(k + m) as base^m times a letter, and means of the delta_i as delta."""
-        return of_means(written(expression, self.induction.base, self.index), self.path.run.letters)
+        """An expression with base^(k + m) as base^m times a symbol, and means of the delta_i as delta."""
+        return of_means(written(expression, self.induction.base, self.index), self.path.run.symbols)
 
     # One step.
 

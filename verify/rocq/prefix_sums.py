@@ -24,7 +24,7 @@ def theorem_of_total(claim: Claim) -> Theorem:
     (total,) = totals
     factor = sp.cancel(relation.left / total)
     vocabulary = Vocabulary(claim)
-    index, steps = vocabulary.letters(q.local_step_index), sp.Symbol("n", integer=True, positive=True)
+    index, steps = vocabulary.symbols(q.local_step_index), sp.Symbol("n", integer=True, positive=True)
     names = {**vocabulary.numbers, index: "INR k"}
     member = number(total.args[0], {**names, index: "INR j"})
     # What the sum over n steps is; Rocq checks it by induction.
@@ -39,4 +39,4 @@ def theorem_of_total(claim: Claim) -> Theorem:
         ]
     )
     told = [*told, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
-    return Theorem(name_of(claim.id), told, statement, proof, called=named(vocabulary.letters, names))
+    return Theorem(name_of(claim.id), told, statement, proof, called=named(vocabulary.symbols, names))

@@ -35,12 +35,12 @@ def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, 
     if relation.operator not in SIGN:
         raise NotExported("equations between products are not exported")
     names = {**links.reader.vocabulary.numbers, **_names(links, why)}
-    letters = {expression: letter for letter, expression in why.scalars.items()}
+    symbols = {expression: symbol for symbol, expression in why.scalars.items()}
     lines = [line for place, name in enumerate(why.facts) for line in _fact(links, why, name, names, place)]
     texts = {name: f"({number(fact.slack, names)})" for name, fact in why.facts.items()}
     below = list(dict.fromkeys(why.divided_by))
     for one in below:
-        if not divides_by(relation.slack.xreplace(letters), why.facts[one].slack):
+        if not divides_by(relation.slack.xreplace(symbols), why.facts[one].slack):
             raise NotExported(f"the statement does not divide by {one}, which its proof takes for positive")
     lines += [_nonzero(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
     members = []
@@ -50,7 +50,7 @@ def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, 
         signs = [links.signs.nonnegative(part.coefficient), *("assumption" for _ in part.facts)]
         lines.append(f"assert (part{place} : 0 <= {member}).\n{{ {_product(signs)}. }}")
         members.append(member)
-    left, right = (number(side.xreplace(letters), names) for side in (relation.left, relation.right))
+    left, right = (number(side.xreplace(symbols), names) for side in (relation.left, relation.right))
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
     lines += _ordered(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
     lines[-1] = ("apply Rle_ge; " if relation.operator == ">=" else "") + lines[-1]
@@ -104,7 +104,7 @@ def _lengths(expression: Expr) -> list[Expr]:
 
 
 def _of_sign(links: Links, relation: Relation) -> tuple[str, str]:
-    """A difference of numbers is positive by the signs of its letters."""
+    """A difference of numbers is positive by the signs of its symbols."""
     left, right = (links.text(links.side(side)) for side in (relation.left, relation.right))
     flip = "apply Rlt_gt.\n" if relation.operator == ">" else ""
     gap = links.signs.positive(relation.slack)
@@ -113,7 +113,7 @@ def _of_sign(links: Links, relation: Relation) -> tuple[str, str]:
 
 def _names(links: Links, why: Products) -> dict[sp.Symbol, str]:
     """Return the meaning of the symbols of a proof, as text."""
-    return {letter: f"({links.text(links.side(expression))})" for letter, expression in why.scalars.items()}
+    return {symbol: f"({links.text(links.side(expression))})" for symbol, expression in why.scalars.items()}
 
 
 def _fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol, str], place: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Signs of numbers in which letters occur that are smaller than one: b is u/(1 + u) for some u that is not negative."""
+"""Signs of numbers in which symbols occur that are smaller than one: b is u/(1 + u) for some u that is not negative."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verify.rocq.numbers import Signs, cleared, number
 
 
 def below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
-    """The letters that conditions say to be smaller than one, with the places of these conditions."""
+    """The symbols that conditions say to be smaller than one, with the places of these conditions."""
     found = {}
     for place, one in enumerate(conditions, start=1):
         if isinstance(one, sp.Lt | sp.Gt) and one.gts == 1 and one.lts.is_Symbol:
@@ -25,11 +25,11 @@ class RatioSigns(Signs):
     """Facts for proofs of signs once such symbols are written as ratios."""
 
     ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
-    """u for each of these letters, whose name is that of the ratio."""
+    """u for each of these symbols, whose name is that of the ratio."""
 
     def by_ratios(self, value: Expr) -> Expr:
-        """A number in which letters below one are written as ratios."""
-        return sp.sympify(value).xreplace({letter: u / (1 + u) for letter, u in self.ratios.items()})
+        """A number in which symbols below one are written as ratios."""
+        return sp.sympify(value).xreplace({symbol: u / (1 + u) for symbol, u in self.ratios.items()})
 
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""

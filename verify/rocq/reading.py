@@ -112,11 +112,11 @@ class Reader:
             total = Sum(total, read(-part), "-") if _is_negative(part) else Sum(total, read(part))
         return total
 
-    def _objective(self, letter: sp.Symbol) -> str:
+    def _objective(self, symbol: sp.Symbol) -> str:
         known = self.vocabulary.objectives
-        if letter not in known:
-            raise NotExported(f"the library has no objective {letter}")
-        return known[letter]
+        if symbol not in known:
+            raise NotExported(f"the library has no objective {symbol}")
+        return known[symbol]
 
 
 def _is_number(expression: Expr) -> bool:

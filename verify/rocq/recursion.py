@@ -88,7 +88,7 @@ class _RecursionWriter:
     def theorem(self) -> Theorem:
         """The whole."""
         relation = self.claim.relations[0]
-        self.tau = self.run.letters(q.local_steps)
+        self.tau = self.run.symbols(q.local_steps)
         self.names = {**self.run.names, k: "INR k"}
         lemmas = [self._step(self.certificate.terms, together=False)]
         if self.certificate.first is not None:
@@ -116,10 +116,10 @@ class _RecursionWriter:
         vocabulary = _PairVocabulary(at_step, quiet=self.quiet) if measure is PAIR else Vocabulary(at_step, self.quiet)
         if together:
             vocabulary.gather()
-            vocabulary.vectors[vocabulary.letters(q.average_iterate)] = Atom("server_model S")
-        letter = vocabulary.letters
-        vocabulary.numbers |= {k: "k", letter(q.local_steps): "tau", letter(q.visited_second_moment): "G_run"}
-        least = [(letter(q.local_steps), k + 1), (k, sp.Integer(self.first))] if not together else []
+            vocabulary.vectors[vocabulary.symbols(q.average_iterate)] = Atom("server_model S")
+        symbol = vocabulary.symbols
+        vocabulary.numbers |= {k: "k", symbol(q.local_steps): "tau", symbol(q.visited_second_moment): "G_run"}
+        least = [(symbol(q.local_steps), k + 1), (k, sp.Integer(self.first))] if not together else []
         signs = Signs(vocabulary.numbers, self.conditions, [*least, *vocabulary.least])
         links = Links(Reader(vocabulary), signs)
         after = vocabulary.after() if isinstance(vocabulary, _PairVocabulary) else links.side(measure.after(claim))
@@ -189,11 +189,11 @@ class _RecursionWriter:
 
     def _conclusion(self, right: Expr) -> str:
         left = self.claim.relations[0].left
-        letter = self.run.letters
-        if left == letter(q.max_drift):
+        symbol = self.run.symbols
+        if left == symbol(q.max_drift):
             return self._largest(right)
-        if left in (letter(q.round_drift), letter(q.average_round_drift)):
-            return self._mean(right, of_round=left == letter(q.round_drift))
+        if left in (symbol(q.round_drift), symbol(q.average_round_drift)):
+            return self._mean(right, of_round=left == symbol(q.round_drift))
         raise NotExported("no conclusion from a recursion to this quantity is in the library")
 
     def _largest(self, right: Expr) -> str:
@@ -201,7 +201,7 @@ class _RecursionWriter:
         if share is None or self.shape.largest is None:
             raise NotExported(f"{in_words(self.certificate.measure)} says nothing of a single client")
         # The library knows the share (1 - 1/M)^2; Rocq sees where it is another.
-        drift = share(self.run.letters(q.clients)) * self.certificate.bound
+        drift = share(self.run.symbols(q.clients)) * self.certificate.bound
         later, at_start = self._signs(self.first), self._signs()
         start = (
             f"destruct k as [| k']; [rewrite drift_at_start; {at_start.nonnegative(right)} |]. set (k := S k') in *."
@@ -222,7 +222,7 @@ class _RecursionWriter:
         return "\n".join(lines)
 
     def _mean(self, right: Expr, *, of_round: bool) -> str:
-        share = self.certificate.measure.mean_drift(self.run.letters(q.clients))
+        share = self.certificate.measure.mean_drift(self.run.symbols(q.clients))
         if self.shape.mean is None:
             raise NotExported(f"no mean of {in_words(self.certificate.measure)} is in the library")
         bound, total, later = share * self.certificate.bound, self.certificate.total, self._signs(0, earlier=True)
@@ -275,7 +275,7 @@ def at_first_step(theorem: Theorem) -> Theorem:
 
 
 class _PairVocabulary(Vocabulary):
-    """The letters of two clients i and j."""
+    """The symbols of two clients i and j."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,11 +40,11 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
     """A vector of those that are drawn, in these parts; `NotExported` where it has others."""
     if a.normalised_steps not in vocabulary.claim.assumptions:
         raise NotExported("what steps change is written for step sizes that are normalised")
-    letter = vocabulary.letters
-    size = {letter(q.client_step_size): letter(q.effective_step_size) / letter(q.client_local_steps)}
-    samples = letter(q.client_step_size) * LocalSum(letter(q.stochastic_gradient))
-    result = {letter(q.local_result): letter(q.server_model) - samples}
-    moved = {letter(q.next_server_model): Selected(letter(q.local_result))}
+    symbol = vocabulary.symbols
+    size = {symbol(q.client_step_size): symbol(q.effective_step_size) / symbol(q.client_local_steps)}
+    samples = symbol(q.client_step_size) * LocalSum(symbol(q.stochastic_gradient))
+    result = {symbol(q.local_result): symbol(q.server_model) - samples}
+    moved = {symbol(q.next_server_model): Selected(symbol(q.local_result))}
     written = sp.sympify(vector).xreplace(moved).xreplace(result).xreplace(size)
     written = written.replace(LocalSum, lambda of: _of_steps(of, vocabulary))
     written = sp.expand(_of_drawn(written, vocabulary).replace(Selected, lambda of: of))
@@ -56,22 +56,22 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
 
 
 def _of_steps(member: Expr, vocabulary: RoundVocabulary) -> Expr:
-    letter = vocabulary.letters
-    member, sample, at_start = sp.expand(member), letter(q.stochastic_gradient), letter(q.gradient_at_server_model)
+    symbol = vocabulary.symbols
+    member, sample, at_start = sp.expand(member), symbol(q.stochastic_gradient), symbol(q.gradient_at_server_model)
     moved, begun = member.coeff(sample), member.coeff(at_start)
     if sp.expand(member - moved * sample - begun * at_start) != 0:
         return LocalSum(member)
-    steps: Expr = letter(q.client_local_steps) * (moved * CHANGE + (moved + begun) * START)
+    steps: Expr = symbol(q.client_local_steps) * (moved * CHANGE + (moved + begun) * START)
     return steps
 
 
 def _of_drawn(vector: Expr, vocabulary: RoundVocabulary) -> Expr:
     """Means over those that are drawn, where they are written as ones over all clients."""
-    letter = vocabulary.letters
-    share = letter(q.participants) / letter(q.clients)
+    symbol = vocabulary.symbols
+    share = symbol(q.participants) / symbol(q.clients)
     found: Expr = vector.replace(
-        lambda part: isinstance(part, Average) and part.has(letter(q.participates)),
-        lambda part: share * Selected(part.args[0] / letter(q.participates)),
+        lambda part: isinstance(part, Average) and part.has(symbol(q.participates)),
+        lambda part: share * Selected(part.args[0] / symbol(q.participates)),
     )
     return found
 
@@ -102,7 +102,7 @@ def square_by_changes(name: str, said: str, vector: Expr, parts: Split, reader: 
 
 def if_drawn(name: str, said: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
     """An equation for the mean square of what a client holds if it is drawn, or for the mean of that."""
-    held = sp.expand(vector / reader.vocabulary.letters(q.participates))
+    held = sp.expand(vector / reader.vocabulary.symbols(q.participates))
     whole = text(reader.vector(held), CLIENTS)
     square = f"participants D / M S * ‖{whole}‖²"
     shown = (

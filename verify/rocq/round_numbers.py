@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.roots import Root, with_letters
+from fedtheory.proofs.roots import Root, name_roots
 from verify.rocq.names import name_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
@@ -33,7 +33,7 @@ def is_of_round_numbers(claim: Claim) -> bool:
     """Whether a claim about runs is one about numbers of their rounds, in which clients are drawn."""
     known = {*NUMBERS}
     is_drawn = claim.place == "run" and a.uniform_sampling in claim.assumptions
-    return is_drawn and all(notion in known for notion in claim.notation.values())
+    return is_drawn and all(quantity in known for quantity in claim.notation.values())
 
 
 def theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
@@ -56,7 +56,7 @@ class _RoundNumbersWriter:
         """The whole."""
         roots = [tactic for root in self.certificate.roots for tactic in self._root(root)]
         links = zip(self.claim.relations, self.certificate.links, strict=True)
-        relations = [(with_letters(self.certificate.roots, relation), parts) for relation, parts in links]
+        relations = [(name_roots(self.certificate.roots, relation), parts) for relation, parts in links]
         proofs = ["\n".join(self._link(relation, parts)) for relation, parts in relations]
         said = [f"{self._number(r.left)} {SIGN[r.operator]} {self._number(r.right)}" for r, _ in relations]
         statement = " /\\\n  ".join(said)
@@ -91,20 +91,20 @@ class _RoundNumbersWriter:
         return number(self._with_means(expression), self.names)
 
     def _with_means(self, expression: Expr) -> Expr:
-        """A number with letters for means over the clients."""
+        """A number with symbols for means over the clients."""
         expression = sp.sympify(expression)
         for one in sorted(expression.atoms(Average), key=sp.default_sort_key):
             if one not in self.means:
-                self.means[one] = letter = sp.Symbol(f"mean_{len(self.means)}", nonnegative=True)
+                self.means[one] = symbol = sp.Symbol(f"mean_{len(self.means)}", nonnegative=True)
                 member = number(one.args[0], self.vocabulary.numbers)
-                self.names[letter] = f"(mean (step_clients S) (fun i => {member}))"
+                self.names[symbol] = f"(mean (step_clients S) (fun i => {member}))"
         found: Expr = expression.xreplace(self.means)
         return found
 
     def _means(self) -> Iterator[str]:
         """Prove that averages of non-negative numbers are not negative."""
-        for place, letter in enumerate(self.means.values(), start=1):
-            mean = self.names[letter]
+        for place, symbol in enumerate(self.means.values(), start=1):
+            mean = self.names[symbol]
             yield f"assert (mean_sign{place} : 0 <= {mean})."
             yield "{ apply mean_nonneg; intros i Hi; pose proof (E_large S i); of_signs. }"
 
@@ -124,27 +124,27 @@ class _RoundNumbersWriter:
 
     def _root(self, root: Root) -> Iterator[str]:
         """Prove that the argument of a root is not negative, and give the root's square."""
-        base, letter = self._number(root.of), self.names[root.letter]
+        base, symbol = self._number(root.of), self.names[root.letter]
         yield f"assert (above : {base} >= {self._number(root.least)})."
         yield "{ " + "\n".join(self._link(Relation(root.of, ">=", root.least), root.parts)) + " }"
-        yield f"assert (root_square : {letter} ^ 2 - ({base}) = 0) by (rewrite pow2_sqrt; lra)."
-        yield f"assert (root_sign : 0 <= {letter}) by apply sqrt_pos."
+        yield f"assert (root_square : {symbol} ^ 2 - ({base}) = 0) by (rewrite pow2_sqrt; lra)."
+        yield f"assert (root_sign : 0 <= {symbol}) by apply sqrt_pos."
         if root.letter.is_positive:
-            yield f"assert (root_positive : 0 < {letter}) by (apply sqrt_lt_R0; lra)."
-        if any(with_letters([root], one).slack.has(1 / (1 - root.letter)) for one in self.claim.relations):
+            yield f"assert (root_positive : 0 < {symbol}) by (apply sqrt_lt_R0; lra)."
+        if any(name_roots([root], one).slack.has(1 / (1 - root.letter)) for one in self.claim.relations):
             rest = number(*self._in_sums(1 - self._with_means(root.of)))
             yield f"assert (rest : 1 - ({base}) = {rest}) by by_field."
             yield f"assert (rest_positive : 0 < {rest}) by positive."
-            yield f"assert (root_below : {letter} < 1) by (apply root_below_one; lra)."
+            yield f"assert (root_below : {symbol} < 1) by (apply root_below_one; lra)."
 
     def _in_sums(self, expression: Expr) -> tuple[Expr, dict[sp.Symbol, str]]:
-        """A number as a product in which sums by which is divided are letters, and what these are called."""
+        """A number as a product in which sums by which is divided are symbols, and what these are called."""
         sums = {
             one.base: sp.Dummy(positive=True)
             for one in expression.atoms(sp.Pow)
             if one.base.is_Add and one.base.free_symbols & {*self.means.values()}
         }
-        names = self.names | {letter: f"({number(one, self.names)})" for one, letter in sums.items()}
+        names = self.names | {symbol: f"({number(one, self.names)})" for one, symbol in sums.items()}
         return sp.factor(sp.together(expression.xreplace(sums))), names
 
     # Links.
@@ -181,12 +181,12 @@ class _RoundNumbersWriter:
     def _premise(self, part: Part) -> tuple[Expr, str]:
         if part.over is not None:
             raise NotExported("of numbers of a round, no sums over the clients are exported")
-        letter = self.vocabulary.letters
+        symbol = self.vocabulary.symbols
         if part.premise is ONE:
             return sp.S.One, "lra"
         if part.premise is CURVATURE:
             known = "curvature (F S) L_F nu_F smooth_mean_S strongly_convex_mean_S some_vector"
-            return CURVATURE.slack(letter), f"pose proof ({known}) as fact; lra"
+            return CURVATURE.slack(symbol), f"pose proof ({known}) as fact; lra"
         if isinstance(part.premise, sp.Rel):
             return part.premise.gts - part.premise.lts, "lra"
         raise NotExported("of numbers of a round, facts are exported")

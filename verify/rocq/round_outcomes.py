@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import sympy as sp
 
-from fedtheory.kernel import Because
+from fedtheory.kernel import InequalityRef
 from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Inner, Selected
 from fedtheory.language.claim import Relation
-from verify.rocq.reasons import NonnegativeScalar
+from verify.rocq.inequalities import NonnegativeScalar
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import split
 from verify.rocq.round_scalars import Scalars
@@ -34,7 +34,7 @@ class OfOutcomes(Scalars):
             said, parted = (text(self.reader.scalar(Inner(one, one)), CLIENTS) for one in (vector, whole))
             yield f"assert (square{place} : {said} = {parted}).\n{{ apply same_squares. by_changes. }}"
 
-    def of_drawn(self, because: Because) -> NonnegativeScalar | None:
+    def of_drawn(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Prove that squares of participants' vectors are not negative."""
         if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
             return None

@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expectation, Expr, Inner, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
@@ -25,7 +25,7 @@ _EACH = "forall i, (i < number (step_clients S))%nat -> "
 
 @dataclass(frozen=True)
 class _Premise:
-    """A relation of another claim, in the letters of this one, and how it is shown."""
+    """A relation of another claim, in the symbols of this one, and how it is shown."""
 
     relation: Relation
     applied: str
@@ -38,7 +38,7 @@ class Premises:
     def __init__(self, vocabulary: RoundVocabulary, uses: Sequence[Exported]) -> None:
         self.vocabulary, self.uses = vocabulary, uses
         self.conditions = vocabulary.claim.conditions
-        vocabulary.numbers |= {vocabulary.letters(q.local_step_index): "INR e", _UPPER: "INR m"}
+        vocabulary.numbers |= {vocabulary.symbols(q.local_step_index): "INR e", _UPPER: "INR m"}
         self.of_name = dict(self._relations())
 
     def known(self) -> dict[str, KnownSlack]:
@@ -71,8 +71,8 @@ class Premises:
         premise = self.of_name.get(name)
         if premise is None or not premise.of_step or premise.relation.operator != "<=":
             raise NotExported(f"no sum over steps of {name!r} is exported")
-        letter = self.vocabulary.letters
-        index, steps = letter(q.local_step_index), letter(q.client_local_steps)
+        symbol = self.vocabulary.symbols
+        index, steps = symbol(q.local_step_index), symbol(q.client_local_steps)
         left, right = premise.relation.left, premise.relation.right
         below, above = (text(reader.scalar(one), CLIENTS) for one in (left, right))
         total = _over_steps(right, index)
@@ -89,10 +89,10 @@ class Premises:
 
     def _relations(self) -> Iterator[tuple[str, _Premise]]:
         for used in self.uses:
-            theirs, relations = letters_of(used.claim), used.claim.relations
+            theirs, relations = symbols_of(used.claim), used.claim.relations
             told = {binder.name for binder in used.general.binders}
             for link, relation in enumerate(relations):
-                sides = [self._in_our_letters(side, used) for side in (relation.left, relation.right)]
+                sides = [self._translate(side, used) for side in (relation.left, relation.right)]
                 name = f"{used.claim.id}, relation {link + 1}" if len(relations) > 1 else used.claim.id
                 applied = projected(used.general.applied(**self._arguments(used, told)), link, len(relations))
                 of_step = theirs(q.local_step_index) in relation.right.free_symbols
@@ -103,16 +103,16 @@ class Premises:
         ours = list(self.conditions)
         found = {}
         for place, one in enumerate(used.conditions, start=1):
-            mine = self._in_our_letters(one, used)
+            mine = self._translate(one, used)
             if mine not in ours:
                 raise NotExported(f"{used.claim.id} is used under conditions that are not this claim's")
             hypothesis = f"condition{ours.index(mine) + 1}"
             found[f"condition{place}"] = f"{hypothesis} i Hi" if "Hi" in told else hypothesis
         return found
 
-    def _in_our_letters(self, expression: Expr, used: Exported) -> Expr:
-        theirs, whole = letters_of(used.claim), sp.sympify(expression)
-        mine = {s: self.vocabulary.letters(n) for s in whole.free_symbols if (n := theirs.notion(s))}
+    def _translate(self, expression: Expr, used: Exported) -> Expr:
+        theirs, whole = symbols_of(used.claim), sp.sympify(expression)
+        mine = {s: self.vocabulary.symbols(n) for s in whole.free_symbols if (n := theirs.quantity(s))}
         found: Expr = whole.xreplace(mine)
         return found
 
@@ -132,5 +132,5 @@ def _over_steps(of: Expr, index: sp.Symbol) -> Expr:
     powers = sp.Poly(_plain(of).xreplace(squares), index).terms()
     j = sp.Dummy("j", integer=True)
     total = sp.Add(*(part * sp.factor(sp.summation(j**power, (j, 0, _UPPER - 1))) for (power,), part in powers))
-    found: Expr = total.xreplace({letter: one for one, letter in squares.items()})
+    found: Expr = total.xreplace({symbol: one for one, symbol in squares.items()})
     return found

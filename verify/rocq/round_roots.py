@@ -1,6 +1,6 @@
-"""The square root of a number of a round in a claim: a letter of its own, as to the kernel.
+"""The square root of a number of a round in a claim: a symbol of its own, as to the kernel.
 
-In an identity the letter's square stands for the number: a letter in which the
+In an identity the symbol's square stands for the number: a symbol in which the
 number is linear is written by the root and the others.
 """
 
@@ -12,7 +12,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.roots import Root, with_letters
+from fedtheory.proofs.roots import Root, name_roots
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader
 
@@ -32,8 +32,8 @@ class Roots:
             reader.vocabulary.numbers[root.letter] = f"sqrt ({self.under})"
 
     def in_place(self, relation: Relation) -> Relation:
-        """A relation with the letter for the root."""
-        return with_letters(self.roots, relation)
+        """A relation with the symbol for the root."""
+        return name_roots(self.roots, relation)
 
     def opening(self) -> Iterator[str]:
         """Tactics that tell what is known of the root, and forget what it is besides that."""
@@ -48,19 +48,19 @@ class Roots:
             yield f"set ({_NAME} := {whole}) in *; clearbody {_NAME}."
             yield f"try assert (root_square_below : {_NAME} ^ 2 < 1) by nra."
             self.reader.vocabulary.numbers[root.letter] = _NAME
-            letter, value = self._eliminated(root)
+            symbol, value = self._eliminated(root)
             known = self.reader.number(value)
-            yield f"assert (by_root : {self.reader.number(letter)} = {known})."
+            yield f"assert (by_root : {self.reader.number(symbol)} = {known})."
             yield "{ rewrite root_square; field; nonzero. }"
 
     def rewriting(self, relation: Relation) -> str:
         """Tactics that write sums by the root."""
         tactics = ""
         for root in self.roots:
-            letter, value = self._eliminated(root)
+            symbol, value = self._eliminated(root)
             for base in _divisors(relation):
                 named = self.reader.with_names(base)
-                by_root = self.reader.number(sp.factor(named.xreplace({letter: value})))
+                by_root = self.reader.number(sp.factor(named.xreplace({symbol: value})))
                 tactics += (
                     f"replace ({self.reader.number(named)}) with ({by_root}) by (rewrite by_root; field; nonzero); "
                 )
@@ -68,12 +68,12 @@ class Roots:
         return tactics
 
     def _eliminated(self, root: Root) -> tuple[sp.Symbol, Expr]:
-        """A letter in which the number under a root is linear, and what it is by the root's square."""
+        """A symbol in which the number under a root is linear, and what it is by the root's square."""
         under = self.reader.with_names(root.of)
-        for letter in sorted(under.free_symbols & root.of.free_symbols, key=str):
-            slope = sp.diff(under, letter)
-            if not slope.has(letter) and slope.free_symbols <= root.of.free_symbols:
-                return letter, sp.together((root.letter**2 - under.subs(letter, 0)) / slope)
+        for symbol in sorted(under.free_symbols & root.of.free_symbols, key=str):
+            slope = sp.diff(under, symbol)
+            if not slope.has(symbol) and slope.free_symbols <= root.of.free_symbols:
+                return symbol, sp.together((root.letter**2 - under.subs(symbol, 0)) / slope)
         raise NotExported("the number under a root is linear in none of its letters")
 
 

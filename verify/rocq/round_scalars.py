@@ -12,12 +12,12 @@ from itertools import count
 
 import sympy as sp
 
-from fedtheory.kernel import Because
+from fedtheory.kernel import InequalityRef
 from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from verify.rocq.reasons import NonnegativeScalar, shown
+from verify.rocq.inequalities import NonnegativeScalar, shown
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import ZERO, if_drawn, split, square_by_changes
 from verify.rocq.round_premises import Premises
@@ -37,7 +37,7 @@ _OF_CLIENT = "try pose proof (E_large S i)" + "".join(
 
 
 class Scalars:
-    """Writes proofs of relations between scalars, in the letters of one claim."""
+    """Writes proofs of relations between scalars, in the symbols of one claim."""
 
     def __init__(self, reader: RoundReader, premises: Premises, roots: Roots) -> None:
         self.reader, self.premises, self.roots = reader, premises, roots
@@ -90,12 +90,12 @@ class Scalars:
 
     def _is_of_starts(self, vector: Expr) -> bool:
         """Whether a vector has the noise of samples at the start of the round, and of no others."""
-        samples = self.reader.vocabulary.letters(q.gradient_at_server_model)
+        samples = self.reader.vocabulary.symbols(q.gradient_at_server_model)
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
     def _drawn(self, name: str, said: str, vector: Expr) -> str:
-        letter = self.reader.vocabulary.letters
-        if vector.has(START, CHANGE, letter(q.stochastic_gradient), letter(q.next_server_model)):
+        symbol = self.reader.vocabulary.symbols
+        if vector.has(START, CHANGE, symbol(q.stochastic_gradient), symbol(q.next_server_model)):
             return square_by_changes(name, said, vector, split(vector, self.reader.vocabulary), self.reader)
         (selected,) = vector.atoms(Selected)
         parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
@@ -122,8 +122,8 @@ class Scalars:
 
     def _parts(self, held: Expr) -> tuple[str, str] | None:
         """Split the facts: of vectors of participants, and of results, their averages, and minimisers."""
-        letter = self.reader.vocabulary.letters
-        result, best = letter(q.local_result), letter(q.client_optimum)
+        symbol = self.reader.vocabulary.symbols
+        result, best = symbol(q.local_result), symbol(q.client_optimum)
         mean, rest = "expected (local_result S i)", "local_result S i - expected (local_result S i)"
         return {
             result: (mean, rest),
@@ -160,8 +160,8 @@ class Scalars:
             return term, f"{_OF_CLIENT}; {shown_of}" if " i" in term else shown_of
         return f"mean (step_clients S) (fun i => {term})", f"apply mean_nonneg; intros i Hi; {_OF_CLIENT}; {shown_of}"
 
-    def _slack(self, because: Because, *, summed: bool) -> tuple[str, str]:
-        if because == Because("assumption", ("variance at the server's model",)) and summed:
+    def _slack(self, because: InequalityRef, *, summed: bool) -> tuple[str, str]:
+        if because == InequalityRef("assumption", ("variance at the server's model",)) and summed:
             return (
                 "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
                 "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
@@ -176,12 +176,12 @@ class Scalars:
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
 
-    def _summed(self, because: Because) -> tuple[str, str] | None:
+    def _summed(self, because: InequalityRef) -> tuple[str, str] | None:
         """Return the sum of deviations from the time average, or the assumption on samples at two points."""
-        letter = self.reader.vocabulary.letters
-        if because == Because("assumption", ("mean-square smoothness",)):
+        symbol = self.reader.vocabulary.symbols
+        if because == InequalityRef("assumption", ("mean-square smoothness",)):
             moved, changed = (
-                self._total(letter(one) - letter(other))
+                self._total(symbol(one) - symbol(other))
                 for one, other in (
                     (q.local_iterate, q.server_model),
                     (q.stochastic_gradient, q.gradient_at_server_model),
@@ -194,7 +194,7 @@ class Scalars:
         if because.kind != "square" or len(sums := sp.sympify(because.about[0]).atoms(LocalSum)) != 1:
             return None
         (total,) = sums
-        member, steps = total.args[0], letter(q.client_local_steps)
+        member, steps = total.args[0], symbol(q.client_local_steps)
         if sp.expand(because.about[0] - member + total / steps) != 0:
             return None
         of_step, whole = (text(self.reader.vector(one), CLIENTS) for one in (member, total / steps))
@@ -204,7 +204,7 @@ class Scalars:
     def _total(self, vector: Expr) -> str:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
-    def of_drawn(self, because: Because) -> NonnegativeScalar | None:
+    def of_drawn(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Return the facts on averages over participants."""
         square = self._drawn_square(because)
         if square is None:
@@ -216,7 +216,7 @@ class Scalars:
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
         return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
 
-    def _squares_of(self, because: Because) -> list[Expr]:
+    def _squares_of(self, because: InequalityRef) -> list[Expr]:
         """The squares of which a reason speaks, in the mean over the draws."""
         if because.kind == "assumption" and because.about[0] in self.reader.known:
             known = self.reader.known[str(because.about[0])].slack
@@ -224,7 +224,7 @@ class Scalars:
         square = self._drawn_square(because)
         return [] if square is None else [square]
 
-    def _drawn_square(self, because: Because) -> Expr | None:
+    def _drawn_square(self, because: InequalityRef) -> Expr | None:
         """The square of a mean over those that are drawn of which a reason speaks, in the mean over the draws."""
         if because.kind not in ("square", "mean_of_drawn"):
             return None
@@ -236,12 +236,12 @@ class Scalars:
         whole = split(vector, self.reader.vocabulary).whole
         return Expectation(Inner(whole, whole))
 
-    def _of_mean(self, because: Because) -> NonnegativeScalar | None:
+    def _of_mean(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Return the facts on F by its own constants, and on the distance of the clients' minimisers."""
-        letter = self.reader.vocabulary.letters
-        if because == Because("assumption", ("distance of the minimisers",)):
-            between = letter(q.client_optimum) - letter(q.optimum)
-            slack = letter(q.client_optimum_distance) ** 2 - Inner(between, between)
+        symbol = self.reader.vocabulary.symbols
+        if because == InequalityRef("assumption", ("distance of the minimisers",)):
+            between = symbol(q.client_optimum) - symbol(q.optimum)
+            slack = symbol(q.client_optimum_distance) ** 2 - Inner(between, between)
             return NonnegativeScalar(slack, "rewrite apart_S; lra")
         if because.kind not in ("lipschitz_gradient", "strong_convexity"):
             return None
@@ -252,12 +252,12 @@ class Scalars:
         between = Inner(at - around, at - around)
         if because.kind == "lipschitz_gradient":
             changed = Gradient(objective, at) - Gradient(objective, around)
-            slack = letter(q.objective_smoothness) ** 2 * between - Inner(changed, changed)
+            slack = symbol(q.objective_smoothness) ** 2 * between - Inner(changed, changed)
             return NonnegativeScalar(
                 slack, f"pose proof (lipschitz S (F S) L_F {points} L_F_positive smooth_mean_S) as known; lra"
             )
         slope = Inner(Gradient(objective, around), at - around)
-        slack = Value(objective, at) - Value(objective, around) - slope - letter(q.smallest_curvature) / 2 * between
+        slack = Value(objective, at) - Value(objective, around) - slope - symbol(q.smallest_curvature) / 2 * between
         known = f"strong_convexity S nu_F (F S) {points} strongly_convex_mean_S"
         return NonnegativeScalar(slack, f"pose proof ({known}) as known; lra")
 

@@ -57,11 +57,11 @@ class _VanishingWriter:
     def __init__(self, claim: Claim, certificate: Certificate) -> None:
         self.claim, self.certificate = claim, certificate
         self.vocabulary = RoundVocabulary(claim)
-        letter = self.letter = self.vocabulary.letters
-        self.vocabulary.numbers[letter(q.small_step_bias)] = _BIAS[0].name
+        symbol = self.symbol = self.vocabulary.symbols
+        self.vocabulary.numbers[symbol(q.small_step_bias)] = _BIAS[0].name
         self.reader = RoundReader(self.vocabulary)
         sides = (side for one in claim.relations for side in (one.left, one.right))
-        self.has_bias = any(side.has(letter(q.small_step_bias)) for side in sides)
+        self.has_bias = any(side.has(symbol(q.small_step_bias)) for side in sides)
 
     def theorem(self) -> Theorem:
         """The whole."""
@@ -69,8 +69,8 @@ class _VanishingWriter:
         said = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
         proof = conjunction([self._proof(one, why) for one, why in zip(relations, links, strict=True)])
-        letters = {self.letter(q.small_step_optimum)}
-        told = [*self.vocabulary.binders(f"{said}\n{proof}", letters)]
+        symbols = {self.symbol(q.small_step_optimum)}
+        told = [*self.vocabulary.binders(f"{said}\n{proof}", symbols)]
         if self.has_bias:
             told += _BIAS
         library = (*LIBRARY, "Lengths", "Vanishing")
@@ -119,21 +119,21 @@ class _VanishingWriter:
         return sp.sympify(part.coefficient / twice)
 
     def _point(self, part: Part) -> str:
-        best = self.letter(q.small_step_optimum)
+        best = self.symbol(q.small_step_optimum)
         (point,) = (one for one in part.reason.about[1:] if one != best)
         return text(self.reader.vector(sp.sympify(point)), CLIENTS)
 
     def _shared(self, weight: Expr) -> str:
         """Return the multiplicity of a client's steps in its weight, the same for all as their step sizes are."""
-        size = {self.letter(q.client_step_size): _SIZE}
-        share = sp.sympify(weight / self.letter(q.client_local_steps)).xreplace(size)
+        size = {self.symbol(q.client_step_size): _SIZE}
+        share = sp.sympify(weight / self.symbol(q.client_local_steps)).xreplace(size)
         return number(share, {**self.vocabulary.numbers, _SIZE: "size_of_client S O"})
 
     def _constants(self, bound: Expr, weight: Expr, constant: str) -> str:
         """Prove that the constant of a bound is the one of the lemma."""
         (mean,) = (one for one in bound.atoms(Average) if not one.has(Inner))
         own = {"nu": q.client_strong_convexity, "delta": q.client_smoothness}[constant]
-        factor = self.reader.number(sp.cancel(weight * self.letter(own) / mean.args[0]))
+        factor = self.reader.number(sp.cancel(weight * self.symbol(own) / mean.args[0]))
         member = self.reader.number(mean.args[0])
         return (
             f"rewrite (mean_ext _ (fun i => {self.reader.number(weight)} * {constant} i) "

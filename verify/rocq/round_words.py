@@ -1,4 +1,4 @@
-"""Claims about one round in which clients are drawn: what its letters are called in `library/Round.v`."""
+"""Claims about one round in which clients are drawn: what its symbols are called in `library/Round.v`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner, Loca
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Term, is_own, text
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import CLIENTS, Constant, Vocabulary
 
-NUMBERS: Mapping[Notion, str] = {
+NUMBERS: Mapping[Quantity, str] = {
     q.clients: "M S",
     q.participants: "participants D",
     q.participates: "participates D s i",
@@ -35,7 +35,7 @@ NUMBERS: Mapping[Notion, str] = {
     q.objective_smoothness: "L_F",
     q.smallest_curvature: "nu_F",
 }
-VECTORS: Mapping[Notion, str] = {
+VECTORS: Mapping[Quantity, str] = {
     q.server_model: "server_model S",
     q.local_iterate: "iterate S e i",
     q.stochastic_gradient: "sample S e i",
@@ -55,11 +55,11 @@ _SAID = {
     a.two_sided_steps: ("common_steps_S", "common_steps S"),
     a.same_local_work: ("common_steps_S", "common_steps S"),
 }
-_OF_STEPS = tuple(notion for notion, name in VECTORS.items() if " e " in name or "(e + 1)" in name)
+_OF_STEPS = tuple(quantity for quantity, name in VECTORS.items() if " e " in name or "(e + 1)" in name)
 _HERE = (a.uniform_sampling, a.full_participation, a.unit_server_step, a.same_step_size)
 _OF_OBJECTIVES = (a.strongly_convex_clients, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
 """Assumptions that no equation between vectors needs: it is said without them."""
-_OWN = tuple(notion for notion, name in NUMBERS.items() if name.endswith(" i"))
+_OWN = tuple(quantity for quantity, name in NUMBERS.items() if name.endswith(" i"))
 
 
 _KNOWN = {
@@ -79,30 +79,30 @@ START, CHANGE = sp.Symbol("start_of_drawn"), sp.Symbol("change_of_drawn")
 
 
 class RoundVocabulary(Vocabulary):
-    """The letters of a claim about a round, as terms of Rocq."""
+    """The symbols of a claim about a round, as terms of Rocq."""
 
     def __post_init__(self) -> None:
-        """Read the claim's letters; `NotExported` for what the library's rounds are not."""
+        """Read the claim's symbols; `NotExported` for what the library's rounds are not."""
         needed, known = (a.unit_server_step, a.uniform_shares), self.claim.assumptions
         who = (a.uniform_sampling, a.full_participation)
         if any(one not in known for one in needed) or all(one not in known for one in who):
             raise NotExported("the library knows rounds whose participants are all or drawn uniformly, of equal shares")
         super().__post_init__()
         unknown = _STEP_SIZES[any(one in known for one in (a.two_sided_steps, a.same_local_work))]
-        self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items() if notion != unknown} | {
+        self.numbers = {self.symbols(quantity): name for quantity, name in NUMBERS.items() if quantity != unknown} | {
             symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)
         }
         self.vectors |= {
-            self.letters(notion): Atom(name, own=notion not in _SHARED) for notion, name in VECTORS.items()
+            self.symbols(quantity): Atom(name, own=quantity not in _SHARED) for quantity, name in VECTORS.items()
         }
         self.vectors |= {one: Atom(f"{one} S D s") for one in (START, CHANGE)}
-        bound = self.letters(q.client_smoothness)
+        bound = self.symbols(q.client_smoothness)
         self.constants = {"smooth": Constant(bound, "(delta i)", "(own_smooth_S i Hi)", "(delta_sign i)")}
         self.stationary = "optimum i"
-        self.vectors[self.letters(q.next_average_iterate)] = Mean(self.vectors[self.letters(q.next_local_iterate)])
+        self.vectors[self.symbols(q.next_average_iterate)] = Mean(self.vectors[self.symbols(q.next_local_iterate)])
 
-    def binders(self, said: str, letters: set[sp.Symbol]) -> Iterator[Binder]:
-        """The variables and hypotheses of a theorem that says something, in which some letters occur."""
+    def binders(self, said: str, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+        """The variables and hypotheses of a theorem that says something, in which some symbols occur."""
         yield Binder("S", "round")
         yield Binder("step_size_positive", "0 < step_size S")
         for assumption in self.claim.assumptions:
@@ -119,7 +119,7 @@ class RoundVocabulary(Vocabulary):
                 yield Binder(f"{self.numbers[symbol]}_positive", f"0 < {self.numbers[symbol]}")
         yield from self._random(said)
         yield from self._points(said)
-        if self.letters(q.small_step_optimum) in letters:
+        if self.symbols(q.small_step_optimum) in symbols:
             yield Binder("w_bar", "step_space S")
             yield Binder("small_step_optimum_S", "small_step_optimum S w_bar")
 
@@ -154,25 +154,25 @@ class RoundVocabulary(Vocabulary):
 
     def is_own(self, expression: Expr) -> bool:
         """Whether something is said of each client, outside of means over them."""
-        return bool(_outside(expression, (Average, Selected)) & {self.letters(notion) for notion in self._own()})
+        return bool(_outside(expression, (Average, Selected)) & {self.symbols(quantity) for quantity in self._own()})
 
     def of_step(self, expression: Expr) -> bool:
         """Whether something is said of each local step, outside of sums over them."""
-        stepwise = {self.letters(notion) for notion in (*_OF_STEPS, q.next_average_iterate)}
+        stepwise = {self.symbols(quantity) for quantity in (*_OF_STEPS, q.next_average_iterate)}
         return bool(sp.sympify(expression).has(PastSum) or _outside(expression, (LocalSum,)) & stepwise)
 
     def of_outcome(self, expression: Expr) -> bool:
         """Whether something is said of each outcome of the draw, outside of expectations."""
-        random = {self.letters(q.participates), self.letters(q.next_server_model)}
+        random = {self.symbols(q.participates), self.symbols(q.next_server_model)}
         kept = sp.sympify(expression).replace(lambda part: isinstance(part, Expectation), lambda _: sp.S.Zero)
         return bool(kept.atoms(Selected) or kept.free_symbols & random)
 
     def is_of_each_drawn(self, expression: Expr) -> bool:
         """Whether something is said of each client if it is drawn, outside of means over them."""
-        return self.letters(q.participates) in _outside(expression, (Average, Selected))
+        return self.symbols(q.participates) in _outside(expression, (Average, Selected))
 
-    def _own(self) -> list[Notion]:
-        return [*_OWN, q.client_objective, *(notion for notion in VECTORS if notion not in _SHARED)]
+    def _own(self) -> list[Quantity]:
+        return [*_OWN, q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)]
 
 
 def _constants(said: str) -> Iterator[Binder]:
@@ -197,7 +197,7 @@ def _constants(said: str) -> Iterator[Binder]:
 
 
 def _outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
-    """The letters that do not stand inside of some heads."""
+    """The symbols that do not stand inside of some heads."""
     if isinstance(expression, heads):
         return set()
     if not expression.args:
@@ -228,7 +228,7 @@ class RoundReader(Reader):
     def _expected(self, of: Expr) -> Term:
         if isinstance(of, Selected):
             return Atom(f"expected (mean_of_draws S D {self._of_each(of)})")
-        if of.has(Selected, self.vocabulary.letters(q.next_server_model)):
+        if of.has(Selected, self.vocabulary.symbols(q.next_server_model)):
             raise NotExported("the mean of a sum with those that are drawn is not exported")
         return Atom(f"expected ({text(self.vector(of), CLIENTS)})", own=True)
 
@@ -248,11 +248,11 @@ class RoundReader(Reader):
 
     def is_drawn(self, expression: Expr) -> bool:
         """Whether something depends on who is drawn."""
-        letter = self.vocabulary.letters
-        return bool(expression.has(Selected, START, CHANGE, letter(q.next_server_model), letter(q.participates)))
+        symbol = self.vocabulary.symbols
+        return bool(expression.has(Selected, START, CHANGE, symbol(q.next_server_model), symbol(q.participates)))
 
     def with_names(self, expression: Expr) -> Expr:
-        """An expression with a letter for each mean of numbers of the clients."""
+        """An expression with a symbol for each mean of numbers of the clients."""
 
         def of_numbers(part: Expr) -> bool:
             return (
@@ -276,8 +276,8 @@ class RoundReader(Reader):
 def is_of_round(claim: Claim) -> bool:
     """Whether a claim speaks of sums over steps, of draws, or of rounds whose step sizes are any."""
     sides = sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
-    letters = {symbol for symbol, notion in claim.notation.items() if notion == q.participates}
-    has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & letters)
+    symbols = {symbol for symbol, quantity in claim.notation.items() if quantity == q.participates}
+    has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & symbols)
     has_means = any(not one.has(Inner) for one in sides.atoms(Expectation))
     if claim.place == "points":
         return q.participants in claim.notation.values() and sides.has(Average)

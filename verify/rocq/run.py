@@ -1,4 +1,4 @@
-"""Claims about runs: what their letters are called in `library/Run.v`, and the hypotheses of theorems about runs."""
+"""Claims about runs: what their symbols are called in `library/Run.v`, and the hypotheses of theorems about runs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.numbers import divisors, letters_of, sides_of
+from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import AT, OF_POINTS, bounds_there, drawn_at
 
-CONSTANTS: Mapping[Notion, str] = {
+CONSTANTS: Mapping[Quantity, str] = {
     q.clients: "M_of A",
     q.local_step_size: "size_of A",
     q.local_steps: "tau A",
@@ -43,7 +43,7 @@ CONSTANTS: Mapping[Notion, str] = {
     q.ring_worker_load: "sent_in_ring A b w",
     q.gradient_growth(1): "G_one",
 }
-QUANTITIES: Mapping[Notion, str] = {
+QUANTITIES: Mapping[Quantity, str] = {
     q.max_drift: "max_drift A",
     q.average_round_drift: "average_round_drift A",
     q.average_suboptimality: "average_suboptimality A x_star",
@@ -59,20 +59,20 @@ QUANTITIES: Mapping[Notion, str] = {
     q.total_comparator_progress: "total_progress A y",
     q.comparator_suboptimality: "comparator_suboptimality A y x_star",
 }
-OF_ROUNDS: Mapping[Notion, str] = {
+OF_ROUNDS: Mapping[Quantity, str] = {
     q.round_drift: "round_drift A n",
     q.round_suboptimality: "round_suboptimality A x_star n",
     q.server_distance_sq: "server_distance_sq A x_star n",
     q.next_server_distance_sq: "next_server_distance_sq A x_star n",
 }
-TABLE: Mapping[Notion, str] = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
+TABLE: Mapping[Quantity, str] = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
 """All names of claims about runs."""
-_IN_FILES: Mapping[Notion, str] = {
+_IN_FILES: Mapping[Quantity, str] = {
     q.parameter_server_load: "Messages",
     q.ring_worker_load: "Messages",
     q.gradient_growth(1): "Growth",
 }
-"""Files of the library that letters need besides those of all."""
+"""Files of the library that symbols need besides those of all."""
 STEP_SIZES: Mapping[Assumption, Fact] = {
     assumption: fact for fact in (facts.SPEEDUP_STEP, facts.PLAIN_SPEEDUP_STEP) for assumption in fact.needs
 }
@@ -135,38 +135,38 @@ class RunVocabulary(Spoken):
         self.quiet = a.full_gradients in claim.assumptions
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         known = {**TABLE} | ({q.noise_deviation: "0"} if self.quiet else {})
-        self.names = {self.letters(n): text for n, text in known.items()} | each
+        self.names = {self.symbols(n): text for n, text in known.items()} | each
         self.needs = tuple(dict.fromkeys(file for n, file in _IN_FILES.items() if n in claim.notation.values()))
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
         """Lower bounds of the symbols of counts."""
-        return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.local_steps)]
+        return [(self.symbols(quantity), sp.S.One) for quantity in (q.clients, q.local_steps)]
 
     @property
     def _is_of_runs(self) -> bool:
         """Whether the claim is about more than the constants of a run."""
         sides = [sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)]
-        return bool(sp.Tuple(*sides).free_symbols & {self.letters(notion) for notion in (*QUANTITIES, *OF_ROUNDS)})
+        return bool(sp.Tuple(*sides).free_symbols & {self.symbols(quantity) for quantity in (*QUANTITIES, *OF_ROUNDS)})
 
     @property
     def known(self) -> str:
         """Tactics at the start of every proof about a run."""
-        letters = set().union(*(sp.sympify(side).free_symbols for side in sides_of(self.claim)))
-        return f"{KNOWN}\n{_GAP}" if self.letters(q.initial_gap) in letters else KNOWN
+        symbols = set().union(*(sp.sympify(side).free_symbols for side in sides_of(self.claim)))
+        return f"{KNOWN}\n{_GAP}" if self.symbols(q.initial_gap) in symbols else KNOWN
 
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero."""
         return _FACTS[name] if name in _FACTS else super().fact(name)
 
-    def in_letters(self, expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's letters."""
-        theirs = letters_of(other)
-        known = {theirs(n): self.letters(n) for n in (*CONSTANTS, *QUANTITIES, *OF_ROUNDS)}
+    def translate(self, expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's symbols."""
+        theirs = symbols_of(other)
+        known = {theirs(n): self.symbols(n) for n in (*CONSTANTS, *QUANTITIES, *OF_ROUNDS)}
         return sp.sympify(expression).xreplace(known)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some letters occur."""
+        """The variables and hypotheses of a theorem in which some symbols occur."""
         return list(self._binders(used))
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
@@ -193,9 +193,9 @@ class RunVocabulary(Spoken):
 
     def _there(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
         """Another point than the optimum, with which a run is compared, and what is known of gradients there."""
-        letter, point = self.letters, self.drawn_at
+        symbol, point = self.symbols, self.drawn_at
         each = "forall n k, {}"
-        at, (_, has_dissimilarity) = AT[point], bounds_there(letter, point, used)
+        at, (_, has_dissimilarity) = AT[point], bounds_there(symbol, point, used)
         if point == "y":
             yield Binder("y", "space_of A")
             if is_random:
@@ -215,48 +215,48 @@ class RunVocabulary(Spoken):
             yield from _nonnegative(at.dissimilarity_name)
             bound = f"dissimilarity_at (step_at A n k) {point} {at.dissimilarity_name}"
             yield Binder("dissimilarity_there_A", each.format(bound))
-        if letter(q.largest_importance) in used:
+        if symbol(q.largest_importance) in used:
             yield from _nonnegative("p_max")
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
 
     def _divisors(self) -> Iterator[Binder]:
         """Prove that denominators of the claim are not zero: it says nothing there, while Rocq's 1/0 is 0."""
         below = divisors(sides_of(self.claim))
-        for notion, written in QUANTITIES.items():
-            if self.letters(notion) in below:
-                yield Binder(f"{notion.name}_positive", f"0 < {written}")
+        for quantity, written in QUANTITIES.items():
+            if self.symbols(quantity) in below:
+                yield Binder(f"{quantity.name}_positive", f"0 < {written}")
 
     def _step_sizes(self) -> Iterator[Binder]:
         """The formula of the step size, where the claim assumes one."""
         for fact in (fact for assumption, fact in STEP_SIZES.items() if assumption in self.claim.assumptions):
-            size = self.letters(q.local_step_size)
-            yield Binder("step_size_A", f"{self.number(size)} = {self.number(size - fact.slack(self.letters))}")
+            size = self.symbols(q.local_step_size)
+            yield Binder("step_size_A", f"{self.number(size)} = {self.number(size - fact.slack(self.symbols))}")
 
     @property
     def drawn_at(self) -> str:
         """The point besides the iterates at which a step's draws have a noise."""
-        return drawn_at(self.claim, self.letters)
+        return drawn_at(self.claim, self.symbols)
 
     def _models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """The size of a model, a worker of the ring, and a constant that is the least of its kind."""
-        letter = self.letters
-        if letter(q.model_size) in used:
+        symbol = self.symbols
+        if symbol(q.model_size) in used:
             yield Binder("b", "R")
-        if letter(q.ring_worker_load) in used:
+        if symbol(q.ring_worker_load) in used:
             yield Binder("w", "nat")
             yield Binder("Hw", "(w < number (clients_of A))%nat")
-        if letter(q.gradient_growth(1)) in used:
+        if symbol(q.gradient_growth(1)) in used:
             yield Binder("G_one", "R")
             yield Binder("least_growth_A", "least (growth_at_most A 1) G_one")
             yield Binder("least_zeta_A", "least (dissimilarity_at_most A) zeta_mean")
 
     def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Constants that a claim has without an assumption on them: any number of their sign."""
-        if self.letters(q.visited_second_moment) in used:
+        if self.symbols(q.visited_second_moment) in used:
             yield Binder("G_run", "R")
             yield Binder("second_moment_in_run_A", "always A (fun S => bounded_second_moment S G_run)")
         is_smooth = a.smooth in self.claim.assumptions or a.convex_and_smooth in self.claim.assumptions
-        if self.letters(q.smoothness) in used and not is_smooth:
+        if self.symbols(q.smoothness) in used and not is_smooth:
             yield Binder("L", "R")
             yield Binder("L_positive", "0 < L")
         for symbol in self.claim.for_all:

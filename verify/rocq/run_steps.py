@@ -10,7 +10,7 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.reading import KnownSlack, Reader
@@ -42,7 +42,7 @@ def theorem_of_step_in_run(
     drift = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
     arguments = run.at_step | {"known_S": drift}
     proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
-    called = {notion: _in_run(name) for notion, name in at_step.called.items()}
+    called = {quantity: _in_run(name) for quantity, name in at_step.called.items()}
     return Theorem(name_of(claim.id), told, _in_run(at_step.statement), proof, (at_step,), called=called), uses
 
 
@@ -54,17 +54,17 @@ def _in_run(said: str) -> str:
 
 
 def _bound(claim: Claim, lemma: Claim) -> Expr:
-    """The bound on the largest drift, in the letters of the claim about each step."""
+    """The bound on the largest drift, in the symbols of the claim about each step."""
     (relation,) = lemma.relations
-    theirs, own = letters_of(lemma), letters_of(claim)
+    theirs, own = symbols_of(lemma), symbols_of(claim)
     if relation.operator != "<=" or relation.left != theirs(q.max_drift):
         raise NotExported(f"{lemma.id} does not bound the drift of each client")
-    return relation.right.xreplace({theirs(notion): own(notion) for notion in CONSTANTS})
+    return relation.right.xreplace({theirs(quantity): own(quantity) for quantity in CONSTANTS})
 
 
 def _at_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) -> Theorem:
-    letter = letters_of(claim)
-    drift = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
+    symbol = symbols_of(claim)
+    drift = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
     vocabulary = Vocabulary(claim)
     reader = Reader(vocabulary)
     said = f"{text(reader.scalar(drift), CLIENTS)} <= {reader.number(bound)}"

@@ -1,4 +1,4 @@
-"""Claims about runs in whose rounds clients are drawn: what their letters are called in `library/Sampled.v`."""
+"""Claims about runs in whose rounds clients are drawn: what their symbols are called in `library/Sampled.v`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SampledVocabulary(RunVocabulary):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        self.names[self.letters(q.discounted_suboptimality)] = _DISCOUNTED
+        self.names[self.symbols(q.discounted_suboptimality)] = _DISCOUNTED
         self.needs = ("Sampled",)
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
@@ -43,8 +43,8 @@ class SampledVocabulary(RunVocabulary):
 
     def at_end(self, potential: Expr, weight: Expr, signs: Signs) -> str:
         """A tactic for what a potential has to be after the last step of a round: what a draw costs."""
-        last = potential.xreplace({self.letters(q.local_step_index): self.letters(q.local_steps)})
-        left = sp.cancel(last - weight * self.letters(q.sampling_variance))
+        last = potential.xreplace({self.symbols(q.local_step_index): self.symbols(q.local_steps)})
+        left = sp.cancel(last - weight * self.symbols(q.sampling_variance))
         return f"cbv beta; apply le_by_slack; {signs.nonnegative(left)}"
 
     def from_point(self, point: str) -> str:

@@ -13,7 +13,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import (
-    Notion,
+    Quantity,
     client_gap_at_surrogate_optimum,
     gradient_bound,
     largest_chi_sq,
@@ -28,7 +28,7 @@ from verify.rocq.theorem import Binder
 LIBRARY = ("Samples", "Means")
 EVERYBODY = "everybody"
 """The hypothesis that every client counts in some update."""
-OF_SAMPLES: Mapping[Notion, str] = {
+OF_SAMPLES: Mapping[Quantity, str] = {
     q.sample_smoothness: "L_xi",
     spread_factor: "spread_factor A alpha d",
     q.progress: "progress A bar n",
@@ -51,7 +51,7 @@ OF_SAMPLES: Mapping[Notion, str] = {
     q.mean_round_optimum_noise: "mean_optimum_noise A draw bar_n",
     q.mean_round_optimum_mixed_noise: "mean_mixed_optimum_noise A draw bar_n",
 }
-OF_COMPARATORS: Mapping[Notion, str] = {
+OF_COMPARATORS: Mapping[Quantity, str] = {
     q.surrogate_comparator_distance: "initial_distance A y",
     q.final_surrogate_comparator_distance_sq: "server_distance_sq A y (updates A)",
     q.comparator_alignment: "alignment A y n",
@@ -61,7 +61,7 @@ OF_COMPARATORS: Mapping[Notion, str] = {
     q.comparator_residual: "residual A y bar_n",
 }
 """The words for the optimum of the surrogate problem, of which the library asks nothing, for any point."""
-OF_TYPES: Mapping[Notion, str] = {
+OF_TYPES: Mapping[Quantity, str] = {
     q.virtual_client_gap: "virtual_client_gap A own n k i",
     unrepresented_importance: "unrepresented_importance A n i",
     q.virtual_gradient_lengths: "client_slope_sq A n k i",
@@ -73,7 +73,7 @@ OF_TYPES: Mapping[Notion, str] = {
     q.mean_virtual_suboptimality: "mean_virtual_suboptimality A star",
 }
 """Those of `library/Types.v`."""
-OF_WINDOWS: Mapping[Notion, str] = {
+OF_WINDOWS: Mapping[Quantity, str] = {
     gradient_bound: "B_g",
     q.local_change_sq: "local_change_sq A n i",
     q.virtual_loss_change: "virtual_loss_change A n k i",
@@ -174,12 +174,12 @@ class SignsOfParts(Signs):
         return []
 
     def ordering(self, condition: Expr) -> str:
-        """A condition as text, in an order that is the same whatever a claim's letters are."""
+        """A condition as text, in an order that is the same whatever a claim's symbols are."""
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
         return replace(self, names={one: one.name for one in plain.values()}).written(condition.xreplace(plain))
 
     def written(self, condition: Expr) -> str:
-        """A condition as text, in the letters as they are."""
+        """A condition as text, in the symbols as they are."""
         return super().ordering(condition)
 
     def nonnegative(self, value: object) -> str:

@@ -9,9 +9,9 @@ import sympy as sp
 from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import named
 from verify.rocq.numbers import Signs, number
@@ -31,14 +31,14 @@ class Spoken:
     names: dict[sp.Symbol, str]
 
     def __init__(self, claim: Claim) -> None:
-        self.claim, self.letters = claim, letters_of(claim)
+        self.claim, self.symbols = claim, symbols_of(claim)
         self.asked: set[str] = set()
         """Variables and hypotheses of the claims that are used."""
 
     @property
-    def called(self) -> dict[Notion, str]:
+    def called(self) -> dict[Quantity, str]:
         """The names of the claim's quantities."""
-        return named(self.letters, self.names)
+        return named(self.symbols, self.names)
 
     @property
     def known(self) -> str:
@@ -84,8 +84,8 @@ class Spoken:
         """A tactic for an equation that the claim assumes."""
         raise NotExported(f"the condition {premise} is not exported")
 
-    def in_letters(self, _expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's letters."""
+    def translate(self, _expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's symbols."""
         raise NotExported(f"{other.id} is no premise about the same numbers")
 
     def derived(self, _premise: Derived, known: Exported) -> tuple[Expr, str]:
@@ -113,5 +113,5 @@ class Spoken:
         return "lra"
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some letters occur."""
+        """The variables and hypotheses of a theorem in which some symbols occur."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Claims about schedules: what their letters are called in `library/Schedule.v`, and what is known of them there."""
+"""Claims about schedules: what their symbols are called in `library/Schedule.v`, and what is known of them there."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs import facts
 from fedtheory.proofs import schedule_facts as known
-from fedtheory.proofs.numbers import letters_of
-from verify.rocq.number_claims import symbols_of
+from fedtheory.proofs.numbers import symbols_of
+from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder, of_condition
 
-OF_SCHEDULES: Mapping[Notion, str] = {
+OF_SCHEDULES: Mapping[Quantity, str] = {
     q.clients: "M_of A",
     q.rounds: "N_of A",
     q.clock_time: "clock_time A",
@@ -135,8 +135,8 @@ class ScheduleVocabulary(Spoken):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        self.names = {self.letters(notion): text for notion, text in OF_SCHEDULES.items()}
-        self.symbols = symbols_of(claim)
+        self.names = {self.symbols(quantity): text for quantity, text in OF_SCHEDULES.items()}
+        self.claim_symbols = used_symbols(claim)
         self.of_clients = self._outside(" i")
         self.of_updates = self._outside(" n")
 
@@ -201,7 +201,7 @@ class ScheduleVocabulary(Spoken):
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
         """Lower bounds of the symbols of counts."""
-        return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.rounds)]
+        return [(self.symbols(quantity), sp.S.One) for quantity in (q.clients, q.rounds)]
 
     def number(self, expression: Expr) -> str:
         """A number as text, in which there may be sums over the clients."""
@@ -214,10 +214,10 @@ class ScheduleVocabulary(Spoken):
             raise NotExported("orderings of numbers of schedules are not exported")
         return Signs(self.names, (), self.least)
 
-    def in_letters(self, expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's letters."""
-        theirs = letters_of(other)
-        return sp.sympify(expression).xreplace({theirs(notion): self.letters(notion) for notion in OF_SCHEDULES})
+    def translate(self, expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's symbols."""
+        theirs = symbols_of(other)
+        return sp.sympify(expression).xreplace({theirs(quantity): self.symbols(quantity) for quantity in OF_SCHEDULES})
 
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero."""
@@ -250,7 +250,7 @@ class ScheduleVocabulary(Spoken):
         """Return arguments for the hypotheses of another claim; raises `NotExported` where these are not assumed."""
         if any(one not in self.claim.assumptions for one in other.assumptions if one not in _WHATEVER):
             raise NotExported(f"{other.id} is about other schedules")
-        if letters_of(other).has(q.common_period) and not self._uses(q.common_period):
+        if symbols_of(other).has(q.common_period) and not self._uses(q.common_period):
             # Powers of the number of clients are bounded by those of the least period.
             self.identity = "(rewrite ?(power_of_number A); by_field)"
         return {} if self.of_clients else {"i": "O", "Hi": "(several (clients_of A))"}
@@ -261,7 +261,7 @@ class ScheduleVocabulary(Spoken):
         return f"pose proof (equation{place} i Hi); lra"
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some letters occur."""
+        """The variables and hypotheses of a theorem in which some symbols occur."""
         return list(self._binders(used))
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
@@ -287,8 +287,8 @@ class ScheduleVocabulary(Spoken):
         if unknown:
             raise NotExported(f"{unknown[0]} is no number that the export knows")
 
-    def _uses(self, *notions: Notion) -> bool:
-        return any(self.letters(notion) in self.symbols for notion in notions)
+    def _uses(self, *quantities: Quantity) -> bool:
+        return any(self.symbols(quantity) in self.claim_symbols for quantity in quantities)
 
     def _assumed(self, assumption: Assumption) -> Iterator[Binder]:
         if assumption in [*_ASSUMED]:

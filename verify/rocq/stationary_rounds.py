@@ -46,10 +46,10 @@ def theorem_of_settling(
 ) -> tuple[Theorem, list[Exported]]:
     """An upper bound on that error, as a theorem about a round from the optimum, and the claim on the noise."""
     parts = [part for link in certificate.links for part in link]
-    letter = RoundVocabulary(replace(claim, place="round")).letters
+    symbol = RoundVocabulary(replace(claim, place="round")).symbols
     (relation,) = claim.relations
-    share = letter(q.effective_step_size) / (2 * letter(q.smallest_curvature))
-    is_whole = relation.operator == "<=" and relation.left == letter(q.leading_limiting_distance_sq)
+    share = symbol(q.effective_step_size) / (2 * symbol(q.smallest_curvature))
+    is_whole = relation.operator == "<=" and relation.left == symbol(q.leading_limiting_distance_sq)
     if claim.conditions or len(parts) != 1 or not is_whole or sp.cancel(parts[0].coefficient - share) != 0:
         raise NotExported("of the error that is left, its bound by the noise at the optimum is exported")
     premise = parts[0].premise

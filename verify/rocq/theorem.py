@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 
 
 def in_comment(text: str) -> str:
@@ -44,7 +44,7 @@ class Theorem:
     """Files of the library that it needs besides those of all."""
     library: Sequence[str] = field(default=())
     """The files of the library that it needs; none for those of runs of FedAvg."""
-    called: Mapping[Notion, str] = field(default_factory=dict)
+    called: Mapping[Quantity, str] = field(default_factory=dict)
     """The names of the quantities of its claim."""
     definitions: str = ""
     """What it speaks of, beside the library."""

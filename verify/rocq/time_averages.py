@@ -12,7 +12,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
@@ -73,24 +73,24 @@ class AtEach:
     rest: Expr
 
     def text(self, value: Expr, run: RunVocabulary, step: str) -> str:
-        """A function of the number of the step, in the letters of a run."""
+        """A function of the number of the step, in the symbols of a run."""
         return number(value, {**run.names, self.index: step})
 
 
 def at_each_step(run: RunVocabulary, step: Claim, certificate: MeanCertificate) -> AtEach:
     """Return the further terms of a step, in its own symbols."""
-    index = {run.letters(q.local_step_index): letters_of(step)(q.local_step_index)}
-    potential = _in_letters_of(run, step, certificate.potential or sp.S.Zero).xreplace(index)
+    index = {run.symbols(q.local_step_index): symbols_of(step)(q.local_step_index)}
+    potential = _translate(run, step, certificate.potential or sp.S.Zero).xreplace(index)
     plain = sp.sympify(step.relations[0].slack)
     for kind in (Expectation, Average):
         plain = plain.replace(kind, lambda inner: inner)
     rest = plain.replace(lambda part: isinstance(part, Inner | Value), lambda *_: sp.S.Zero)
-    return AtEach(letters_of(step)(q.local_step_index), potential, sp.cancel(rest))
+    return AtEach(symbols_of(step)(q.local_step_index), potential, sp.cancel(rest))
 
 
 def of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
-    """The same in the letters of a run."""
-    return AtEach(at.index, run.in_letters(at.potential, step), run.in_letters(at.rest, step))
+    """The same in the symbols of a run."""
+    return AtEach(at.index, run.translate(at.potential, step), run.translate(at.rest, step))
 
 
 def rest_of(run: RunVocabulary, at: AtEach) -> list[str]:
@@ -117,24 +117,24 @@ def _rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied:
 
 def shares_of(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
     """Return the coefficient of each average in the slack."""
-    letter = run.letters
-    steps, rounds = letter(q.local_steps), letter(q.rounds)
-    if run.claim.notation and letter(q.iterations) in slack.free_symbols:
-        slack = slack.xreplace({letter(q.iterations): steps * rounds})
+    symbol = run.symbols
+    steps, rounds = symbol(q.local_steps), symbol(q.rounds)
+    if run.claim.notation and symbol(q.iterations) in slack.free_symbols:
+        slack = slack.xreplace({symbol(q.iterations): steps * rounds})
     if span == "round":
         quantities = [
-            (letter(q.round_suboptimality), sp.S.One),
-            (letter(q.server_distance_sq), steps),
-            (letter(q.round_drift), sp.S.One),
+            (symbol(q.round_suboptimality), sp.S.One),
+            (symbol(q.server_distance_sq), steps),
+            (symbol(q.round_drift), sp.S.One),
         ]
     else:
         progress = q.total_comparator_progress if run.drawn_at == "y" else q.total_progress
         quantities = [
-            (letter(q.average_suboptimality), sp.S.One),
-            (letter(progress), steps * rounds),
-            (letter(q.average_round_drift), sp.S.One),
-            (letter(q.average_local_gradient_sq), sp.S.One),
-            (letter(q.total_descent), steps * rounds),
+            (symbol(q.average_suboptimality), sp.S.One),
+            (symbol(progress), steps * rounds),
+            (symbol(q.average_round_drift), sp.S.One),
+            (symbol(q.average_local_gradient_sq), sp.S.One),
+            (symbol(q.total_descent), steps * rounds),
         ]
     found = [sp.cancel(sp.diff(slack, quantity) * times) for quantity, times in quantities]
     return found + [sp.S.Zero] * (5 - len(found))
@@ -147,7 +147,7 @@ def theorem_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: S
     (relation,) = step.relations
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
-    weights = [_in_letters_of(run, step, share) for share in shares]
+    weights = [_translate(run, step, share) for share in shares]
     total = _weighted(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
     if not any(binder.name == vocabulary.drawn_at for binder in binders):
@@ -165,10 +165,10 @@ def theorem_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: S
 
 
 def _weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
-    letter = vocabulary.letters
-    before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
-    best = letter(q.comparator) if vocabulary.drawn_at == "y" else best
-    objective, local, moved = letter(q.objective), letter(q.local_iterate), letter(q.next_local_iterate)
+    symbol = vocabulary.symbols
+    before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
+    best = symbol(q.comparator) if vocabulary.drawn_at == "y" else best
+    objective, local, moved = symbol(q.objective), symbol(q.local_iterate), symbol(q.next_local_iterate)
     spread, later = Average(norm_sq(local - before)), Average(norm_sq(moved - after))
     members = [
         (Value(objective, after), Value(objective, best)),
@@ -192,7 +192,7 @@ def _weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], a
     return Sum(Sum(total, Sum(now, after_step, "-")), Number(reader.number(at.rest)))
 
 
-def _in_letters_of(run: RunVocabulary, step: Claim, expression: Expr) -> Expr:
-    """A number of a run in the letters of a claim about a step."""
-    theirs = letters_of(step)
-    return sp.sympify(expression).xreplace({run.letters(n): theirs(n) for n in CONSTANTS})
+def _translate(run: RunVocabulary, step: Claim, expression: Expr) -> Expr:
+    """A number of a run in the symbols of a claim about a step."""
+    theirs = symbols_of(step)
+    return sp.sympify(expression).xreplace({run.symbols(n): theirs(n) for n in CONSTANTS})

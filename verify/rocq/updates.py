@@ -1,4 +1,4 @@
-"""Claims about updates of scheme (6): what their letters are called in `library/Stale.v`, and what is known there."""
+"""Claims about updates of scheme (6): what their symbols are called in `library/Stale.v`, and what is known there."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion, full_gradient_bound
+from fedtheory.language.quantities import Quantity, full_gradient_bound
 from fedtheory.proofs import facts
 from fedtheory.proofs import schedule_facts as of_schedules
 from fedtheory.proofs import update_facts as of_updates
-from fedtheory.proofs.numbers import divisors, letters_of, sides_of
+from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
-from verify.rocq.number_claims import symbols_of
+from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.samples import (
@@ -36,7 +36,7 @@ from verify.rocq.theorem import Binder, of_condition
 from verify.rocq.zero_weights import POSITIVE
 
 _START = "(model A O)"
-OF_UPDATES: Mapping[Notion, str] = {
+OF_UPDATES: Mapping[Quantity, str] = {
     q.clients: "M_of A",
     q.rounds: "N_of A",
     q.local_steps: "K_of A",
@@ -160,7 +160,7 @@ _IMPLIED = (
     (q.surrogate_optimum_distance, "unique_star", "forall x, minimiser A (federated A) x -> ‖x - star‖² = 0"),
     (q.absences, "positive_importances_A", "positive_importances A"),
 )
-"""What letters imply: the distance of two optima that there is one, and a count of types that each has a client."""
+"""What symbols imply: the distance of two optima that there is one, and a count of types that each has a client."""
 _FACTS: Mapping[str, Sequence[str]] = {
     of_schedules.SHARES.name: ("shares_add_up A n somebody_reports Hn",),
     of_schedules.SYNC_RESIDUAL.name: ("same_problem A bar bar_n synchronous_A minimiser_bar minimiser_bar_n",),
@@ -209,8 +209,8 @@ _FACTS: Mapping[str, Sequence[str]] = {
 
 def is_of_updates(claim: Claim) -> bool:
     """Whether all that a claim speaks of is defined for a server whose clients work on old models."""
-    letters = letters_of(claim)
-    return claim.place == "run" and all(letters.notion(symbol) in OF_UPDATES for symbol in symbols_of(claim))
+    symbols = symbols_of(claim)
+    return claim.place == "run" and all(symbols.quantity(symbol) in OF_UPDATES for symbol in used_symbols(claim))
 
 
 class UpdateVocabulary(ScheduleVocabulary):
@@ -220,7 +220,7 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        self.names = {self.letters(notion): text for notion, text in OF_UPDATES.items()}
+        self.names = {self.symbols(quantity): text for quantity, text in OF_UPDATES.items()}
         self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
         self.of_draws, self.told = self._uses(*OF_SAMPLES, *OF_TYPES, *OF_WINDOWS), set[str]()
         self.of_windows = self._uses(*OF_WINDOWS)
@@ -230,8 +230,8 @@ class UpdateVocabulary(ScheduleVocabulary):
             self.library = (*self.library, *(["Windows"] if self.of_windows else []))
         if self._uses(q.sample_smoothness) and not self._uses(q.smoothness):
             # Means of objectives that are smooth with L_xi are so too.
-            self.names[self.letters(q.smoothness)] = "L_xi"
-        divides = self.letters(q.weight_sum) in divisors(sides_of(claim))
+            self.names[self.symbols(q.smoothness)] = "L_xi"
+        divides = self.symbols(q.weight_sum) in divisors(sides_of(claim))
         self.says_positive = self.of_draws and divides and a.somebody_reports not in claim.assumptions
         """Whether the claim divides by the weights of an update: it says nothing where nobody counts."""
 
@@ -287,7 +287,7 @@ class UpdateVocabulary(ScheduleVocabulary):
             found["weight_sum_positive"] = "(somebody_reports n Hn)"
         if a.given_weights in self.claim.assumptions and a.weight_covariance in self.claim.assumptions:
             found["given_A"] = "(fun n i => proj1 (given n i))"
-        if self.names[self.letters(q.smoothness)] == "L_xi":
+        if self.names[self.symbols(q.smoothness)] == "L_xi":
             found |= {"L": "L_xi", "L_positive": "L_xi_positive"}
             found |= {f"{one}_A": f"(means_{one} A L_xi draw smooth_draws_A)" for one in ("convex", "smooth")}
         return found
@@ -295,7 +295,7 @@ class UpdateVocabulary(ScheduleVocabulary):
     def may_be_empty(self, parts: Sequence[Part]) -> bool:
         """Whether a proof divides by the weights of an update in which nobody may count."""
         says = self.says_positive or a.somebody_reports in self.claim.assumptions
-        divides = self.letters(q.weight_sum) in divisors([part.coefficient for part in parts])
+        divides = self.symbols(q.weight_sum) in divisors([part.coefficient for part in parts])
         return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.asked)
 
     @property
@@ -305,7 +305,7 @@ class UpdateVocabulary(ScheduleVocabulary):
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
         """Lower bounds of the symbols of counts."""
-        return [(self.letters(notion), sp.S.One) for notion in _AT_LEAST_ONE]
+        return [(self.symbols(quantity), sp.S.One) for quantity in _AT_LEAST_ONE]
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
         """Facts that proofs of signs may use."""
@@ -317,10 +317,10 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def is_of_each(self, condition: Expr) -> bool:
         """Whether a condition is that every client counts in some update."""
-        return self.of_draws and condition == sp.Gt(self.letters(q.mean_weight), 0, evaluate=False)
+        return self.of_draws and condition == sp.Gt(self.symbols(q.mean_weight), 0, evaluate=False)
 
     def number(self, expression: Expr) -> str:
-        """A number as text; of draws in an order that is the same whatever a claim's letters are."""
+        """A number as text; of draws in an order that is the same whatever a claim's symbols are."""
         if not self.of_draws:
             return super().number(expression)
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
@@ -330,10 +330,10 @@ class UpdateVocabulary(ScheduleVocabulary):
         """Tactics that write sums over the clients as sums of multiples of the same few; of draws they are the same."""
         return iter(()) if self.of_draws else super().spread_out(sums)
 
-    def in_letters(self, expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's letters."""
-        theirs = letters_of(other)
-        return sp.sympify(expression).xreplace({theirs(notion): self.letters(notion) for notion in OF_UPDATES})
+    def translate(self, expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's symbols."""
+        theirs = symbols_of(other)
+        return sp.sympify(expression).xreplace({theirs(quantity): self.symbols(quantity) for quantity in OF_UPDATES})
 
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero."""
@@ -348,7 +348,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return f"first [lra | rewrite {zeros}; ring]"
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some letters occur."""
+        """The variables and hypotheses of a theorem in which some symbols occur."""
         found = list(self._binders(used))
         self.told = {binder.name for binder in found}
         said = " ".join(self.names[symbol] for symbol in used)
@@ -366,8 +366,8 @@ class UpdateVocabulary(ScheduleVocabulary):
         yield Binder("A", "server")
         yield from self._told()
         yield from self._points(used)
-        for notion, name, type_ in _IMPLIED:
-            if self._uses(notion):
+        for quantity, name, type_ in _IMPLIED:
+            if self._uses(quantity):
                 yield Binder(name, type_)
         if self.of_updates:
             yield Binder("n", "nat")

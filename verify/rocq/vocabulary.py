@@ -14,9 +14,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion, PointNotion
+from fedtheory.language.quantities import PointQuantity, Quantity
 from fedtheory.proofs.comparators import noise_at_y
-from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.names import named
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
@@ -29,7 +29,7 @@ MEAN, OWN = "F S", "client_objective S i"
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a client's objective: its letter, its name, and hypotheses that it is one and is positive."""
+    """A constant of a client's objective: its symbol, its name, and hypotheses that it is one and is positive."""
 
     letter: sp.Symbol
     name: str
@@ -39,17 +39,17 @@ class Constant:
 
 @dataclass
 class Vocabulary:
-    """The letters of one claim, as terms of Rocq."""
+    """The symbols of one claim, as terms of Rocq."""
 
     claim: Claim
     quiet: bool = False
     """Whether there is no noise."""
-    letters: Letters = field(init=False)
+    symbols: SymbolTable = field(init=False)
     vectors: dict[sp.Symbol, Term] = field(init=False)
     objectives: dict[sp.Symbol, str] = field(init=False)
     numbers: dict[sp.Symbol, str] = field(init=False)
     points: dict[sp.Symbol, str] = field(default_factory=dict)
-    """Vectors that a theorem speaks of for all values, in the order of the claim's letters."""
+    """Vectors that a theorem speaks of for all values, in the order of the claim's symbols."""
     more: list[Binder] = field(default_factory=list)
     """Variables and hypotheses besides those of every claim."""
     scalars: dict[sp.Symbol, Term] = field(default_factory=dict)
@@ -71,14 +71,14 @@ class Vocabulary:
     @property
     def least(self) -> list[tuple[sp.Symbol, sp.Expr]]:
         """Lower bounds of the symbols of counts."""
-        tau, index = self.letters(q.local_steps), self.letters(q.local_step_index)
+        tau, index = self.symbols(q.local_steps), self.symbols(q.local_step_index)
         steps = [(tau, index + 1), (index, sp.S.Zero)] if self.has_steps else []
-        return [*steps, (self.letters(q.clients), sp.S.One)]
+        return [*steps, (self.symbols(q.clients), sp.S.One)]
 
     @property
     def has_steps(self) -> bool:
         """Whether the claim speaks of the number k of a step, one of tau."""
-        return self.letters.has(q.local_step_index) and self.letters.has(q.local_steps)
+        return self.symbols.has(q.local_step_index) and self.symbols.has(q.local_steps)
 
     @property
     def is_of_points(self) -> bool:
@@ -89,64 +89,64 @@ class Vocabulary:
     @property
     def drawn_at(self) -> str:
         """The point besides the iterates at which a step's draws have a noise."""
-        return drawn_at(self.claim, self.letters)
+        return drawn_at(self.claim, self.symbols)
 
     def __post_init__(self) -> None:
-        """Read the claim's letters."""
-        self.letters = letter = letters_of(self.claim)
-        self.objectives = {letter(q.objective): MEAN, letter(q.client_objective): OWN}
+        """Read the claim's symbols."""
+        self.symbols = symbol = symbols_of(self.claim)
+        self.objectives = {symbol(q.objective): MEAN, symbol(q.client_objective): OWN}
         self.numbers = self._numbers()
-        self.vectors = self._vectors(letter, Atom("local_iterate S i", own=True))
+        self.vectors = self._vectors(symbol, Atom("local_iterate S i", own=True))
 
     def _numbers(self) -> dict[sp.Symbol, str]:
-        known = {self.letters(notion): name for notion, name in NUMBERS.items()}
-        each = {symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)}
+        known = {self.symbols(quantity): name for quantity, name in NUMBERS.items()}
+        each = {each: f"each_{n}" for n, each in enumerate(self.claim.for_all, start=1)}
         return known | each
 
     @property
-    def called(self) -> dict[Notion, str]:
+    def called(self) -> dict[Quantity, str]:
         """The names of the claim's quantities."""
-        vectors = {symbol: text(term, CLIENTS) for symbol, term in self.vectors.items()}
-        return named(self.letters, {**vectors, **self.objectives, **self.numbers})
+        vectors = {each: text(term, CLIENTS) for each, term in self.vectors.items()}
+        return named(self.symbols, {**vectors, **self.objectives, **self.numbers})
 
     def gather(self) -> None:
         """All clients are at the server's model."""
-        self.vectors = self._vectors(self.letters, Atom("server_model S"))
+        self.vectors = self._vectors(self.symbols, Atom("server_model S"))
 
-    def _vectors(self, letter: Letters, local: Term) -> dict[sp.Symbol, Term]:
+    def _vectors(self, symbol: SymbolTable, local: Term) -> dict[sp.Symbol, Term]:
         noise = Atom("gradient_noise S i", own=True, noisy=self.is_random, zero=self.quiet)
         slope = gradient(OWN, local)
         sample = Named("stochastic_gradient S i", Sum(slope, noise))
         moved = Named("next_iterate S i", Sum(local, Multiple("step_size S", sample), "-"))
         found: dict[sp.Symbol, Term] = {
-            letter(q.local_iterate): local,
-            letter(q.gradient_noise): noise,
-            letter(q.stochastic_gradient): sample,
-            letter(q.gradient_deviation): Sum(slope, sample, "-"),
-            letter(q.average_iterate): Named("average S", Mean(local)),
-            letter(q.server_model): Atom("server_model S"),
-            letter(q.optimum): Atom("x_star"),
-            letter(q.comparator): Atom("y"),
+            symbol(q.local_iterate): local,
+            symbol(q.gradient_noise): noise,
+            symbol(q.stochastic_gradient): sample,
+            symbol(q.gradient_deviation): Sum(slope, sample, "-"),
+            symbol(q.average_iterate): Named("average S", Mean(local)),
+            symbol(q.server_model): Atom("server_model S"),
+            symbol(q.optimum): Atom("x_star"),
+            symbol(q.comparator): Atom("y"),
             noise_at_y: Atom("noise_there i", own=True, noisy=self.is_random, zero=self.quiet),
         }
         if a.same_local_work in self.claim.assumptions:
-            found[letter(q.next_local_iterate)] = moved
-            found[letter(q.next_average_iterate)] = Named("next_average S", Mean(moved))
+            found[symbol(q.next_local_iterate)] = moved
+            found[symbol(q.next_average_iterate)] = Named("next_average S", Mean(moved))
             model = Atom("v")
-            found[letter(q.centralised_model)] = model
+            found[symbol(q.centralised_model)] = model
             downhill = Multiple("step_size S", gradient(MEAN, model))
-            found[letter(q.next_centralised_model)] = Sum(model, downhill, "-")
+            found[symbol(q.next_centralised_model)] = Sum(model, downhill, "-")
         used = {**self.claim.where, **self.claim.notation}
-        points = [symbol for symbol, notion in used.items() if isinstance(notion, PointNotion)]
-        self.points = {symbol: f"point_{number}" for number, symbol in enumerate(points, start=1)}
-        return found | {symbol: Atom(name) for symbol, name in self.points.items()}
+        points = [each for each, quantity in used.items() if isinstance(quantity, PointQuantity)]
+        self.points = {each: f"point_{number}" for number, each in enumerate(points, start=1)}
+        return found | {each: Atom(name) for each, name in self.points.items()}
 
-    def vector(self, symbol: sp.Symbol) -> Term:
-        """The vector that a letter stands for."""
-        if symbol not in self.vectors:
-            notion = self.letters.notion(symbol)
-            raise NotExported(f"the library has no vector for {notion.name if notion else symbol}")
-        return self.vectors[symbol]
+    def vector(self, each: sp.Symbol) -> Term:
+        """The vector that a symbol stands for."""
+        if each not in self.vectors:
+            quantity = self.symbols.quantity(each)
+            raise NotExported(f"the library has no vector for {quantity.name if quantity else each}")
+        return self.vectors[each]
 
 
 _OF_COMPARATOR = (
@@ -160,20 +160,20 @@ _OF_COMPARATOR = (
 )
 
 
-def drawn_at(claim: Claim, letter: Letters) -> str:
+def drawn_at(claim: Claim, symbol: SymbolTable) -> str:
     """The point besides the iterates at which a step's draws have a noise: the comparator, if the claim has one."""
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     used = set().union(*(sp.sympify(side).free_symbols for side in sides))
-    return "y" if used & {letter(notion) for notion in _OF_COMPARATOR} else "x_star"
+    return "y" if used & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
 
 
 @dataclass(frozen=True)
 class There:
     """Bounds at the point besides the iterates at which draws have a noise: quantities, with their names."""
 
-    point: Notion
-    noise: Notion
-    dissimilarity: Notion
+    point: Quantity
+    noise: Quantity
+    dissimilarity: Quantity
     noise_name: str
     dissimilarity_name: str
 
@@ -188,17 +188,19 @@ OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
 }
 
 
-def bounds_there(letter: Letters, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
-    """Whether letters of bounds on noise and dissimilarity at the point are used; `NotExported` for another point."""
-    noise, dissimilarity = (letter(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
+def bounds_there(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
+    """Whether symbols of bounds on noise and dissimilarity at the point are used; `NotExported` for another point."""
+    noise, dissimilarity = (symbol(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
     for other in (AT[name] for name in AT if name != point):
-        for notion in (other.noise, other.dissimilarity):
-            if letter(notion) in used:
-                raise NotExported(f"bounds are known at the {AT[point].point.name} of the claim, and not {notion.name}")
+        for quantity in (other.noise, other.dissimilarity):
+            if symbol(quantity) in used:
+                raise NotExported(
+                    f"bounds are known at the {AT[point].point.name} of the claim, and not {quantity.name}"
+                )
     return noise, dissimilarity
 
 
-NUMBERS: Mapping[Notion, str] = {
+NUMBERS: Mapping[Quantity, str] = {
     q.clients: "M S",
     q.local_step_size: "step_size S",
     q.smoothness: "L",
@@ -218,7 +220,7 @@ NUMBERS: Mapping[Notion, str] = {
     q.local_step_index: "k",
 }
 
-VECTORS: Mapping[Notion, str] = {
+VECTORS: Mapping[Quantity, str] = {
     q.local_iterate: "local_iterate S i",
     q.next_local_iterate: "next_iterate S i",
     q.average_iterate: "average S",
@@ -229,7 +231,7 @@ VECTORS: Mapping[Notion, str] = {
     q.objective: MEAN,
     q.client_objective: OWN,
 }
-"""What people are told of the letters of vectors and objectives."""
+"""What people are told of the symbols of vectors and objectives."""
 
 
 def value(objective: str, point: Term, *, opaque: bool = False) -> Term:

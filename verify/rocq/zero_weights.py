@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.parts import Part
 from verify.rocq.scalar_vocabulary import Spoken
 
@@ -18,7 +18,7 @@ POSITIVE = "weight_sum_positive"
 """The hypothesis that somebody counts."""
 SPLIT = "destruct (Req_dec (weight_sum A n) 0) as [nobody | somebody]."
 SOMEBODY = f"assert ({POSITIVE} : 0 < weight_sum A n) by (pose proof (total_nonneg A n); lra)."
-_NOTHING: Mapping[Notion, str] = {
+_NOTHING: Mapping[Quantity, str] = {
     q.weight_sum: "nobody",
     q.round_gap: "(no_gap A n nobody bar_n)",
     q.surrogate_gap: "(no_surrogate_gap A n nobody bar)",
@@ -37,14 +37,14 @@ def without_reports(
     run: Spoken, relation: Relation, parts: Sequence[tuple[Part, Expr | None]]
 ) -> tuple[str, list[Part], Expr]:
     """A tactic for what is zero, the parts that are still known, and what the relation has besides them."""
-    zero = {run.letters(notion): sp.S.Zero for notion in _NOTHING}
+    zero = {run.symbols(quantity): sp.S.Zero for quantity in _NOTHING}
     smaller, larger = relation.ordered
     kept = [(replace(part, coefficient=part.coefficient.xreplace(zero)), known) for part, known in _known(parts, zero)]
     kept = [(part, known) for part, known in kept if part.coefficient != 0]
     rest = sp.expand((larger - smaller).xreplace(zero))
     rest -= sp.expand(sp.Add(*(part.coefficient * known.xreplace(zero) for part, known in kept)))
     used = sp.Tuple(larger - smaller, *(known for _, known in kept)).free_symbols
-    lemmas = [lemma for notion, lemma in _NOTHING.items() if run.letters(notion) in used]
+    lemmas = [lemma for quantity, lemma in _NOTHING.items() if run.symbols(quantity) in used]
     return f"rewrite {', '.join(f'?{lemma}' for lemma in lemmas)}", [part for part, _ in kept], sp.expand(rest)
 
 

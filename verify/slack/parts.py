@@ -69,7 +69,7 @@ def _stated(claim: Claim, left: Expr, right: Expr) -> Claim:
 
 
 def _terms(right: Expr) -> Iterator[Expr]:
-    """The addends; a product is split over a factor whose addends all have a letter of their own."""
+    """The addends; a product is split over a factor whose addends all have a symbol of their own."""
     for addend in sp.Add.make_args(right):
         split = next((factor for factor in sp.Mul.make_args(addend) if _is_of_parts(factor)), None)
         yield from (addend,) if split is None else (addend / split * part for part in split.args)
@@ -78,5 +78,5 @@ def _terms(right: Expr) -> Iterator[Expr]:
 def _is_of_parts(factor: Expr) -> bool:
     if not isinstance(factor, sp.Add):
         return False
-    letters = [addend.free_symbols for addend in factor.args]
-    return all(own.difference(*letters[:n], *letters[n + 1 :]) for n, own in enumerate(letters))
+    symbols = [addend.free_symbols for addend in factor.args]
+    return all(own.difference(*symbols[:n], *symbols[n + 1 :]) for n, own in enumerate(symbols))

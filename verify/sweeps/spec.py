@@ -14,7 +14,7 @@ from fedtheory.arithmetic import FLOAT, Arithmetic, named
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.datasets import FILES
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import expand, resolve, shown_as
 from fedtheory.language.vocabulary import vocabulary
@@ -101,11 +101,11 @@ def _base(document: Table, folder: Path) -> tuple[dict[str, Any], Path | None]:
 
 def _errors(given: object) -> list[str]:
     """Names of quantities of a run as a whole."""
-    known = {entry.notion.name: entry.notion for entry in vocabulary()}
+    known = {entry.quantity.name: entry.quantity for entry in vocabulary()}
     names: list[Any] = given if isinstance(given, list) else [given]
     for n, name in enumerate(names):
-        notion = known.get(name) if isinstance(name, str) else None
-        if not isinstance(notion, Quantity) or notion.place != "run":
+        quantity = known.get(name) if isinstance(name, str) else None
+        if not isinstance(quantity, RunQuantity) or quantity.place != "run":
             near = get_close_matches(str(name), known, n=1)
             hint = f"; is {near[0]} meant?" if near else "; `fedtheory quantities` lists them"
             raise InputError(f"errors[{n}]", f"expected a quantity of a whole run, got {name!r}{hint}")

@@ -77,7 +77,7 @@ class WorstCase:
     @property
     def relaxed(self) -> list[str]:
         """Constants of assumptions about all x, which are imposed at the visited points alone."""
-        return [notion.name for notion in scales_of(self.claim) if SCALES[notion].for_all_points]
+        return [quantity.name for quantity in scales_of(self.claim) if SCALES[quantity].for_all_points]
 
     @property
     def decisive(self) -> Case | None:
@@ -157,7 +157,7 @@ def _case(statement: Statement, clients: int, local_steps: int) -> Case:
         if is_last or status != "solved":
             break
     values = [value for _, value in found if value is not None]
-    constants = {notion.name: str(value) for notion, value in statement.constants.items()}
+    constants = {quantity.name: str(value) for quantity, value in statement.constants.items()}
     worst = max(values) if status == "solved" else None
     return Case(constants, statement.bound, worst, status, perf_counter() - begin)
 
@@ -201,7 +201,7 @@ def _round(statement: Statement, clients: int, local_steps: int) -> NoiselessRou
 
 def _expressions(round_: NoiselessRound, statement: Statement) -> list[Scalar]:
     """The left sides whose largest is asked for."""
-    terms = [[factor * part for part in MEASURED[notion](round_)] for notion, factor in statement.terms.items()]
+    terms = [[factor * part for part in MEASURED[quantity](round_)] for quantity, factor in statement.terms.items()]
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 
 
@@ -209,8 +209,8 @@ def _problem(round_: NoiselessRound, expression: Scalar, statement: Statement) -
     """The problem of an expression under all that is known of the round."""
     problem = round_.problem
     problem.set_performance_metric(expression)
-    for notion in statement.scales:
-        for kept in SCALES[notion].not_positive(round_):
+    for quantity in statement.scales:
+        for kept in SCALES[quantity].not_positive(round_):
             problem.add_constraint(kept <= 0)
     for kept in round_.least_value_gaps():
         problem.add_constraint(kept <= 0)

@@ -13,10 +13,10 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from verify.worst_case.vocabulary import COUNTS, CURVATURES, MEASURED, MODELLED, OF_ONE_CLIENT, SCALES
 
-Values = Mapping[Quantity, Expr]
+Values = Mapping[RunQuantity, Expr]
 
 LARGEST_STEP = sp.S.One
 """The local step size where no condition limits it: 1/L."""
@@ -27,7 +27,7 @@ class Statement:
     """``sum of measured terms <= bound`` with numbers for all constants."""
 
     constants: Values
-    terms: Mapping[Quantity, float]
+    terms: Mapping[RunQuantity, float]
     """Coefficients of the measured quantities; those of the right side are brought to the left."""
     bound: float
     convex: bool
@@ -43,16 +43,16 @@ class Statement:
         return float(self.constants.get(q.strong_convexity, 0))
 
     @property
-    def scales(self) -> list[Quantity]:
+    def scales(self) -> list[RunQuantity]:
         """Constants of value 1 that bound the objectives or the start; those for all points come last."""
-        found = [notion for notion in SCALES if self.constants.get(notion, 0) == 1]
-        return sorted(found, key=lambda notion: SCALES[notion].for_all_points)
+        found = [quantity for quantity in SCALES if self.constants.get(quantity, 0) == 1]
+        return sorted(found, key=lambda quantity: SCALES[quantity].for_all_points)
 
     @property
     def modelled(self) -> tuple[object, ...]:
         """All that the worst case depends on beside the counts."""
-        terms = [(notion.name, factor) for notion, factor in self.terms.items()]
-        scales = [notion.name for notion in self.scales]
+        terms = [(quantity.name, factor) for quantity, factor in self.terms.items()]
+        scales = [quantity.name for quantity in self.scales]
         at_optimum = self.vanishes("start at the optimum")
         return self.convex, self.curvature, self.step_size, terms, scales, at_optimum
 
@@ -71,9 +71,9 @@ def is_strongly_convex(claim: Claim) -> bool:
     return a.strongly_convex_clients in claim.assumptions or q.strong_convexity in claim.notation.values()
 
 
-def scales_of(claim: Claim) -> list[Quantity]:
+def scales_of(claim: Claim) -> list[RunQuantity]:
     """Constants of a claim that set its scale; the start's where it has none, so that something is finite."""
-    found = [notion for notion in SCALES if notion in claim.notation.values()]
+    found = [quantity for quantity in SCALES if quantity in claim.notation.values()]
     return found or [q.initial_distance if is_convex(claim) else q.initial_gap]
 
 
@@ -81,7 +81,7 @@ def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[Stateme
     """Return the statements for each choice of scales among 1 and 0; raises `NotApplicable` if not modelled."""
     left, right = _sides(claim)
     _require_modelled(claim, clients)
-    counts = {notion: sp.Integer(count(clients, local_steps)) for notion, count in COUNTS.items()}
+    counts = {quantity: sp.Integer(count(clients, local_steps)) for quantity, count in COUNTS.items()}
     for chosen in _choices(claim, clients):
         constants = {**counts, **chosen}
         constants[q.local_step_size] = _largest_step_size(claim, constants)
@@ -107,10 +107,10 @@ def _require_modelled(claim: Claim, clients: int) -> None:
         elif assumption not in MODELLED:
             raise NotApplicable(f"the assumption {assumption.name!r} goes beyond one synchronous, noiseless round")
     known = {*MEASURED, *SCALES, *COUNTS, *CURVATURES, q.local_step_size}
-    unknown = [notion.name for notion in claim.notation.values() if notion not in known]
+    unknown = [quantity.name for quantity in claim.notation.values() if quantity not in known]
     if unknown:
         raise NotApplicable(f"{unknown[0]} is not linear in the inner products and function values of one round")
-    if not any(notion in MEASURED for notion in claim.notation.values()):
+    if not any(quantity in MEASURED for quantity in claim.notation.values()):
         raise NotApplicable("nothing in the statement is measured on a run")
 
 
@@ -118,28 +118,28 @@ def _choices(claim: Claim, clients: int) -> Iterator[Values]:
     """Values of the scales, 1 or 0 where they may vanish, not all of them 0 if that can be helped."""
     scales = scales_of(claim)
     alike = clients == 1
-    options = [_options(notion, alike) if len(scales) > 1 else _options(notion, alike)[:1] for notion in scales]
+    options = [_options(quantity, alike) if len(scales) > 1 else _options(quantity, alike)[:1] for quantity in scales]
     for chosen in itertools.product(*options):
         if any(chosen) or len(chosen) == 1:
-            of_scales = {notion: sp.Integer(value) for notion, value in zip(scales, chosen, strict=True)}
+            of_scales = {quantity: sp.Integer(value) for quantity, value in zip(scales, chosen, strict=True)}
             yield from (of_scales | of_curvature for of_curvature in _curvatures(claim))
 
 
-def _curvatures(claim: Claim) -> list[dict[Quantity, Expr]]:
+def _curvatures(claim: Claim) -> list[dict[RunQuantity, Expr]]:
     if not is_strongly_convex(claim):
         return [{}]
-    return [{notion: value} for notion, values in CURVATURES.items() for value in values]
+    return [{quantity: value} for quantity, values in CURVATURES.items() for value in values]
 
 
-def _options(notion: Quantity, alike: bool) -> tuple[int, ...]:
-    vanishing = SCALES[notion].vanishing
+def _options(quantity: RunQuantity, alike: bool) -> tuple[int, ...]:
+    vanishing = SCALES[quantity].vanishing
     if vanishing == "clients alike" and alike:
         return (0,)
     return (1,) if vanishing is None else (1, 0)
 
 
 def _substituted(expression: Expr, claim: Claim, constants: Values) -> Expr:
-    known = {s: constants[n] for s, n in claim.notation.items() if isinstance(n, Quantity) and n in constants}
+    known = {s: constants[n] for s, n in claim.notation.items() if isinstance(n, RunQuantity) and n in constants}
     return sp.sympify(expression).subs(known)
 
 
@@ -155,14 +155,14 @@ def _largest_step_size(claim: Claim, constants: Values) -> Expr:
     return size
 
 
-def _linear(claim: Claim, difference: Expr) -> tuple[dict[Quantity, float], float]:
+def _linear(claim: Claim, difference: Expr) -> tuple[dict[RunQuantity, float], float]:
     """Coefficients of the measured quantities, and the constant that their sum is not to exceed."""
-    measured = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, Quantity) and n in MEASURED}
+    measured = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity) and n in MEASURED}
     if not difference.is_polynomial(*measured) or sp.Poly(difference, *measured).total_degree() > 1:
         raise NotApplicable("the statement is not linear in what it measures")
     polynomial = sp.Poly(difference, *measured)
-    terms = {notion: float(polynomial.coeff_monomial(symbol)) for symbol, notion in measured.items()}
-    if any(coefficient < 0 for notion, coefficient in terms.items() if notion is q.max_drift):
+    terms = {quantity: float(polynomial.coeff_monomial(symbol)) for symbol, quantity in measured.items()}
+    if any(coefficient < 0 for quantity, coefficient in terms.items() if quantity is q.max_drift):
         raise NotApplicable("the statement bounds max_drift from below")
     constant = polynomial.coeff_monomial(1)
     if not constant.is_finite:

@@ -11,7 +11,7 @@ from sympy import Rational
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from verify.worst_case.one_round import NoiselessRound, Scalar, mean
 
 Measure = Callable[[NoiselessRound], list[Scalar]]
@@ -35,7 +35,7 @@ def _drifts(r: NoiselessRound) -> list[Scalar]:
     return [r.drifts(step)[0] for step in range(1, len(r.averages))]
 
 
-MEASURED: dict[Quantity, Measure] = {
+MEASURED: dict[RunQuantity, Measure] = {
     q.average_suboptimality: _mean_gap,
     q.round_suboptimality: _mean_gap,
     q.final_suboptimality: lambda r: [r.gap(-1)],
@@ -80,7 +80,7 @@ def _deviations_of_mean_one(r: NoiselessRound) -> list[Scalar]:
     return [deviation - longest**2 for deviations in r.deviations_sq() for deviation in deviations]
 
 
-SCALES: dict[Quantity, ScaleConstant] = {
+SCALES: dict[RunQuantity, ScaleConstant] = {
     q.initial_distance: ScaleConstant(lambda r: [r.distance_sq(0) - 1], "start at the optimum"),
     q.initial_gap: ScaleConstant(lambda r: [r.gap(0) - 1], "start at the optimum"),
     q.nearest_start: ScaleConstant(lambda r: [r.distance_sq(0) - 1]),
@@ -92,10 +92,10 @@ SCALES: dict[Quantity, ScaleConstant] = {
     q.lipschitz: ScaleConstant(_slopes, for_all_points=True),
 }
 
-CURVATURES: dict[Quantity, tuple[Rational, ...]] = {q.strong_convexity: (Rational(1, 10), Rational(1, 2))}
+CURVATURES: dict[RunQuantity, tuple[Rational, ...]] = {q.strong_convexity: (Rational(1, 10), Rational(1, 2))}
 """The least curvatures that are tried, as parts of L = 1, where a claim is about strongly convex clients."""
 
-COUNTS: dict[Quantity, Callable[[int, int], int]] = {
+COUNTS: dict[RunQuantity, Callable[[int, int], int]] = {
     q.clients: lambda clients, _steps: clients,
     q.local_steps: lambda _clients, steps: steps,
     q.iterations: lambda _clients, steps: steps,

@@ -34,6 +34,6 @@ class CertifiedJointTrajectory(JointTrajectory):
         return kinds_of(problem.of, algorithm)
 
     def _joints(self) -> Iterator[Joint]:
-        kinds, zeros = len(self.letters.kinds.counts), self.problem.arithmetic.zeros
+        kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
         for shared in self._shared:
             yield Joint(shared, zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))

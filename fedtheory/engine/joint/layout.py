@@ -77,7 +77,7 @@ class Layout:
 
     @cached_property
     def offsets(self) -> Mapping[Expr, Expr]:
-        """o for each vector, in letters."""
+        """o for each vector, in symbols."""
         definition, found = self.definition, {start: sp.S.One}
         for vector, begin in [*definition.server.items(), *definition.client.items()]:
             found[vector] = self._offset(vector, begin, found)

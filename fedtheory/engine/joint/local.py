@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
 from fedtheory.engine.joint.layout import Layout
-from fedtheory.engine.joint.letters import Letters
+from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.federation.definition.language import Gradient
 from fedtheory.federation.oracles import Oracle
@@ -86,26 +86,26 @@ def _at_point(point: Forms, known: Array, covariance: Array) -> Array:
 class LocalCompiler:
     """Compiles the local steps of a round."""
 
-    def __init__(self, letters: Letters, layout: Layout, basis: Mapping[Expr, Forms], entries: int) -> None:
-        self.letters = letters
+    def __init__(self, parameters: RoundParameters, layout: Layout, basis: Mapping[Expr, Forms], entries: int) -> None:
+        self.parameters = parameters
         self.layout = layout
         self.basis = basis
         """Forms of the server's and the client's vectors."""
-        self.centred = letters.problem.centred
-        self.representatives = letters.kinds.representatives
+        self.centred = parameters.problem.centred
+        self.representatives = parameters.kinds.representatives
         self.entries = entries
         """Entries of the round's noise, of which the local vectors' come first."""
 
     def stage(self, n: int, coins: Mapping[Expr, int]) -> LocalStage:
         """The local steps of round n."""
-        definition = self.letters.definition
-        first = self.letters.at(n, 0, coins)
+        definition = self.parameters.definition
+        first = self.parameters.at(n, 0, coins)
         begun = [self._assigned(step.vector, step.start, self.basis, first) for step in definition.steps]
         current = [Forms(forms.state, self._own_noise(row)) for row, forms in enumerate(begun)]
         iterates, steps = [stacked(current)], []
-        for k in range(max(self.letters.steps)):
-            numbers = self.letters.at(n, k, coins)
-            active = np.array([k < count for count in self.letters.steps])
+        for k in range(max(self.parameters.steps)):
+            numbers = self.parameters.at(n, k, coins)
+            active = np.array([k < count for count in self.parameters.steps])
             moved, step = self._step(current, numbers, active)
             current = [new.where(active, old) for new, old in zip(moved, current, strict=True)]
             iterates.append(stacked(current))
@@ -114,14 +114,14 @@ class LocalCompiler:
         return LocalStage(oracle, self.centred.gradient_maps[self.representatives], iterates, steps)
 
     def _step(self, current: list[Forms], numbers: Mapping[Expr, Any], active: Array) -> tuple[list[Forms], NoiseStep]:
-        definition, d = self.letters.definition, self.layout.dimension
+        definition, d = self.parameters.definition, self.layout.dimension
         known = {**self.basis, **dict(zip(definition.local_vectors, current, strict=True))}
         moved, gains, point = [], [], current[0]
         for step in definition.steps:
             parts = self.layout.parts(step.vector, step.step)
             calls = [part for part in parts if isinstance(part, Gradient)]
-            gain = self.letters.value(parts[calls[0]], numbers) if calls else self.letters.value(0, numbers)
-            gains.append(gain + self.letters.shares * 0)
+            gain = self.parameters.value(parts[calls[0]], numbers) if calls else self.parameters.value(0, numbers)
+            gains.append(gain + self.parameters.shares * 0)
             if calls:
                 point = self._point(calls[0], known, numbers)
                 known[calls[0]] = self._gradient(point)
@@ -146,20 +146,22 @@ class LocalCompiler:
     ) -> Forms:
         """A linear combination of vectors whose forms are known."""
         parts = self.layout.parts(vector, expression).items()
-        scaled = [known[p] if scale == 1 else known[p].scaled(self.letters.value(scale, numbers)) for p, scale in parts]
+        scaled = [
+            known[p] if scale == 1 else known[p].scaled(self.parameters.value(scale, numbers)) for p, scale in parts
+        ]
         return reduce(operator.add, scaled) if scaled else self.nothing
 
     @property
     def nothing(self) -> Forms:
         """The forms of a zero vector."""
-        zeros, d = self.letters.arithmetic.zeros, self.layout.dimension
+        zeros, d = self.parameters.arithmetic.zeros, self.layout.dimension
         kinds = len(self.representatives)
         return Forms(zeros(kinds, d, self.layout.shared + self.layout.own), zeros(kinds, d, self.entries))
 
     def _own_noise(self, row: int) -> Array:
         """The noise that a local vector has picked up so far, (G, d, entries)."""
         noise, d = self.nothing.noise, self.layout.dimension
-        noise[:, :, row * d : (row + 1) * d] = self.letters.arithmetic.identity(d)
+        noise[:, :, row * d : (row + 1) * d] = self.parameters.arithmetic.identity(d)
         return noise
 
     def _assigned(
@@ -173,6 +175,6 @@ class LocalCompiler:
         """Forms with a multiple of the optimum added."""
         if off == 0:
             return forms
-        factor = self.letters.value(off, numbers)
+        factor = self.parameters.value(off, numbers)
         factors = factor[:, None] if isinstance(factor, np.ndarray) else factor
-        return forms.shifted(factors * self.letters.problem.centre)
+        return forms.shifted(factors * self.parameters.problem.centre)

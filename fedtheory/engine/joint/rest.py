@@ -20,7 +20,7 @@ def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
     if not trajectory.definition.at_optimum:
         raise NotApplicable(f"{name} does not say where its vectors rest at the optimum")
     arithmetic, rest = trajectory.problem.arithmetic, _at_rest(trajectory)
-    shares = np.repeat(trajectory.group.counts * trajectory.letters.shares, own)
+    shares = np.repeat(trajectory.group.counts * trajectory.parameters.shares, own)
     weights = np.concatenate([arithmetic.array([1] * shared), shares])
     total = arithmetic.number(0, "zero")
     for chance, transition in trajectory.transitions(0):
@@ -41,14 +41,14 @@ def _at_rest(trajectory: JointTrajectory) -> Array:
 
 def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
     """Where a vector rests, for one client of each kind, (G, d)."""
-    problem, letters, definition = trajectory.problem, trajectory.letters, trajectory.definition
-    gradients = -problem.about_optimum.linear[letters.kinds.representatives]
-    numbers = letters.at(0, 0, dict.fromkeys(definition.coins, 0))
+    problem, parameters, definition = trajectory.problem, trajectory.parameters, trajectory.definition
+    gradients = -problem.about_optimum.linear[parameters.kinds.representatives]
+    numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
     parts = dict(trajectory.layout.parts(vector, definition.at_optimum[vector]))
     off = parts.pop(optimum, 0) - trajectory.layout.offsets[vector]
-    total = gradients * 0 if off == 0 else gradients * 0 + _column(letters.value(off, numbers)) * problem.optimum
+    total = gradients * 0 if off == 0 else gradients * 0 + _column(parameters.value(off, numbers)) * problem.optimum
     for scale in parts.values():
-        total = total + _column(letters.value(scale, numbers)) * gradients
+        total = total + _column(parameters.value(scale, numbers)) * gradients
     return total
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
 from fedtheory.engine.joint.layout import FACTORS, Layout
-from fedtheory.engine.joint.letters import Letters
 from fedtheory.engine.joint.local import LocalCompiler, LocalStage
+from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.federation.definition.language import SUMS, Mixed, Weighted
 from fedtheory.federation.presence import Factor
 from fedtheory.kernel.expressions import Expr
@@ -86,10 +86,10 @@ class RoundMaps:
 class RoundCompiler:
     """Makes the matrices of a round from a definition."""
 
-    def __init__(self, letters: Letters, layout: Layout) -> None:
-        self.letters = letters
+    def __init__(self, parameters: RoundParameters, layout: Layout) -> None:
+        self.parameters = parameters
         self.layout = layout
-        self.definition = letters.definition
+        self.definition = parameters.definition
 
     @cached_property
     def _entries(self) -> int:
@@ -97,8 +97,8 @@ class RoundCompiler:
 
     @cached_property
     def _basis(self) -> dict[Expr, Forms]:
-        arithmetic, d = self.letters.arithmetic, self.layout.dimension
-        kinds, size = len(self.letters.kinds.representatives), self.layout.shared + self.layout.own
+        arithmetic, d = self.parameters.arithmetic, self.layout.dimension
+        kinds, size = len(self.parameters.kinds.representatives), self.layout.shared + self.layout.own
         basis = {}
         for vector, place in self.layout.places.items():
             state = arithmetic.zeros(kinds, d, size)
@@ -108,9 +108,9 @@ class RoundCompiler:
 
     def maps(self, n: int, coins: Mapping[Expr, int]) -> RoundMaps:
         """The matrices of round n."""
-        local = LocalCompiler(self.letters, self.layout, self._basis, self._entries)
+        local = LocalCompiler(self.parameters, self.layout, self._basis, self._entries)
         stage = local.stage(n, coins)
-        numbers = self.letters.at(n, 0, coins)
+        numbers = self.parameters.at(n, 0, coins)
         d = self.layout.dimension
         last = stage.iterates[-1]
         known = dict(self._basis)
@@ -139,12 +139,12 @@ class RoundCompiler:
         forms = local.combined(node, vector, known, numbers)
         off = self.layout.offset(node, vector)
         raw = local.moved(forms, off, numbers)
-        d, one = self.layout.dimension, self.letters.arithmetic.number(1, "one")
+        d, one = self.layout.dimension, self.parameters.arithmetic.number(1, "one")
         first = (len(self.definition.steps) + place) * d
         noise = forms.noise.copy()
-        noise[:, :, first : first + d] = self.letters.arithmetic.identity(d)
+        noise[:, :, first : first + d] = self.parameters.arithmetic.identity(d)
         known[node] = Forms(forms.state, noise)
-        count = self.letters.value(kept, numbers)
+        count = self.parameters.value(kept, numbers)
         together = one * d * (count - 1) / (count * max(d - 1, 1)) - 1
         return Compression(raw, one * d / count - 1, together)
 
@@ -154,9 +154,9 @@ class _End:
 
     def __init__(self, local: LocalCompiler, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> None:
         self.local = local
-        self.letters = local.letters
+        self.parameters = local.parameters
         self.layout = local.layout
-        self.definition = local.letters.definition
+        self.definition = local.parameters.definition
         self.known = known
         self.numbers = numbers
 
@@ -168,14 +168,14 @@ class _End:
         return [node for node in self.layout.sums if any(self._tells_of(parts, node) for parts in ends)]
 
     def _tells_of(self, parts: Mapping[Expr, Expr], node: Expr) -> bool:
-        return node in parts and bool(np.any(self.letters.value(parts[node], self.numbers) != 0))
+        return node in parts and bool(np.any(self.parameters.value(parts[node], self.numbers) != 0))
 
     def report(self, node: Expr) -> Report:
         """The forms of what is summed."""
         inside = node.args[0]
         forms = self.local.combined(node, inside, self.known, self.numbers)
         forms = self.local.moved(forms, self.layout.lost(node), self.numbers)
-        scaled = forms if isinstance(node, Weighted) else forms.scaled(self.letters.shares)
+        scaled = forms if isinstance(node, Weighted) else forms.scaled(self.parameters.shares)
         return Report(FACTORS[type(node)], scaled)
 
     def clients(self) -> Forms:
@@ -187,7 +187,7 @@ class _End:
         total = self.local.nothing
         for part, scale in self.layout.parts(vector, expression).items():
             if not isinstance(part, (*SUMS, Mixed)):
-                total = total + self.known[part].scaled(self.letters.value(scale, self.numbers))
+                total = total + self.known[part].scaled(self.parameters.value(scale, self.numbers))
         off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
         return self.local.moved(total, off, self.numbers)
 
@@ -202,7 +202,7 @@ class _End:
 
     def server(self, sums: list[Expr]) -> Array:
         """From (1, s, q) to (1, s')."""
-        arithmetic, d, size = self.letters.arithmetic, self.layout.dimension, self.layout.shared
+        arithmetic, d, size = self.parameters.arithmetic, self.layout.dimension, self.layout.shared
         matrix = arithmetic.zeros(size, size + len(sums) * d)
         matrix[0, 0] = arithmetic.number(1, "one")
         unheard = {*self.layout.sums}.difference(sums)
@@ -211,11 +211,11 @@ class _End:
             expression, rows = self.definition.server_update.get(vector, vector), self.layout.places[vector]
             parts = self.layout.parts(vector, expression)
             for part, scale in ((part, scale) for part, scale in parts.items() if part not in unheard):
-                block = self.letters.value(scale, self.numbers) * arithmetic.identity(d)
+                block = self.parameters.value(scale, self.numbers) * arithmetic.identity(d)
                 matrix[rows, places[part]] = matrix[rows, places[part]] + block
             off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
             if off != 0:
-                shift = self.letters.value(off, self.numbers) * self.letters.problem.centre
+                shift = self.parameters.value(off, self.numbers) * self.parameters.problem.centre
                 matrix[rows, 0] = matrix[rows, 0] + shift
         return matrix
 
@@ -226,13 +226,13 @@ class _End:
 
     def _blocks(self, nodes: list[Expr]) -> Array:
         """What the vectors of the clients of each kind take from vectors of which everybody has one, (G, own, all)."""
-        arithmetic, d = self.letters.arithmetic, self.layout.dimension
-        kinds = len(self.letters.kinds.representatives)
+        arithmetic, d = self.parameters.arithmetic, self.layout.dimension
+        kinds = len(self.parameters.kinds.representatives)
         matrix = arithmetic.zeros(kinds, self.layout.own, len(nodes) * d)
         for row, vector in enumerate(self.definition.client):
             parts = self.layout.parts(vector, self.definition.client_update.get(vector, vector))
             for place, node in ((place, node) for place, node in enumerate(nodes) if node in parts):
-                factors = self.letters.value(parts[node], self.numbers) + 0 * self.letters.shares
+                factors = self.parameters.value(parts[node], self.numbers) + 0 * self.parameters.shares
                 blocks = factors[:, None, None] * arithmetic.identity(d)
                 matrix[:, row * d : (row + 1) * d, place * d : (place + 1) * d] = blocks
         return matrix

@@ -14,9 +14,9 @@ from fedtheory.engine.joint.averages import Averaged
 from fedtheory.engine.joint.backward import Rounds, model_moments, model_rows, rounds_of
 from fedtheory.engine.joint.kinds import Kinds, kinds_of
 from fedtheory.engine.joint.layout import layout_of
-from fedtheory.engine.joint.letters import Letters
 from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import Joint, Split
+from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import settled
 from fedtheory.engine.joint.transition import Population, Transition
@@ -76,10 +76,10 @@ class JointTrajectory(Trajectory):
         self.problem = problem
         self.algorithm = algorithm
         problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
-        self.letters = Letters(problem, algorithm, self._kinds(problem, algorithm))
-        self.definition = self.letters.definition
+        self.parameters = RoundParameters(problem, algorithm, self._kinds(problem, algorithm))
+        self.definition = self.parameters.definition
         self.layout = layout_of(self.definition, problem.dimension)
-        self._compiler = RoundCompiler(self.letters, self.layout)
+        self._compiler = RoundCompiler(self.parameters, self.layout)
         self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
         self.noise = []
 
@@ -88,7 +88,7 @@ class JointTrajectory(Trajectory):
         return kinds_of(problem, algorithm)
 
     def _require_fitting(self) -> None:
-        entries = (len(self.letters.kinds.counts) * self.layout.own) ** 2
+        entries = (len(self.parameters.kinds.counts) * self.layout.own) ** 2
         if entries > _MOST_ENTRIES:
             expected = f"expected clients' vectors with at most {_MOST_ENTRIES} second moments between them"
             raise InputError("algorithm.name", f"{expected}, got {entries}: use fewer clients or dimensions")
@@ -103,7 +103,7 @@ class JointTrajectory(Trajectory):
         return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
     def _group(self, update: Update | None) -> Population:
-        kinds, aggregation = self.letters.kinds, self.algorithm.aggregation
+        kinds, aggregation = self.parameters.kinds, self.algorithm.aggregation
         weights = aggregation.weights(self.problem.weights)
         if update is None:
             law = turnout(aggregation.participation, weights)
@@ -134,7 +134,7 @@ class JointTrajectory(Trajectory):
         for sides in itertools.product((1, 0), repeat=len(self.definition.coins)):
             chance = one
             for side, probability in zip(sides, self.definition.coins.values(), strict=True):
-                heads = self.letters.value(probability, values)
+                heads = self.parameters.value(probability, values)
                 chance = chance * (heads if side else 1 - heads)
             if chance != 0:
                 yield chance, dict(zip(self.definition.coins, sides, strict=True))
@@ -166,7 +166,7 @@ class JointTrajectory(Trajectory):
         if not self.algorithm.rounds_are_alike or self.definition.coins or not self.group.turnout.is_fixed:
             return None
         transition = self.transitions(0)[0][1]
-        noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.letters.shares)
+        noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.parameters.shares)
         return None if noise is None else rounds_of(transition, noise, self._begin(), model)
 
     def _forwards(self) -> Iterator[tuple[float, Array]]:
@@ -201,13 +201,13 @@ class JointTrajectory(Trajectory):
 
     def after_round(self, shared: Array) -> Array:
         """E (1, s)(1, s)' after the first round, (a, a), where clients keep no vectors."""
-        kinds, zeros = len(self.letters.kinds.counts), self.problem.arithmetic.zeros
+        kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
         nothing = (zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
         return self._after(0, Joint(shared, *nothing)).shared
 
     def _begin(self) -> tuple[Array, Array]:
         """(1, s), (a,), and c of one client of each kind, (G, b), at the start."""
-        arithmetic, kinds = self.problem.arithmetic, len(self.letters.kinds.counts)
+        arithmetic, kinds = self.problem.arithmetic, len(self.parameters.kinds.counts)
         point = self.problem.centred.start
         shared = [self._begun(begin) * point for begin in self.definition.server.values()]
         own = [self._begun(begin) * point for begin in self.definition.client.values()]
@@ -229,7 +229,7 @@ class JointTrajectory(Trajectory):
         """The multiple of x^0 that a vector starts at."""
         parts = self.layout.parts(begin, begin)
         return sum(
-            (self.letters.value(scale, {}) for scale in parts.values()), self.problem.arithmetic.number(0, "zero")
+            (self.parameters.value(scale, {}) for scale in parts.values()), self.problem.arithmetic.number(0, "zero")
         )
 
     def _model(self, joint: Joint) -> Array:
@@ -240,12 +240,12 @@ class JointTrajectory(Trajectory):
         """The model as an average of vectors that clients have."""
         shared, own = self._model_maps
         each = Split(np.broadcast_to(shared, (len(own), *shared.shape)), own)
-        return Averaged(joint, self._totals, self.letters.shares, each, shared)
+        return Averaged(joint, self._totals, self.parameters.shares, each, shared)
 
     @cached_property
     def _totals(self) -> Array:
         """p_i of all clients of a kind, (G,)."""
-        totals: Array = self.group.counts * self.letters.shares
+        totals: Array = self.group.counts * self.parameters.shares
         return totals
 
     @cached_property
@@ -253,13 +253,13 @@ class JointTrajectory(Trajectory):
         """The model, measured from the centre: what it takes from (1, s), (d, a), and from each c_i, (G, d, b)."""
         arithmetic, d, definition = self.problem.arithmetic, self.problem.dimension, self.definition
         shared = arithmetic.zeros(d, self.layout.shared)
-        own = arithmetic.zeros(len(self.letters.kinds.counts), d, self.layout.own)
-        letters = self.letters.at(0, 0, dict.fromkeys(definition.coins, 0))
+        own = arithmetic.zeros(len(self.parameters.kinds.counts), d, self.layout.own)
+        parameters = self.parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
         for part, scale in self.layout.parts(definition.model, definition.model).items():
-            factor = self.letters.value(scale, letters)
+            factor = self.parameters.value(scale, parameters)
             inside = self.layout.parts(part, part.args[0]) if isinstance(part, Average) else {part: 1}
             for vector, share in inside.items():
-                block = factor * self.letters.value(share, letters) * arithmetic.identity(d)
+                block = factor * self.parameters.value(share, parameters) * arithmetic.identity(d)
                 place = self.layout.places[vector]
                 if vector in definition.server:
                     shared[:, place] = shared[:, place] + block
@@ -268,7 +268,7 @@ class JointTrajectory(Trajectory):
                     own[:, :, moved] = own[:, :, moved] + block
         off = self.layout.offset(definition.model, definition.model) - 1
         if off != 0:
-            shared[:, 0] = shared[:, 0] + self.letters.value(off, letters) * self.problem.centre
+            shared[:, 0] = shared[:, 0] + self.parameters.value(off, parameters) * self.problem.centre
         return shared, own
 
     def _diverges(self, overflow: int | None) -> Divergence | None:
@@ -281,7 +281,7 @@ class JointTrajectory(Trajectory):
 
     def _spectral_radius(self) -> float:
         """Of the mean round map without its constants; zero where rounds differ, or where it is too large to look."""
-        size = self.layout.shared + len(self.letters.kinds.counts) * self.layout.own
+        size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         if size > _MOST_EIGENVALUES or not self.algorithm.rounds_are_alike:
             return 0.0
         linear = plain_floats(self._mean_map())[1:, 1:]
@@ -337,7 +337,7 @@ class JointTrajectory(Trajectory):
     def drift(self) -> Array:
         """E|y_i^{n,k} - ybar^{n,k}|^2 of the first local vector, (T, K+1, M)."""
         found = np.stack([[apart for _, apart in steps] for steps in self._inside])
-        return found[:, :, self.letters.kinds.of_client]
+        return found[:, :, self.parameters.kinds.of_client]
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:
@@ -370,7 +370,7 @@ class JointTrajectory(Trajectory):
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
             each = Split.of(forms.state[:, :d], self.layout.shared)
             average = weighted_sum(self._totals, each.shared)
-            yield Averaged(joint, self._totals, self.letters.shares, each, average, noise[:, :d, :d])
+            yield Averaged(joint, self._totals, self.parameters.shares, each, average, noise[:, :d, :d])
 
 
 def _fitting(found: Iterable[tuple[float, Array]]) -> Array:

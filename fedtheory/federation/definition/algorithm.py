@@ -6,7 +6,7 @@
     end of a round   c_i'  = linear in c_i, s, y_i^tau and sums over clients    (for participants; others keep c_i)
                      s'    = linear in s and sums over clients of vectors that they have then
 
-Everything is linear in vectors, and the numbers in front are letters of the
+Everything is linear in vectors, and the numbers in front are symbols of the
 run: that is what keeps first and second moments in closed form on quadratics.
 """
 
@@ -23,10 +23,10 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.federation.definition.content import digest_of
 from fedtheory.federation.definition.language import (
-    LETTERS,
     OF_CLIENTS,
     OVER_CLIENTS,
     SUMS,
+    SYMBOLS,
     Compressed,
     Gradient,
     optimum,
@@ -90,7 +90,7 @@ class FederatedAlgorithm:
     server_update: Mapping[Expr, Expr] = field(default_factory=dict)
     client_update: Mapping[Expr, Expr] = field(default_factory=dict)
     coins: Mapping[Expr, Expr] = field(default_factory=dict)
-    """Letters that are 1 with a probability and 0 else: one coin for all, tossed in every round."""
+    """Symbols that are 1 with a probability and 0 else: one coin for all, tossed in every round."""
     parameters: tuple[Parameter, ...] = ()
     steps_are_rounds: bool = False
     """Whether a round is a single local step."""
@@ -107,7 +107,7 @@ class FederatedAlgorithm:
         self._check_rest()
         self._check_model()
         for vector, expression in self.expressions():
-            self._check_letters(vector, expression)
+            self._check_symbols(vector, expression)
 
     @property
     def steps(self) -> tuple[Local, ...]:
@@ -115,9 +115,9 @@ class FederatedAlgorithm:
         return self.local if isinstance(self.local, tuple) else (self.local,)
 
     @cached_property
-    def letters(self) -> frozenset[Expr]:
-        """Letters of numbers."""
-        return LETTERS | self.coins.keys() | {parameter.letter for parameter in self.parameters}
+    def symbols(self) -> frozenset[Expr]:
+        """Symbols of numbers."""
+        return SYMBOLS | self.coins.keys() | {parameter.letter for parameter in self.parameters}
 
     @cached_property
     def digest(self) -> str:
@@ -141,7 +141,7 @@ class FederatedAlgorithm:
         yield sp.Symbol("model"), self.model
 
     def uses(self, part: type | Expr) -> bool:
-        """Whether the definition has such a node, or such a letter, anywhere."""
+        """Whether the definition has such a node, or such a symbol, anywhere."""
         return any(sp.sympify(expression).has(part) for _, expression in self.expressions())
 
     def nodes(self, kind: type) -> set[Expr]:
@@ -176,31 +176,31 @@ class FederatedAlgorithm:
                 raise InputError(self._key(vector), f"expected a letter and an expression, got {expression!r}")
 
     def _check_names(self) -> None:
-        """Raise `InputError` where a letter stands for two things, or the chance of a coin for none.
+        """Raise `InputError` where a symbol stands for two things, or the chance of a coin for none.
 
-        Two letters of one name are one to people and in proofs, though they can be two for SymPy.
+        Two symbols of one name are one to people and in proofs, though they can be two for SymPy.
         """
         self._check_texts()
         vectors = [start, optimum, *self.server, *self.client, *self.local_vectors]
         own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
-        for letters in ([*vectors, *LETTERS, *own], map(str, vectors), map(str, [*LETTERS, *own])):
-            for letter in (letter for letter, count in Counter(letters).items() if count > 1):
-                raise InputError(self._key(letter), "stands for two things: expected a letter of its own")
+        for symbols in ([*vectors, *SYMBOLS, *own], map(str, vectors), map(str, [*SYMBOLS, *own])):
+            for symbol in (symbol for symbol, count in Counter(symbols).items() if count > 1):
+                raise InputError(self._key(symbol), "stands for two things: expected a letter of its own")
         keys = Counter(parameter.key for parameter in self.parameters)
         for key in (key for key, count in keys.items() if count > 1):
             raise InputError(self.name, f"expected a key of its own for each parameter, got {key} twice")
         known = {parameter.letter for parameter in self.parameters}
         counts = {node.args[1] for node in self.nodes(Compressed)}
         for what, numbers in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
-            for letter in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
-                raise InputError(self.name, f"the {what} has the letter {letter}, which is no parameter")
+            for symbol in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
+                raise InputError(self.name, f"the {what} has the letter {symbol}, which is no parameter")
 
     def _check_texts(self) -> None:
         """Raise `InputError` where people would read a name as another one."""
         require_plain("name", self.name)
         require_readable(self._key("description"), self.description)
-        for letter in [*self.server, *self.client, *self.local_vectors, *self.coins]:
-            require_plain(self.name, str(letter))
+        for symbol in [*self.server, *self.client, *self.local_vectors, *self.coins]:
+            require_plain(self.name, str(symbol))
         for parameter in self.parameters:
             require_plain(self.name, str(parameter.letter))
             require_plain(self.name, parameter.key)
@@ -209,8 +209,8 @@ class FederatedAlgorithm:
     def _check_starts(self) -> None:
         for vector, expression in [*self.server.items(), *self.client.items()]:
             self._expect(vector, expression, {start}, ())
-            for letter in sorted(sp.sympify(expression).free_symbols - {start}, key=str):
-                raise InputError(self._key(vector), f"starts at a multiple of {start} with the letter {letter}")
+            for symbol in sorted(sp.sympify(expression).free_symbols - {start}, key=str):
+                raise InputError(self._key(vector), f"starts at a multiple of {start} with the letter {symbol}")
         for updated, known, whose in (
             (self.server_update, self.server, "server"),
             (self.client_update, self.client, "client"),
@@ -237,17 +237,17 @@ class FederatedAlgorithm:
         for vector, expression in self.at_optimum.items():
             is_own = vector in self.client
             # Before the first coin is tossed.
-            vectors, letters = {optimum}, self.letters - self.coins.keys() - (set() if is_own else OF_CLIENTS)
+            vectors, symbols = {optimum}, self.symbols - self.coins.keys() - (set() if is_own else OF_CLIENTS)
             for part, scale in self.parts(vector, expression).items():
                 if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
                     raise InputError(self._key(vector), f"{part} is not known in `at_optimum`")
-                for letter in sorted(scale.free_symbols - letters, key=str):
-                    raise InputError(self._key(vector), f"undeclared symbol {letter} in `at_optimum`")
+                for symbol in sorted(scale.free_symbols - symbols, key=str):
+                    raise InputError(self._key(vector), f"undeclared symbol {symbol} in `at_optimum`")
 
     def _check_model(self) -> None:
         """Raise `InputError` where the model's own numbers differ between clients or between rounds."""
-        for letter in sorted(sp.sympify(self.model).free_symbols & (OF_CLIENTS | self.coins.keys()), key=str):
-            raise InputError(self._key(sp.Symbol("model")), f"{letter} is not one number for all clients and rounds")
+        for symbol in sorted(sp.sympify(self.model).free_symbols & (OF_CLIENTS | self.coins.keys()), key=str):
+            raise InputError(self._key(sp.Symbol("model")), f"{symbol} is not one number for all clients and rounds")
 
     def _check_gradients(self) -> None:
         found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}
@@ -275,20 +275,20 @@ class FederatedAlgorithm:
             return {*self.server, *self.client}
         return {*self.server, *self.client, *self.local_vectors}
 
-    def _check_letters(self, vector: Expr, expression: Expr) -> None:
+    def _check_symbols(self, vector: Expr, expression: Expr) -> None:
         vectors = {start, *self.server, *self.client, *self.local_vectors}
-        unknown = sp.sympify(expression).free_symbols - vectors - self.letters
+        unknown = sp.sympify(expression).free_symbols - vectors - self.symbols
         if vector in self.server_update and expression is self.server_update[vector]:
             self._check_common(vector, expression)
-        for letter in sorted(unknown, key=str):
+        for symbol in sorted(unknown, key=str):
             raise InputError(
                 self._key(vector),
-                f"undeclared symbol {letter}: expected a vector, a number of the run such as eta, or a number of the "
-                f"algorithm's own, declared with parameters=(Parameter({letter}, {str(letter)!r}, ...),)",
+                f"undeclared symbol {symbol}: expected a vector, a number of the run such as eta, or a number of the "
+                f"algorithm's own, declared with parameters=(Parameter({symbol}, {str(symbol)!r}, ...),)",
             )
 
     def _check_common(self, vector: Expr, expression: Expr) -> None:
         """Raise `InputError` where the server uses a client's number outside a sum over clients."""
         for part, scale in self.parts(vector, expression).items():
-            for letter in sorted(scale.free_symbols & OF_CLIENTS, key=str):
-                raise InputError(self._key(vector), f"{letter} in front of {part} differs from client to client")
+            for symbol in sorted(scale.free_symbols & OF_CLIENTS, key=str):
+                raise InputError(self._key(vector), f"{symbol} in front of {part} differs from client to client")

@@ -92,10 +92,10 @@ def require_problem(
         if problem.span is not None:
             expected = "expected a problem with a coordinate for each feature, as in_all_dimensions makes it"
             raise InputError("algorithm.name", f"{found.name} keeps some coordinates: {expected}")
-        letter = node.args[1]
-        kept = number_of(letter, values, problem.arithmetic, f"algorithm {found.name}")
+        symbol = node.args[1]
+        kept = number_of(symbol, values, problem.arithmetic, f"algorithm {found.name}")
         if not (kept == int(kept) and 1 <= kept <= problem.dimension):
-            key = next((p.key for p in found.parameters if p.letter == letter), "name")
+            key = next((p.key for p in found.parameters if p.letter == symbol), "name")
             expected = f"expected a whole number of coordinates from 1 to {problem.dimension}"
             raise InputError(f"algorithm.{key}", f"{expected}, got {kept}")
 

@@ -26,13 +26,13 @@ def _said(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [_said(one) for one in part]
     if isinstance(part, sp.Basic):
-        return sp.srepr(part.xreplace({letter: _lasting(letter) for letter in part.atoms(sp.Symbol)}))
+        return sp.srepr(part.xreplace({symbol: _lasting(symbol) for symbol in part.atoms(sp.Symbol)}))
     if is_dataclass(part):
         return {one.name: _said(getattr(part, one.name)) for one in fields(part) if one.name not in _WORDS}
     return str(part)
 
 
-def _lasting(letter: sp.Symbol) -> sp.Symbol:
-    """A letter of the same name and kind, which does not depend on when it was made, and says all that it implies."""
-    name = f"Dummy {letter.name}" if isinstance(letter, sp.Dummy) else letter.name
-    return sp.Symbol(name, **dict(sorted(letter.assumptions0.items())))
+def _lasting(symbol: sp.Symbol) -> sp.Symbol:
+    """A symbol of the same name and kind, which does not depend on when it was made, and says all that it implies."""
+    name = f"Dummy {symbol.name}" if isinstance(symbol, sp.Dummy) else symbol.name
+    return sp.Symbol(name, **dict(sorted(symbol.assumptions0.items())))

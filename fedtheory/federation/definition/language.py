@@ -1,6 +1,6 @@
 """Language of definitions in SymPy: symbols for numbers, and updates of vectors.
 
-Vectors are letters of the definition's own.  Each stands for a vector of the
+Vectors are symbols of the definition's own.  Each stands for a vector of the
 server or for the vectors of all clients, one for each.
 """
 
@@ -30,8 +30,8 @@ importance = sp.Symbol("p_i", positive=True)
 """The client's importance."""
 
 OF_CLIENTS = frozenset({eta, eta_sum, tau, importance})
-"""Letters that may differ from client to client."""
-LETTERS = OF_CLIENTS | {eta_g, mean_tau}
+"""Symbols that may differ from client to client."""
+SYMBOLS = OF_CLIENTS | {eta_g, mean_tau}
 
 
 class Gradient(sp.Function):  # type: ignore[misc]

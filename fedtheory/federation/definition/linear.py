@@ -48,9 +48,9 @@ def _contains(expression: Expr, is_vector: Callable[[Expr], bool]) -> bool:
 
 
 def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmetic, key: str) -> Any:
-    """The value of an expression in letters; values may be arrays, one number for each client.
+    """The value of an expression in symbols; values may be arrays, one number for each client.
 
-    `InputError` where it is made of more than numbers, letters, + - * / and whole powers.
+    `InputError` where it is made of more than numbers, symbols, + - * / and whole powers.
     """
 
     def value(part: Expr) -> Any:

@@ -2,7 +2,7 @@
 
 On ``F_i(x) = x' H_i x / 2 - b_i' x`` a gradient is ``H_i x - b_i``.  Blocks are
 polynomials in H_i, so that they are written as numbers.  Inside sums over
-clients the index is j: letters outside belong to the client that hears the sum.
+clients the index is j: symbols outside belong to the client that hears the sum.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, k
 
 
 def of_another(expression: Expr) -> Expr:
-    """Letters of client i as those of client j."""
+    """Symbols of client i as those of client j."""
     expression = sp.sympify(expression)
-    own = {letter for letter in expression.free_symbols if letter.name.endswith("_i")}
+    own = {symbol for symbol in expression.free_symbols if symbol.name.endswith("_i")}
     return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in own})
 
 

@@ -32,5 +32,5 @@ class Defined:
 
     def as_floats(self) -> Defined:
         """The same in double precision."""
-        values = {letter: FLOAT.number(value, str(letter)) for letter, value in self.values.items()}
+        values = {symbol: FLOAT.number(value, str(symbol)) for symbol, value in self.values.items()}
         return replace(self, values=values, mixing=None if self.mixing is None else FLOAT.array(self.mixing))

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.federation.problem.clients import Clients, label_of
 
 _MISSING = frozenset({"", "na", "n/a", "nan", "nat", "none", "null", "<na>", "?"})
-"""Cells that stand for nothing, in small letters."""
+"""Cells that stand for nothing, in lower case."""
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
 """A number with a decimal comma; where commas separate cells there is none."""

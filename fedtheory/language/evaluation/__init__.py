@@ -15,7 +15,7 @@ from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
 from fedtheory.language.evaluation.runs import SiteOfRuns
 from fedtheory.language.evaluation.site import Site, choices_of, points_of, sites, stacked_sites, whole_run
-from fedtheory.language.quantities.notion import Notion
+from fedtheory.language.quantities.quantity import Quantity
 
 __all__ = [
     "Compiled",
@@ -62,7 +62,7 @@ class Compiled:
         return value, total([abs(part) if scale is None else scale(site) for part, scale in sizes])
 
 
-def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> Compiled:
+def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> Compiled:
     """Compile a scalar expression; `ValueError` for what the language does not know."""
     terms = tuple(sp.Add.make_args(expression))
     values, scales = Compiler(notation), ScaleCompiler(notation)

@@ -24,13 +24,13 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import stepwise
 from fedtheory.language.evaluation.powers import is_product, measured_power, root_of, square_root, whole_power
 from fedtheory.language.evaluation.site import Site
-from fedtheory.language.quantities.notion import (
-    Notion,
-    ObjectiveNotion,
-    PointNotion,
+from fedtheory.language.quantities.quantity import (
+    ObjectiveQuantity,
+    PointQuantity,
     Quantity,
-    ScalarNotion,
-    VectorNotion,
+    RunQuantity,
+    ScalarQuantity,
+    VectorQuantity,
 )
 
 Scalar = Callable[[Site], Array]
@@ -45,7 +45,7 @@ def total(parts: Iterable[Any]) -> Any:
 class Compiler:
     """Turns the nodes of an expression into closures."""
 
-    def __init__(self, notation: Mapping[sp.Symbol, Notion]) -> None:
+    def __init__(self, notation: Mapping[sp.Symbol, Quantity]) -> None:
         self.notation = notation
 
     def scalar(self, node: Expr) -> Scalar:
@@ -89,8 +89,10 @@ class Compiler:
 
     def _is_constant(self, node: Expr) -> bool:
         """Whether a node is made of constants of the run alone."""
-        notions = [self.notation.get(symbol) for symbol in _letters(node)]
-        return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
+        quantities = [self.notation.get(symbol) for symbol in _symbols(node)]
+        return bool(quantities) and all(
+            isinstance(quantity, RunQuantity) and quantity.is_constant for quantity in quantities
+        )
 
     def _constant(self, node: Expr) -> Scalar:
         exact = fmpq(int(node.p), int(node.q)) if node.is_Rational else RATIONAL.number(str(node), str(node))
@@ -133,16 +135,16 @@ class Compiler:
         return lambda site: site.each(site.arithmetic.log, inside(site))
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
-        notion = self.notation.get(symbol)
-        if notion is None:
+        quantity = self.notation.get(symbol)
+        if quantity is None:
             return _raised(lambda site: site.parameter(symbol), power)
-        if isinstance(notion, ScalarNotion):
-            build = notion.build
+        if isinstance(quantity, ScalarQuantity):
+            build = quantity.build
             return _raised(lambda site: build(_round(site)), power)
-        if not isinstance(notion, Quantity):
-            raise ValueError(f"{symbol} stands for {notion.name}, which is not a number")
-        measured = _measurement(notion)
-        if not notion.root:
+        if not isinstance(quantity, RunQuantity):
+            raise ValueError(f"{symbol} stands for {quantity.name}, which is not a number")
+        measured = _measurement(quantity)
+        if not quantity.root:
             return _raised(measured, power)
         if power % 2 == 0:
             return _raised(measured, power // 2)
@@ -160,8 +162,8 @@ class Compiler:
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], dict[object, Any]]
     ) -> Callable[[Site], Any]:
         """A closure that looks into a store first; free points and parameters are different at each site."""
-        meaning = tuple(self.notation.get(symbol) for symbol in _letters(node))
-        if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
+        meaning = tuple(self.notation.get(symbol) for symbol in _symbols(node))
+        if any(quantity is None or isinstance(quantity, PointQuantity) for quantity in meaning):
             return compute
         key = _key_of(label, node, meaning)
 
@@ -264,11 +266,11 @@ class Compiler:
         return average
 
     def _vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
-        notion = self.notation.get(symbol)
-        if isinstance(notion, VectorNotion):
-            build = notion.build
+        quantity = self.notation.get(symbol)
+        if isinstance(quantity, VectorQuantity):
+            build = quantity.build
             return lambda site: site.step.built(build)
-        if isinstance(notion, PointNotion):
+        if isinstance(quantity, PointQuantity):
             return lambda site: site.step.constant(site.points[symbol][..., None, :])
         raise ValueError(f"{symbol} is not a vector")
 
@@ -307,14 +309,14 @@ class Compiler:
         if isinstance(node, ex.Inner | ex.Value):
             return False
         if node.is_Symbol:
-            return isinstance(self.notation.get(node), VectorNotion | PointNotion)
+            return isinstance(self.notation.get(node), VectorQuantity | PointQuantity)
         return any(self._is_vector(argument) for argument in node.args)
 
-    def _objective(self, symbol: Expr) -> ObjectiveNotion:
-        notion = self.notation.get(symbol)
-        if not isinstance(notion, ObjectiveNotion):
+    def _objective(self, symbol: Expr) -> ObjectiveQuantity:
+        quantity = self.notation.get(symbol)
+        if not isinstance(quantity, ObjectiveQuantity):
             raise ValueError(f"{symbol} is not an objective")
-        return notion
+        return quantity
 
 
 _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
@@ -334,7 +336,7 @@ def _round(site: Site) -> RoundFrame:
     return of_a_round(site.frame)
 
 
-def _measurement(quantity: Quantity) -> Scalar:
+def _measurement(quantity: RunQuantity) -> Scalar:
     """A quantity at a site."""
     return lambda site: site.measured(quantity)
 
@@ -351,8 +353,8 @@ def _root(inside: Scalar, degree: int, site: Site) -> Array:
 
 
 @lru_cache(maxsize=2**14)
-def _letters(node: Expr) -> tuple[sp.Symbol, ...]:
-    """The letters in a node, in an order that is the same for the same letters."""
+def _symbols(node: Expr) -> tuple[sp.Symbol, ...]:
+    """The symbols in a node, in an order that is the same for the same symbols."""
     return tuple(sorted(node.free_symbols, key=str))
 
 

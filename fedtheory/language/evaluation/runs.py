@@ -14,7 +14,7 @@ from fedtheory.engine.frames import Layout
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.evaluation.site import Site, filled
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class SiteOfRuns(Site):
         """The site of statements about each of the runs, at as many of its rounds and steps as are told apart."""
         return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=Layout.of(sizes))
 
-    def measured(self, quantity: Quantity) -> Array:
+    def measured(self, quantity: RunQuantity) -> Array:
         """The quantity of every run at its places, on the axes of scalars."""
         if quantity not in self.constants:
             values = [quantity.on(run) for run in self.runs]

@@ -15,7 +15,7 @@ from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.engine.frames import Frame, Index, StackedFrame, frames_at, probes, stacks_at
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.notion import PointNotion, Quantity
+from fedtheory.language.quantities.quantity import PointQuantity, RunQuantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Site:
             return _chosen(self.run, frame, self.choices[number % len(self.choices)])
         return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
-    def measured(self, quantity: Quantity) -> Array:
+    def measured(self, quantity: RunQuantity) -> Array:
         """A quantity of the run here."""
         return self.place(quantity.on(self.run))
 
@@ -107,7 +107,7 @@ def whole_run(run: Run) -> Site:
 @cache
 def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
     """The symbols of a claim that stand for free points."""
-    return tuple(symbol for symbol, notion in claim.notation.items() if isinstance(notion, PointNotion))
+    return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
 
 
 def sites(claim: Claim, run: Run) -> Iterator[Site]:

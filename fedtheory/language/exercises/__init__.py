@@ -5,8 +5,8 @@ decides by the kind of its question.
 """
 
 from fedtheory.language.exercises.assignment import CLASS, Assignment, Copy, is_student
+from fedtheory.language.exercises.copy_symbols import Names, tex
 from fedtheory.language.exercises.draw import Draw
-from fedtheory.language.exercises.letters import Names, tex
 from fedtheory.language.exercises.own import exercise_of, letters_of, same_for_all
 from fedtheory.language.exercises.questions import (
     BoundQuestion,

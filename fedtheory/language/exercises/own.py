@@ -18,8 +18,8 @@ from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises.assignment import Assignment
+from fedtheory.language.exercises.copy_symbols import Names
 from fedtheory.language.exercises.draw import Draw
-from fedtheory.language.exercises.letters import Names
 from fedtheory.language.exercises.questions import (
     BoundQuestion,
     ChoiceQuestion,
@@ -42,7 +42,7 @@ def same_for_all(introduction: str, questions: Sequence[Question], worked: str =
 
 
 def letters_of(*symbols: sp.Symbol) -> Names:
-    """The letters of a question whose names are those of its symbols."""
+    """The symbols of a question whose names are those of its symbols."""
     return {str(symbol): symbol for symbol in symbols}
 
 
@@ -110,7 +110,7 @@ def _of_its_kind(question: Question) -> _Checks:
         yield from _of_a_bound(question)
     if isinstance(question, ExpressionQuestion):
         yield "solution", question.solution, _is_number(question.solution), "a SymPy expression"
-        yield "names", question.names, _are_letters(question.names, question.solution), _LETTERS
+        yield "names", question.names, _are_symbols(question.names, question.solution), _SYMBOLS
     if isinstance(question, NumberQuestion):
         solution = question.solution
         is_value = _is_number(solution) and bool(sp.sympify(solution).is_number)
@@ -123,7 +123,7 @@ def _of_its_kind(question: Question) -> _Checks:
         yield "expected", question.expected, fits, "one value for each case that is tried"
 
 
-_LETTERS = "a dictionary from the letters of the solution to their symbols, such as letters_of(eta, tau)"
+_SYMBOLS = "a dictionary from the letters of the solution to their symbols, such as letters_of(eta, tau)"
 
 
 def _of_a_bound(question: BoundQuestion) -> _Checks:
@@ -132,14 +132,14 @@ def _of_a_bound(question: BoundQuestion) -> _Checks:
     require_wellformed(claim)
     is_bound = len(claim.relations) == 1 and claim.relation == "<=" and claim.lhs is not None
     yield "claim", claim.id, is_bound, "a Claim of the form lhs <= rhs"
-    yield "names", question.names, _are_letters(question.names, claim.relations[0].right), _LETTERS
+    yield "names", question.names, _are_symbols(question.names, claim.relations[0].right), _SYMBOLS
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | sp.Expr) and not isinstance(value, bool)
 
 
-def _are_letters(names: object, solution: Expr) -> bool:
+def _are_symbols(names: object, solution: Expr) -> bool:
     if not isinstance(names, Mapping):
         return False
     are_symbols = all(isinstance(n, str) and isinstance(s, sp.Symbol) for n, s in names.items())

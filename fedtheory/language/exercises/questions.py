@@ -10,7 +10,7 @@ from typing import Self
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.exercises.letters import Names, how_written, letters_of_copy, written
+from fedtheory.language.exercises.copy_symbols import Names, how_written, rename_for_copy, written
 from fedtheory.language.typesetting import latex
 
 
@@ -69,8 +69,8 @@ class BoundQuestion(Question):
 
     @property
     def listed(self) -> str:
-        """The conditions under which the bound has to hold, in the letters of the copy."""
-        letters = letters_of_copy(self.names)
+        """The conditions under which the bound has to hold, in the symbols of the copy."""
+        letters = rename_for_copy(self.names)
         conditions = [f"${latex(condition.xreplace(letters))}$" for condition in self.claim.conditions]
         return f"The bound has to hold for {' and '.join(conditions)}." if conditions else ""
 
@@ -85,7 +85,7 @@ class BoundQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceQuestion(Question):
-    """The answer is the letter of one of the options."""
+    """The answer is the symbol of one of the options."""
 
     options: tuple[str, ...]
     solution: str
@@ -94,17 +94,17 @@ class ChoiceQuestion(Question):
 
     @property
     def letters(self) -> str:
-        """The letters of the options, in their order."""
+        """The symbols of the options, in their order."""
         return "abcdefgh"[: len(self.options)]
 
     @property
     def letter(self) -> str:
-        """The letter of the right option."""
+        """The symbol of the right option."""
         return self.letters[self.options.index(self.solution)]
 
     @property
     def listed(self) -> str:
-        """The options with their letters."""
+        """The options with their symbols."""
         return "\n".join(f"- **{letter})** {option}" for letter, option in zip(self.letters, self.options, strict=True))
 
     @property
@@ -149,7 +149,7 @@ class CodeQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class ExpressionQuestion(Question):
-    """The answer is a formula, right if it is the same number for all values of its letters."""
+    """The answer is a formula, right if it is the same number for all values of its symbols."""
 
     solution: Expr
     names: Names

@@ -1,7 +1,7 @@
-"""The vocabulary: one name per notion.
+"""The vocabulary: one name per quantity.
 
 Every symbol of a claim stands for one of these.  Every module is a chapter, and
-every notion of a chapter is a name of this package: ``quantities.max_drift``.
+every quantity of a chapter is a name of this package: ``quantities.max_drift``.
 Constants are those of the run's problem: the smallest values for which an
 assumption holds on the stated region.  Notation: M clients with importances
 p_i, T rounds (server updates), K_i = tau local steps of size eta, server step
@@ -23,16 +23,16 @@ from fedtheory.language.quantities.gradients import *
 from fedtheory.language.quantities.heterogeneity import *
 from fedtheory.language.quantities.local_work import *
 from fedtheory.language.quantities.noise import *
-from fedtheory.language.quantities.notion import Notion as Notion
-from fedtheory.language.quantities.notion import ObjectiveNotion as ObjectiveNotion
-from fedtheory.language.quantities.notion import PointNotion as PointNotion
-from fedtheory.language.quantities.notion import Quantity as Quantity
-from fedtheory.language.quantities.notion import QuantityFamily as QuantityFamily
-from fedtheory.language.quantities.notion import ScalarNotion as ScalarNotion
-from fedtheory.language.quantities.notion import VectorNotion as VectorNotion
-from fedtheory.language.quantities.notion import mean_over_rounds as mean_over_rounds
 from fedtheory.language.quantities.participation import *
 from fedtheory.language.quantities.problem import *
+from fedtheory.language.quantities.quantity import ObjectiveQuantity as ObjectiveQuantity
+from fedtheory.language.quantities.quantity import PointQuantity as PointQuantity
+from fedtheory.language.quantities.quantity import Quantity as Quantity
+from fedtheory.language.quantities.quantity import QuantityFamily as QuantityFamily
+from fedtheory.language.quantities.quantity import RunQuantity as RunQuantity
+from fedtheory.language.quantities.quantity import ScalarQuantity as ScalarQuantity
+from fedtheory.language.quantities.quantity import VectorQuantity as VectorQuantity
+from fedtheory.language.quantities.quantity import mean_over_rounds as mean_over_rounds
 from fedtheory.language.quantities.representation import *
 from fedtheory.language.quantities.sampled_gradients import *
 from fedtheory.language.quantities.schedule import *
@@ -44,7 +44,7 @@ from fedtheory.language.quantities.virtual_iterates import *
 from fedtheory.language.quantities.weights import *
 from fedtheory.language.quantities.windows import *
 
-__all__ = [name for name, entry in globals().items() if isinstance(entry, Notion | QuantityFamily)]
+__all__ = [name for name, entry in globals().items() if isinstance(entry, Quantity | QuantityFamily)]
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions import decreasing_steps
 from fedtheory.language.quantities.measuring.axes import on_rounds
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 if TYPE_CHECKING:
     from fedtheory.engine.joint import JointTrajectory
@@ -102,7 +102,7 @@ def _displacement(run: Run) -> Any:
     return displacement_at_optimum(JointTrajectory(run.problem, rule))
 
 
-optimum_displacement_sq = Quantity(
+optimum_displacement_sq = RunQuantity(
     "optimum_displacement_sq",
     r"\|z'(z^*)-z^*\|^2",
     "how far the first round moves an algorithm that starts where it rests at the optimum, by its definition "
@@ -143,7 +143,7 @@ consensus_distance_sq = per_round(
     "for each round t: sum_i p_i E|x_i^t - xbar^t|^2 of the models that clients keep, at the start of the round",
     lambda run: on_rounds(_kept_models(run).client_spread[:-1]),
 )
-final_consensus_distance_sq = Quantity(
+final_consensus_distance_sq = RunQuantity(
     "final_consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^T-\bar x^T\|^2",
     "sum_i p_i E|x_i^T - xbar^T|^2 of the models that clients keep, after the last round",

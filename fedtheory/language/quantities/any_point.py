@@ -8,49 +8,49 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import over_common_steps
-from fedtheory.language.quantities.notion import Quantity, VectorNotion, constant
+from fedtheory.language.quantities.quantity import RunQuantity, VectorQuantity, constant
 
-comparator = VectorNotion(
+comparator = VectorQuantity(
     "comparator",
     "y",
     "the point that the run is compared with, the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T)",
     lambda frame: frame.constant(frame.run.comparator.point[None]),
 )
-comparator_suboptimality = Quantity(
+comparator_suboptimality = RunQuantity(
     "comparator_suboptimality",
     r"F(y)-F(x^*)",
     "F(y) - F* at the comparator y",
     lambda run: run.comparator.suboptimality,
 )
-comparator_distance = Quantity(
+comparator_distance = RunQuantity(
     "comparator_distance",
     r"\|x^{(0)}-y\|",
     "|x^0 - y|, the distance of the comparator y from the start",
     lambda run: run.comparator.distance_sq,
     root=True,
 )
-comparator_noise = Quantity(
+comparator_noise = RunQuantity(
     "comparator_noise",
     r"\sigma_y",
     "sigma_y, sigma_y^2 = sum_i p_i E|g_i(y) - grad F_i(y)|^2 at the comparator y",
     lambda run: run.comparator.noise_sq,
     root=True,
 )
-comparator_dissimilarity = Quantity(
+comparator_dissimilarity = RunQuantity(
     "comparator_dissimilarity",
     r"\zeta_y",
     "zeta_y, zeta_y^2 = sum_i p_i |grad F_i(y) - grad F(y)|^2 at the comparator y",
     lambda run: run.comparator.dissimilarity_sq,
     root=True,
 )
-comparator_curved_noise = Quantity(
+comparator_curved_noise = RunQuantity(
     "comparator_curved_noise",
     r"\sigma_{y,L}",
     "its square is sum_i p_i L_i E|g_i(y) - grad F_i(y)|^2 at the comparator y, L_i the largest curvature of F_i",
     lambda run: run.comparator.noise_sq_with(run.client_smoothness),
     root=True,
 )
-comparator_curved_dissimilarity = Quantity(
+comparator_curved_dissimilarity = RunQuantity(
     "comparator_curved_dissimilarity",
     r"\zeta_{y,L}",
     "its square is sum_i p_i L_i |grad F_i(y) - grad F(y)|^2 at the comparator y, L_i the largest curvature of F_i",
@@ -95,7 +95,7 @@ def _total_progress(run: Run) -> Any:
     return (distances[:, 0] - distances[:, -1]).sum()
 
 
-total_comparator_progress = Quantity(
+total_comparator_progress = RunQuantity(
     "total_comparator_progress",
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-y\|^2-\mathbb E\|\bar x^{(t,\tau)}-y\|^2\right)",
     "sum over t of E|xbar^{t,0} - y|^2 - E|xbar^{t,tau} - y|^2, from the local steps of each round",
@@ -108,7 +108,7 @@ def _final_distance_sq(run: Run) -> Any:
     return run.trajectory.final_distance_sq - 2 * (point @ model) + point @ point
 
 
-final_comparator_distance_sq = Quantity(
+final_comparator_distance_sq = RunQuantity(
     "final_comparator_distance_sq",
     r"\mathbb E\|x^T-y\|^2",
     "E|x^T - y|^2, the distance of the last model from the comparator y",

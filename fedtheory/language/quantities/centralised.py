@@ -16,7 +16,7 @@ from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_rounds
-from fedtheory.language.quantities.notion import Quantity, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, per_round
 
 
 def _starts(run: Run) -> Array:
@@ -62,13 +62,13 @@ def _reciprocal(gaps: Array) -> Array:
     return np.asarray(1 / gaps)
 
 
-reciprocal_progress = Quantity(
+reciprocal_progress = RunQuantity(
     "reciprocal_progress",
     r"\sum_{k=1}^K\left(\frac{1}{\theta_{[k]}(k\tau)}-\frac{1}{\theta_{[k]}((k-1)\tau)}\right)",
     "sum over intervals of 1/theta_[k](k tau) - 1/theta_[k]((k-1) tau)",
     lambda run: (_reciprocal(_gaps_after_intervals(run)) - _reciprocal(_starts(run))).sum(),
 )
-last_interval_gap = Quantity(
+last_interval_gap = RunQuantity(
     "last_interval_gap",
     r"\theta_{[K]}(T)",
     "F(v_[K](T)) - F*, the centralised model at the end of the last interval",
@@ -80,7 +80,7 @@ def _smallest_gap(run: Run) -> Any:
     return smallest([*_gaps_after_intervals(run), run.trajectory.server_suboptimality[-1]])
 
 
-smallest_gap = Quantity(
+smallest_gap = RunQuantity(
     "smallest_gap",
     r"\varepsilon",
     "the largest epsilon that conditions (3) and (4) allow: the smallest theta_[k](k tau) and F(w(T)) - F*",
@@ -95,7 +95,7 @@ def _nearest(run: Run) -> Any:
     return 1 / farthest
 
 
-nearest_start = Quantity(
+nearest_start = RunQuantity(
     "nearest_start",
     r"\omega",
     "omega = min_k 1/|v_[k]((k-1) tau) - w*|^2",

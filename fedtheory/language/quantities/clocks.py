@@ -17,7 +17,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
 from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 update_time = constant(
     "update_time",
@@ -54,7 +54,7 @@ def _update_times(run: Run) -> list[Any]:
     return [times[0] - times[0], *times]
 
 
-clock_time = Quantity(
+clock_time = RunQuantity(
     "clock_time",
     "T",
     "clock time of the last update, expected where participants are drawn",
@@ -66,7 +66,9 @@ def _expected_end(run: Run) -> Any:
     return run.arithmetic.number(run.algorithm.times(run.problem.weights)[-1], "T")
 
 
-expected_clock_time = Quantity("expected_clock_time", "T", "expected clock time of the last round's end", _expected_end)
+expected_clock_time = RunQuantity(
+    "expected_clock_time", "T", "expected clock time of the last round's end", _expected_end
+)
 
 
 def _expected_round_time(run: Run) -> Any:

@@ -14,7 +14,7 @@ from fedtheory.federation.communication import (
     parameter_server,
     ring_all_reduce,
 )
-from fedtheory.language.quantities.notion import constant
+from fedtheory.language.quantities.quantity import constant
 
 model_size = constant(
     "model_size",

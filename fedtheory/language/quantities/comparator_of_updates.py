@@ -9,7 +9,7 @@ from __future__ import annotations
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities.descent import alignment_with, progress_towards
-from fedtheory.language.quantities.notion import Quantity, VectorNotion, mean_over_rounds, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, VectorQuantity, mean_over_rounds, per_round
 from fedtheory.language.quantities.surrogate import residual_at, start_distance_sq_from
 from fedtheory.language.quantities.virtual_iterates import final_distance_sq_from, gap_above
 
@@ -18,21 +18,21 @@ def _point(run: Run) -> Array:
     return run.surrogate.comparator
 
 
-surrogate_comparator = VectorNotion(
+surrogate_comparator = VectorQuantity(
     "surrogate_comparator",
     "y",
     "the point that updates are compared with, the minimiser of Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N), Lbar "
     "the surrogate problem",
     lambda frame: frame.constant(_point(frame.run)[None]),
 )
-surrogate_comparator_distance = Quantity(
+surrogate_comparator_distance = RunQuantity(
     "surrogate_comparator_distance",
     r"\|\theta^0-y\|",
     "|theta^0 - y|, y the comparator of the updates",
     start_distance_sq_from(_point),
     root=True,
 )
-final_surrogate_comparator_distance_sq = Quantity(
+final_surrogate_comparator_distance_sq = RunQuantity(
     "final_surrogate_comparator_distance_sq",
     r"\mathbb E\|\theta^N-y\|^2",
     "E|theta^N - y|^2 after the last update, y the comparator of the updates",
@@ -58,7 +58,7 @@ comparator_gap = per_round(
 )
 mean_comparator_progress = mean_over_rounds(comparator_progress, r"\bar\Delta_y(N)")
 mean_comparator_gap = mean_over_rounds(comparator_gap, r"\bar\Xi_y(N)")
-comparator_residual = Quantity(
+comparator_residual = RunQuantity(
     "comparator_residual",
     "R_y",
     "R_y = (1/N) sum_n L^n(y) - L^n(thetabar^n), y the comparator of the updates, thetabar^n the optimum of L^n",

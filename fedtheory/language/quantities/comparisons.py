@@ -17,42 +17,42 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 
-restarted_deviation = Quantity(
+restarted_deviation = RunQuantity(
     "restarted_deviation",
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
     "largest distance between the iterates of the printed loop over t and those of FedAvg, with the same draws",
     lambda run: largest_deviation_sq(run, as_printed),
     root=True,
 )
-restarting_first_deviation = Quantity(
+restarting_first_deviation = RunQuantity(
     "restarting_first_deviation",
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
     "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
     lambda run: largest_deviation_sq(run, restarting_first),
     root=True,
 )
-loop_gradient_sq = Quantity(
+loop_gradient_sq = RunQuantity(
     "loop_gradient_sq",
     r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2",
     "(1/T) sum_{t=1..T} E|grad F(xbar^{t-1})|^2 of the printed loop over t: gradients are observed before a restart",
     lambda run: _mean(run.once(loop_moments).gradient_sq),
 )
-loop_consensus_error = Quantity(
+loop_consensus_error = RunQuantity(
     "loop_consensus_error",
     r"\max_{t,i}\mathbb E\|\bar x^t-x_i^t\|^2",
     "max over t = 1..T and i of E|xbar^t - x_i^t|^2 of the printed loop over t",
     lambda run: largest(run.once(loop_moments).consensus_error),
 )
-loop_second_moment = Quantity(
+loop_second_moment = RunQuantity(
     "loop_second_moment",
     "G",
     "G, G^2 = max over t and i of E|G_i^t|^2 along the printed loop over t",
     lambda run: largest(run.once(loop_moments).stochastic_gradient_sq),
     root=True,
 )
-loop_noise_deviation = Quantity(
+loop_noise_deviation = RunQuantity(
     "loop_noise_deviation",
     r"\sigma",
     "sigma, sigma^2 = max over t and i of E|G_i^t - grad F_i(x_i^{t-1})|^2 along the printed loop over t",
@@ -96,7 +96,7 @@ def _moment_gap(run: Run) -> Any:
     return (apart * apart).sum()
 
 
-doubled_server_gap = Quantity(
+doubled_server_gap = RunQuantity(
     "doubled_server_gap",
     r"\sum_n\|\mathbb E[\theta^{2n}\theta^{2n\top}]-\mathbb E[\vartheta^n\vartheta^{n\top}]\|^2",
     "sum of the squared differences of all first and second moments of theta^{2n} and of the models of synchronous "
@@ -111,7 +111,7 @@ def _mean(values: Array) -> Any:
     return values.sum() / len(values)
 
 
-whole_time_suboptimality = Quantity(
+whole_time_suboptimality = RunQuantity(
     "whole_time_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\theta^{2n})]-\mathcal L(\theta^*)",
     "mean of E L(theta^{2n}) - L* over n = 1 .. N/2: every second model",
@@ -124,13 +124,13 @@ def _mean_suboptimality(run: Run) -> Any:
     return _mean(run.trajectory.server_suboptimality[1:])
 
 
-doubled_synchronous_suboptimality = Quantity(
+doubled_synchronous_suboptimality = RunQuantity(
     "doubled_synchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
     lambda run: _mean_suboptimality(_twin(run, _SYNCHRONOUS)),
 )
-doubled_asynchronous_suboptimality = Quantity(
+doubled_asynchronous_suboptimality = RunQuantity(
     "doubled_asynchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{async}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
@@ -144,13 +144,13 @@ def _final_suboptimality_with(run: Run, policy: Policy) -> Any:
     return _other_policy(run, policy, run.algorithm.rounds).trajectory.final_suboptimality
 
 
-synchronous_final_suboptimality = Quantity(
+synchronous_final_suboptimality = RunQuantity(
     "synchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{sync}})-\mathcal L(\theta^*)",
     "E L(theta^N) - L* of synchronous FedAvg with the same local work after the same number N of updates",
     lambda run: _final_suboptimality_with(run, _SYNCHRONOUS),
 )
-asynchronous_final_suboptimality = Quantity(
+asynchronous_final_suboptimality = RunQuantity(
     "asynchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{async}})-\mathcal L(\theta^*)",
     "E L(theta^N) - L* of asynchronous FedAvg with weights (36), one report at a time and the same local work, after "

@@ -22,7 +22,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     square,
     weights_at,
 )
-from fedtheory.language.quantities.notion import mean_over_rounds, per_round, per_step
+from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step
 
 step_length_sq = per_round(
     "step_length_sq",

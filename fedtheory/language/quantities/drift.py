@@ -22,9 +22,9 @@ from fedtheory.language.quantities.measuring.expectations import (
     shares_at,
     square,
 )
-from fedtheory.language.quantities.notion import Quantity, per_round, per_step
+from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
 
-max_drift = Quantity(
+max_drift = RunQuantity(
     "max_drift",
     r"\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "max over t, k, i of E|x_i^{t,k} - xbar^{t,k}|^2",
@@ -47,7 +47,7 @@ round_drift = per_round(
     "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
     lambda run: on_rounds(_round_drift(run, run.trajectory.drift)),
 )
-average_round_drift = Quantity(
+average_round_drift = RunQuantity(
     "average_round_drift",
     r"\frac{1}{T}\sum_t\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of round_drift",
@@ -72,13 +72,13 @@ def _curvature_imbalance(run: Run) -> Any:
     return _mean_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
 
 
-curvature_drift = Quantity(
+curvature_drift = RunQuantity(
     "curvature_drift",
     r"\frac{1}{T\tau}\sum_{t,k}\sum_{i=1}^Mp_iL_i\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} sum_i p_i L_i E|x_i^{t,k} - xbar^{t,k}|^2, L_i the curvature of F_i",
     _curvature_drift,
 )
-curvature_imbalance = Quantity(
+curvature_imbalance = RunQuantity(
     "curvature_imbalance",
     r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\left\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\right\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",

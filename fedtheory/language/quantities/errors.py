@@ -10,14 +10,14 @@ from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
-from fedtheory.language.quantities.notion import Quantity, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, per_round
 
 
 def _mean(values: Array) -> Any:
     return values.sum() / values.size
 
 
-average_suboptimality = Quantity(
+average_suboptimality = RunQuantity(
     "average_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
@@ -37,7 +37,7 @@ def _discounted(run: Run) -> Any:
     return (weights @ errors) / weights.sum()
 
 
-discounted_suboptimality = Quantity(
+discounted_suboptimality = RunQuantity(
     "discounted_suboptimality",
     r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
     "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
@@ -50,29 +50,29 @@ def _last_round(run: Run) -> Any:
     return _mean(over_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
 
 
-last_round_suboptimality = Quantity(
+last_round_suboptimality = RunQuantity(
     "last_round_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(T-1,k)})-F(x^*)\right]",
     "(1/tau) sum_{k=1..tau} E F(xbar^{T-1,k}) - F*, over the local steps of the last round",
     _last_round,
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
 )
-average_local_gradient_sq = Quantity(
+average_local_gradient_sq = RunQuantity(
     "average_local_gradient_sq",
     r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
     "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
     lambda run: _mean(over_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
 )
-average_gradient_sq = Quantity(
+average_gradient_sq = RunQuantity(
     "average_gradient_sq",
     r"\frac1T\sum_{n=0}^{T-1}\mathbb E\|\nabla F(x^n)\|^2",
     "(1/T) sum_{n=0..T-1} E|grad F(x^n)|^2",
     lambda run: run.trajectory.mean_server_gradient_sq,
 )
-final_suboptimality = Quantity(
+final_suboptimality = RunQuantity(
     "final_suboptimality", r"\mathbb E F(x^T)-F^*", "E F(x^T) - F*", lambda run: run.trajectory.final_suboptimality
 )
-final_distance_sq = Quantity(
+final_distance_sq = RunQuantity(
     "final_distance_sq",
     r"\mathbb E\|x^T-x^*\|^2",
     "E|x^T - x*|^2",
@@ -109,13 +109,13 @@ server_distance_after_sq = per_round(
     "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
     lambda run: on_rounds(run.trajectory.server_distance_sq[1:]),
 )
-best_aggregated_suboptimality = Quantity(
+best_aggregated_suboptimality = RunQuantity(
     "best_aggregated_suboptimality",
     r"\min_{1\le n\le T}\mathbb E F(x^n)-F^*",
     "the smallest E F(x^n) - F* of the aggregated models n = 1 .. T",
     lambda run: smallest(run.trajectory.server_suboptimality[1:]),
 )
-mean_server_suboptimality = Quantity(
+mean_server_suboptimality = RunQuantity(
     "mean_server_suboptimality",
     r"\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*)",
     "(1/N) sum_{n=0..N-1} E F(theta^n) - F*, over the server's models",
@@ -128,7 +128,7 @@ def _mean_distance_sq(run: Run) -> Any:
     return away @ away
 
 
-final_mean_distance_sq = Quantity(
+final_mean_distance_sq = RunQuantity(
     "final_mean_distance_sq",
     r"\|\mathbb E\theta^N-\theta^*\|^2",
     "|E theta^N - x*|^2",
@@ -141,13 +141,13 @@ def _total_progress(run: Run) -> Any:
     return (distances[:, 0] - distances[:, -1]).sum()
 
 
-total_progress = Quantity(
+total_progress = RunQuantity(
     "total_progress",
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2\right)",
     "sum over t of E|xbar^{t,0} - x*|^2 - E|xbar^{t,tau} - x*|^2, from the local steps of each round",
     _total_progress,
 )
-total_descent = Quantity(
+total_descent = RunQuantity(
     "total_descent",
     r"F(x^0)-\mathbb E F(x^T)",
     "F(x^0) - E F(x^T)",

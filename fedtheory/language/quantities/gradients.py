@@ -26,7 +26,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     selected_gradient,
     square,
 )
-from fedtheory.language.quantities.notion import per_round, per_step, supremum
+from fedtheory.language.quantities.quantity import per_round, per_step, supremum
 
 
 @once

@@ -8,7 +8,7 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import on_clients
-from fedtheory.language.quantities.notion import Quantity, QuantityFamily, assumed, constant, supremum
+from fedtheory.language.quantities.quantity import QuantityFamily, RunQuantity, assumed, constant, supremum
 
 gradient_dissimilarity = assumed(
     "gradient_dissimilarity",
@@ -25,7 +25,7 @@ mean_dissimilarity = assumed(
 
 
 @cache
-def _growth(factor: int) -> Quantity:
+def _growth(factor: int) -> RunQuantity:
     """The smallest G with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + B^2 |grad F(x)|^2`` on the region, B = `factor`."""
     return supremum(
         f"gradient_growth_{factor}",

@@ -7,9 +7,9 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_clients
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
-rounds = Quantity(
+rounds = RunQuantity(
     "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
 )
 
@@ -21,7 +21,7 @@ def _steps(run: Run) -> Any:
     return run.arithmetic.number(steps, "local_steps")
 
 
-iterations = Quantity(
+iterations = RunQuantity(
     "iterations",
     "T",
     "number of local steps of the whole run, rounds times local steps",
@@ -33,7 +33,7 @@ round_index = per_round(
     "number of the server update, from 1 on",
     lambda run: run.arithmetic.array(list(range(1, run.algorithm.rounds + 1)))[:, None, None],
 )
-local_step_index = Quantity(
+local_step_index = RunQuantity(
     "local_step_index",
     "k",
     "number of local steps that a round has taken, from 0 on",

@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import on_clients
-from fedtheory.language.quantities.notion import assumed, constant, supremum
+from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 noise_deviation = assumed(
     "noise_deviation",

@@ -16,7 +16,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities import weights
 from fedtheory.language.quantities.measuring.axes import on_rounds_and_clients
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 
 def _participants(run: Run) -> Number:
@@ -60,7 +60,7 @@ def _pairing(run: Run) -> Any:
     return run.arithmetic.number(int(together), "alpha")
 
 
-weight_pairing = Quantity(
+weight_pairing = RunQuantity(
     "weight_pairing",
     r"\alpha",
     "alpha with E[w_i(n) w_j(n)] = alpha q_i(n) q_j(n) for i != j: of the law of sampling; for a fixed schedule 0 "
@@ -74,7 +74,7 @@ def _excess(run: Run) -> Any:
     return (weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * run.surrogate.weights).max()
 
 
-weight_excess = Quantity(
+weight_excess = RunQuantity(
     "weight_excess",
     r"\beta",
     "beta = max over i, n of d_i(n) - alpha q_i(n), over all clients, as printed",
@@ -88,7 +88,7 @@ def _reporting_excess(run: Run) -> Any:
     return np.where(expected != 0, excess, excess - excess).max()
 
 
-reporting_excess = Quantity(
+reporting_excess = RunQuantity(
     "reporting_excess",
     r"\beta_S",
     "max of d_i(n) - alpha q_i(n) over the clients and updates with q_i(n) > 0",
@@ -121,7 +121,7 @@ def _spread_factor(run: Run) -> Number:
     return 1 + run.algorithm.aggregation.server_step_size * total * excess + max(zero, total * (pairing * total - 2))
 
 
-spread_factor = Quantity(
+spread_factor = RunQuantity(
     "spread_factor",
     r"\kappa",
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)): sum_i q~_i E|g_i - eta_g sum_j w_j g_j|^2 "

@@ -8,7 +8,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import on_clients
-from fedtheory.language.quantities.notion import assumed, constant, supremum
+from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
 importance = constant(

@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 type_count = constant(
     "type_count",
@@ -35,7 +35,7 @@ type_share = per_round(
     "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
     lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.shares)),
 )
-mean_type_weight = Quantity(
+mean_type_weight = RunQuantity(
     "mean_type_weight",
     "s_j",
     "s_j, mean weight of each type over all updates, at its first client; 0 at the others",
@@ -84,13 +84,13 @@ def _mean_chi_sq(run: Run) -> Any:
     return _pearson(run, run.surrogate.by_type(run.surrogate.mean_shares))[()]
 
 
-mean_chi_sq = Quantity(
+mean_chi_sq = RunQuantity(
     "mean_chi_sq",
     r"\chi^2",
     "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
     _mean_chi_sq,
 )
-largest_chi_sq = Quantity(
+largest_chi_sq = RunQuantity(
     "largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", lambda run: chi_sq.on(run).max()
 )
 
@@ -100,7 +100,7 @@ def _misfit(run: Run) -> Any:
     return abs(surrogate.by_type(surrogate.weights) - surrogate.by_type(run.problem.weights)).max()
 
 
-misfit = Quantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and types of |s_j(n) - r_j|", _misfit)
+misfit = RunQuantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and types of |s_j(n) - r_j|", _misfit)
 
 
 def _absences(run: Run) -> Any:
@@ -109,7 +109,7 @@ def _absences(run: Run) -> Any:
     return run.arithmetic.number(int((present == 0).sum()), "count")
 
 
-absences = Quantity(
+absences = RunQuantity(
     "absences",
     r"\#\{(n,j):s_j(n)=0\}",
     "in how many updates a type is missing, summed over the types",
@@ -131,7 +131,7 @@ misrepresentation = per_round(
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
     lambda run: on_rounds(_misrepresentation(run)),
 )
-mean_misrepresentation = Quantity(
+mean_misrepresentation = RunQuantity(
     "mean_misrepresentation",
     r"\frac1N\sum_n\chi_n^2\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "mean over n of chi_n^2 times the sum over represented types of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",

@@ -23,7 +23,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     shares_at,
     square,
 )
-from fedtheory.language.quantities.notion import Quantity, per_round, per_step
+from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
 
 
 def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
@@ -179,7 +179,7 @@ second_moment_at_round_optimum = per_round(
     "E|grad L_i(thetabar^n, xi)|^2 of each client",
     lambda run: on_rounds_and_clients(run.second_moments_at(run.surrogate.round_optima)),
 )
-second_moment_at_surrogate_optimum = Quantity(
+second_moment_at_surrogate_optimum = RunQuantity(
     "second_moment_at_surrogate_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
     "E|grad L_i(thetabar, xi)|^2 of each client",

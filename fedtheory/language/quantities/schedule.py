@@ -12,7 +12,7 @@ from fedtheory.federation.clock import Asynchronous, FedBuff, FedFix
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds_and_clients
 from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 reports = per_round(
     "reports",
@@ -26,20 +26,20 @@ staleness = per_round(
     "n - rho_i(n), how many updates ago each client received its model",
     lambda run: on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.staleness)),
 )
-largest_staleness = Quantity(
+largest_staleness = RunQuantity(
     "largest_staleness",
     r"\tau",
     "tau = max over i, n of n - rho_i(n)",
     lambda run: clock_number(run, run.algorithm.schedule.largest_staleness),
     assumption=a.finite_answering_time,
 )
-window = Quantity(
+window = RunQuantity(
     "window",
     "W",
     "the smallest W that divides N with equal weights of each client in every block of W updates",
     lambda run: clock_number(run, run.algorithm.schedule.smallest_window(run.surrogate.weights)),
 )
-report_count = Quantity(
+report_count = RunQuantity(
     "report_count",
     r"\sum_n\mathbb I(T_i^n\le\Delta t^n)",
     "number of updates in which each client reports",

@@ -13,7 +13,7 @@ from fedtheory.engine.moments.stationary import (
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import leading_distance_sq, small_step_limit
 from fedtheory.language.quantities import local_work
-from fedtheory.language.quantities.notion import VectorNotion, constant
+from fedtheory.language.quantities.quantity import VectorQuantity, constant
 
 limiting_suboptimality = constant(
     "limiting_suboptimality",
@@ -88,7 +88,7 @@ distance_to_small_step_limit = constant(
     _distance_of_limits_sq,
     root=True,
 )
-small_step_optimum = VectorNotion(
+small_step_optimum = VectorQuantity(
     "small_step_optimum",
     r"\bar w",
     "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",

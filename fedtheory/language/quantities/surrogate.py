@@ -13,21 +13,21 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.descent import Point, surrogate_optimum_of
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds
-from fedtheory.language.quantities.notion import (
-    ObjectiveNotion,
-    Quantity,
-    VectorNotion,
+from fedtheory.language.quantities.quantity import (
+    ObjectiveQuantity,
+    RunQuantity,
+    VectorQuantity,
     mean_over_rounds,
     per_round,
 )
 
-surrogate_optimum = VectorNotion(
+surrogate_optimum = VectorQuantity(
     "surrogate_optimum",
     r"\bar\theta",
     "the optimum of the surrogate problem sum_i q_i L_i",
     lambda frame: frame.constant(frame.run.surrogate.optimum[None]),
 )
-round_optimum = VectorNotion(
+round_optimum = VectorQuantity(
     "round_optimum",
     r"\bar\theta^n",
     "the optimum of L^n = sum_i q_i(n) L_i",
@@ -47,7 +47,7 @@ round_optimum_mixed_noise = per_round(
 )
 mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")
 mean_round_optimum_mixed_noise = mean_over_rounds(round_optimum_mixed_noise, r"\Sigma_2(N)")
-surrogate_noise = Quantity(
+surrogate_noise = RunQuantity(
     "surrogate_noise",
     r"\Sigma",
     "Sigma = sum_i q_i E|g_i|^2 at the optimum of the surrogate problem",
@@ -64,7 +64,7 @@ def residual_at(point: Point) -> Callable[[Run], Any]:
     return lambda run: _mean(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
 
 
-residual = Quantity(
+residual = RunQuantity(
     "residual",
     r"R(\{\mathcal L^n\})",
     "R = (1/N) sum_n L^n(thetabar) - L^n(thetabar^n), thetabar the optimum of the surrogate, thetabar^n that of L^n",
@@ -82,14 +82,14 @@ def start_distance_sq_from(point: Point) -> Callable[[Run], Any]:
     return measure
 
 
-surrogate_initial_distance = Quantity(
+surrogate_initial_distance = RunQuantity(
     "surrogate_initial_distance",
     r"\|\theta^0-\bar\theta\|",
     "|theta^0 - thetabar|, thetabar the optimum of the surrogate problem",
     start_distance_sq_from(surrogate_optimum_of),
     root=True,
 )
-surrogate_optimum_distance = Quantity(
+surrogate_optimum_distance = RunQuantity(
     "surrogate_optimum_distance",
     r"\|\bar\theta-\theta^*\|",
     "distance of the optimum of the surrogate problem from that of the federated problem",
@@ -102,7 +102,7 @@ round_optimum_gap = per_round(
     "L^n(thetabar) - L^n(thetabar^n) of each update",
     lambda run: on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
 )
-client_gap_at_surrogate_optimum = Quantity(
+client_gap_at_surrogate_optimum = RunQuantity(
     "client_gap_at_surrogate_optimum",
     r"\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*)",
     "L_i(thetabar) - L_i* of each client, thetabar the optimum of the surrogate problem",
@@ -124,13 +124,13 @@ def _mean_of_round_objectives(run: Run) -> QuadraticObjectives:
     return QuadraticObjectives(*(sum(parts[1:], parts[0]) / len(rounds) for parts in (hessians, linear, constants)))
 
 
-surrogate_objective = ObjectiveNotion(
+surrogate_objective = ObjectiveQuantity(
     "surrogate_objective",
     r"\bar{\mathcal L}",
     "the surrogate problem Lbar = sum_i q_i L_i, as one objective",
     lambda run: _one_objective(run, run.surrogate.mean_weights),
 )
-mean_round_objective = ObjectiveNotion(
+mean_round_objective = ObjectiveQuantity(
     "mean_round_objective",
     r"\frac1N\sum_n\mathcal L^n",
     "the mean over the updates of the objectives L^n, each as one objective",
@@ -150,7 +150,7 @@ round_objective_at_start = per_round(
     lambda run: on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
-surrogate_at_start = Quantity(
+surrogate_at_start = RunQuantity(
     "surrogate_at_start",
     r"\bar{\mathcal L}(\theta^0)",
     "Lbar(theta^0), of the one objective Lbar",
@@ -175,7 +175,7 @@ round_optimum_slope_sq = per_round(
     "|grad L^n|^2 at the optimum of L^n",
     _round_slopes_sq,
 )
-surrogate_optimum_slope_sq = Quantity(
+surrogate_optimum_slope_sq = RunQuantity(
     "surrogate_optimum_slope_sq",
     r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
     "|grad Lbar|^2 at the optimum of Lbar",

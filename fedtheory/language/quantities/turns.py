@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.language.quantities.notion import Quantity, constant
+from fedtheory.language.quantities.quantity import RunQuantity, constant
 
 
 def _progress_of(run: Run) -> Number:
@@ -25,7 +25,7 @@ def _second_order_residual(run: Run) -> Any:
     return (rest * rest).sum()
 
 
-second_order_residual = Quantity(
+second_order_residual = RunQuantity(
     "second_order_residual",
     r"\sum_n\|\theta^{n+2}-\theta^{n+1}+\phi\theta^n-\phi\theta^*\|^2",
     "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in the mean",
@@ -40,13 +40,13 @@ def _energy(run: Run, number: int) -> Number:
     return later @ later - later @ earlier + _progress_of(run) * (earlier @ earlier)
 
 
-first_energy = Quantity(
+first_energy = RunQuantity(
     "first_energy",
     "V_0",
     "|e^1|^2 - <e^1, e^0> + phi |e^0|^2 for the errors e^n = E theta^n - x*",
     lambda run: _energy(run, 0),
 )
-last_energy = Quantity(
+last_energy = RunQuantity(
     "last_energy",
     "V_{N-1}",
     "|e^N|^2 - <e^N, e^{N-1}> + phi |e^{N-1}|^2 for the errors e^n = E theta^n - x*",
@@ -84,7 +84,7 @@ def _cycle_residual(run: Run) -> Any:
     return (rest * rest).sum()
 
 
-cycle_residual = Quantity(
+cycle_residual = RunQuantity(
     "cycle_residual",
     r"\sum_n\|E_{n+4}-\operatorname{tr}E_{n+2}+\det E_n\|^2",
     "by how much the errors E_n from the limit cycle fail the recursion over two updates",
@@ -96,19 +96,19 @@ def _sq(vector: Array) -> Any:
     return vector @ vector
 
 
-even_cycle_distance_sq = Quantity(
+even_cycle_distance_sq = RunQuantity(
     "even_cycle_distance_sq",
     r"\|a-\bar\theta\|^2",
     "distance of the cycle's point at even updates from the optimum of the surrogate, squared",
     lambda run: _sq(_cycle(run)[0]),
 )
-odd_cycle_distance_sq = Quantity(
+odd_cycle_distance_sq = RunQuantity(
     "odd_cycle_distance_sq",
     r"\|b-\bar\theta\|^2",
     "distance of the cycle's point at odd updates from the optimum of the surrogate, squared",
     lambda run: _sq(_cycle(run)[1]),
 )
-mean_cycle_distance_sq = Quantity(
+mean_cycle_distance_sq = RunQuantity(
     "mean_cycle_distance_sq",
     r"\|\frac{a+b}2-\bar\theta\|^2",
     "distance of the mean of the cycle's two points from the optimum of the surrogate, squared",

@@ -1,4 +1,4 @@
-"""Vectors and objectives at one local step (t, k): the letters of a proof."""
+"""Vectors and objectives at one local step (t, k): the symbols of a proof."""
 
 from __future__ import annotations
 
@@ -11,64 +11,64 @@ from fedtheory.engine.vectors import LinearMaps
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.oracles.minibatch import MiniBatch
 from fedtheory.language.quantities.measuring.expectations import zero_at_optimum
-from fedtheory.language.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
+from fedtheory.language.quantities.quantity import ObjectiveQuantity, PointQuantity, ScalarQuantity, VectorQuantity
 
-local_iterate = VectorNotion("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
-next_local_iterate = VectorNotion(
+local_iterate = VectorQuantity("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
+next_local_iterate = VectorQuantity(
     "next_local_iterate", "x_i^{(t,k+1)}", "a client's next iterate", lambda frame: frame.next_local
 )
-average_iterate = VectorNotion(
+average_iterate = VectorQuantity(
     "average_iterate", r"\bar x^{(t,k)}", "mean of the clients' iterates", lambda frame: frame.average
 )
-next_average_iterate = VectorNotion(
+next_average_iterate = VectorQuantity(
     "next_average_iterate", r"\bar x^{(t,k+1)}", "mean of the clients' next iterates", lambda frame: frame.next_average
 )
-server_model = VectorNotion(
+server_model = VectorQuantity(
     "server_model", "x^{(t)}", "the model that the round starts from", lambda frame: frame.server
 )
-stochastic_gradient = VectorNotion(
+stochastic_gradient = VectorQuantity(
     "stochastic_gradient", "g_i", "a client's stochastic gradient at its iterate", lambda frame: frame.gradient
 )
-gradient_noise = VectorNotion(
+gradient_noise = VectorQuantity(
     "gradient_noise", r"\xi_i", "g_i - grad F_i at a client's iterate", lambda frame: frame.noise
 )
-optimum = VectorNotion(
+optimum = VectorQuantity(
     "optimum",
     "x^*",
     "the minimiser of F",
     lambda frame: frame.constant(frame.of_run(zero_at_optimum)),
 )
-client_optimum = VectorNotion(
+client_optimum = VectorQuantity(
     "client_optimum",
     "w_k^o",
     "the minimiser of each client's objective",
     lambda frame: frame.constant(frame.of_run(lambda run: run.problem.centred.client_optima)),
 )
-centralised_model = VectorNotion(
+centralised_model = VectorQuantity(
     "centralised_model",
     "v_{[k]}(t)",
     "gradient descent on F from the round's model, as many steps as the clients took",
     lambda frame: frame.centralised,
 )
-next_centralised_model = VectorNotion(
+next_centralised_model = VectorQuantity(
     "next_centralised_model",
     "v_{[k]}(t+1)",
     "the centralised model one step later",
     lambda frame: frame.next_centralised,
 )
-received_model = VectorNotion(
+received_model = VectorQuantity(
     "received_model",
     r"\theta^{\rho_i(n)}",
     "the model that each client works on, the last one it received",
     lambda frame: frame.received,
 )
-virtual_iterate = VectorNotion(
+virtual_iterate = VectorQuantity(
     "virtual_iterate",
     r"\theta^{n,k}",
     "the server's model as the first k local steps of the reporting clients would make it",
     lambda frame: frame.virtual,
 )
-next_virtual_iterate = VectorNotion(
+next_virtual_iterate = VectorQuantity(
     "next_virtual_iterate",
     r"\theta^{n,k+1}",
     "the same with k + 1 local steps",
@@ -76,36 +76,36 @@ next_virtual_iterate = VectorNotion(
 )
 
 
-next_server_model = VectorNotion(
+next_server_model = VectorQuantity(
     "next_server_model",
     "w_i",
     "the server's model after the round",
     lambda frame: of_a_round(frame).next_server,
     place="round",
 )
-local_result = VectorNotion(
+local_result = VectorQuantity(
     "local_result",
     r"\psi_{k,i}",
     "what a client ends its local steps with",
     lambda frame: of_a_round(frame).result,
     place="round",
 )
-gradient_at_server_model = VectorNotion(
+gradient_at_server_model = VectorQuantity(
     "gradient_at_server_model",
     r"\widehat{\nabla J_k}(w_{i-1})",
     "a client's stochastic gradient at the round's model, with the draw of the present local step",
     lambda frame: of_a_round(frame).gradient_at_server,
     place="round",
 )
-participates = ScalarNotion(
+participates = ScalarQuantity(
     "participates",
     r"\mathbb 1_{k,i}",
     "1 for the clients that take part in the round, else 0",
     lambda frame: frame.participates,
 )
-point = PointNotion("point", "x", "any point")
-second_point = PointNotion("second_point", "y", "any point")
-third_point = PointNotion("third_point", "z", "any point")
+point = PointQuantity("point", "x", "any point")
+second_point = PointQuantity("second_point", "y", "any point")
+third_point = PointQuantity("third_point", "z", "any point")
 
 
 def _unit(frame: Frame) -> Vector:
@@ -113,8 +113,8 @@ def _unit(frame: Frame) -> Vector:
     return frame.constant(nothing + 1)
 
 
-unit_vector = VectorNotion("unit_vector", r"\mathbf 1", "the vector of ones, the number 1 in one dimension", _unit)
-gradient_deviation = VectorNotion(
+unit_vector = VectorQuantity("unit_vector", r"\mathbf 1", "the vector of ones, the number 1 in one dimension", _unit)
+gradient_deviation = VectorQuantity(
     "gradient_deviation",
     r"(\nabla F_i(x)-g_i(x))",
     "grad F_i - g_i at a client's iterate",
@@ -147,11 +147,13 @@ def _sample_curvature_of_change(frame: Frame) -> Vector:
     return change.mapped(LinearMaps(frame.of_run(_squared_sample_curvatures)))
 
 
-sample_curvature_of_change = VectorNotion(
+sample_curvature_of_change = VectorQuantity(
     "sample_curvature_of_change",
     r"\mathbb E[(h_kh_k^{\mathsf T})^2](x_i^{(t,k)}-x^{(t)})",
     "E[A'A] (x_i^(t,k) - x^(t)), A the average of h h' over the samples h of one draw of a client",
     _sample_curvature_of_change,
 )
-objective = ObjectiveNotion("objective", "F", "the objective F = sum_i p_i F_i", lambda run: run.mean_objective)
-client_objective = ObjectiveNotion("client_objective", "F_i", "a client's objective", lambda run: run.client_objectives)
+objective = ObjectiveQuantity("objective", "F", "the objective F = sum_i p_i F_i", lambda run: run.mean_objective)
+client_objective = ObjectiveQuantity(
+    "client_objective", "F_i", "a client's objective", lambda run: run.client_objectives
+)

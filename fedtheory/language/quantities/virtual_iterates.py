@@ -26,7 +26,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     virtual_values,
     weights_at,
 )
-from fedtheory.language.quantities.notion import Quantity, mean_over_rounds, per_round, per_step
+from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round, per_step
 
 
 def _client_values(run: Run) -> Array:
@@ -247,7 +247,7 @@ def final_distance_sq_from(point: Callable[[Run], Array]) -> Callable[[Run], Num
     return measure
 
 
-final_surrogate_distance_sq = Quantity(
+final_surrogate_distance_sq = RunQuantity(
     "final_surrogate_distance_sq",
     r"\mathbb E\|\theta^N-\bar\theta\|^2",
     "E|theta^N - thetabar|^2 after the last update, thetabar the optimum of the surrogate problem",

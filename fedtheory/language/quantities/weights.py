@@ -10,7 +10,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities import clocks
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
-from fedtheory.language.quantities.notion import Quantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 
 def _weights_when_reporting(run: Run) -> Array:
@@ -55,43 +55,43 @@ largest_share = per_round(
     "max_i q_i(n) / q(n) of each update",
     lambda run: on_rounds(run.surrogate.shares.max(axis=1)),
 )
-largest_share_of_all = Quantity(
+largest_share_of_all = RunQuantity(
     "largest_share_of_all",
     r"\max_{i,n}\tilde q_i(n)",
     "max over i, n of q_i(n) / q(n)",
     lambda run: run.surrogate.shares.max(),
 )
-largest_expected_weight = Quantity(
+largest_expected_weight = RunQuantity(
     "largest_expected_weight", r"\max q_i(n)", "max over i, n of q_i(n)", lambda run: run.surrogate.weights.max()
 )
-mean_weight = Quantity(
+mean_weight = RunQuantity(
     "mean_weight",
     "q_i",
     "q_i = (1/N) sum_n q_i(n), mean weight of each client over all updates",
     lambda run: on_clients(run.surrogate.mean_weights),
 )
-mean_weight_share = Quantity(
+mean_weight_share = RunQuantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
     lambda run: on_clients(run.surrogate.mean_shares),
 )
-mean_of_shares = Quantity(
+mean_of_shares = RunQuantity(
     "mean_of_shares",
     r"\frac1N\sum_n\tilde q_i(n)",
     "mean over the updates of q_i(n)/q(n), of each client",
     lambda run: on_clients(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
 )
-largest_weight_sum = Quantity(
+largest_weight_sum = RunQuantity(
     "largest_weight_sum",
     r"\rho",
     "rho = max(1, max_n q(n))",
     lambda run: max(run.arithmetic.number(1, "one"), run.surrogate.totals.max()),
 )
-smallest_weight_sum = Quantity(
+smallest_weight_sum = RunQuantity(
     "smallest_weight_sum", r"\min_nq(n)", "min over n of q(n)", lambda run: run.surrogate.totals.min()
 )
-mean_weight_sum = Quantity(
+mean_weight_sum = RunQuantity(
     "mean_weight_sum",
     r"\bar q",
     "sum_i q_i = (1/N) sum_n q(n), the mean over the updates of the sum of the weights",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities.measuring.expectations import at_each_step, virtual_values
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 
 
 def _client_values(run: Run) -> Array:
@@ -21,13 +21,13 @@ def _over_windows(run: Run, values: Array) -> Array:
     return sums[:, None, :]
 
 
-window_loss = Quantity(
+window_loss = RunQuantity(
     "window_loss",
     r"\sum_n\sum_kq_i\mathbb E\mathcal L_i(\theta^{n,k})",
     "sum over a window of W updates and over k of q_i E L_i(theta^{n,k}), of each client",
     lambda run: _over_windows(run, _client_values(run) * run.surrogate.mean_weights),
 )
-window_round_loss = Quantity(
+window_round_loss = RunQuantity(
     "window_round_loss",
     r"\sum_n\sum_kq_i(n)\mathbb E\mathcal L_i(\theta^{n,k})",
     "sum over a window of W updates and over k of q_i(n) E L_i(theta^{n,k}), of each client",
@@ -40,13 +40,13 @@ def _surrogate_losses(run: Run) -> Array:
     return mean[:, None]
 
 
-window_surrogate_loss = Quantity(
+window_surrogate_loss = RunQuantity(
     "window_surrogate_loss",
     r"\sum_n\sum_kq_i(n)\mathbb E\bar{\mathcal L}(\theta^{n,k})",
     "sum over a window of W updates and over k of q_i(n) E Lbar(theta^{n,k}), of each client",
     lambda run: _over_windows(run, _surrogate_losses(run) * run.surrogate.weights),
 )
-window_weight = Quantity(
+window_weight = RunQuantity(
     "window_weight",
     r"\sum_nq_i(n)",
     "sum over a window of W updates of q_i(n), of each client",

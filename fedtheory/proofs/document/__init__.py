@@ -3,7 +3,7 @@
     notation   expressions as text
     shapes     how values are read
     records    which certificates there are
-    reading    documents and files, and the letters in them
+    reading    documents and files, and the symbols in them
     writing    certificates as documents
     algorithms what documents say of algorithms
     schemas    the JSON schema

@@ -25,8 +25,8 @@ def own_digest(claim: Claim) -> str | None:
     return definition_of(claim).digest if len(named) == 1 and any(map(is_own, named)) else None
 
 
-def letters(claim: Claim) -> dict[str, sp.Symbol]:
-    """The letters of certificates about the claim's algorithm, by what a document calls them."""
+def symbols(claim: Claim) -> dict[str, sp.Symbol]:
+    """The symbols of certificates about the claim's algorithm, by what a document calls them."""
     if len(names_of(claim)) != 1:
         return {}
     algorithm = definition_of(claim)

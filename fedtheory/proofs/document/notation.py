@@ -1,10 +1,10 @@
 """Expressions of certificates as text: a closed notation that is parsed, never evaluated.
 
-Whole numbers, letters, ``+ - * / **``, brackets, and the heads of the language by
+Whole numbers, symbols, ``+ - * / **``, brackets, and the heads of the language by
 the names below; an ordering is two expressions with ``<=``, ``<``, ``>=`` or ``>``
-between them, an equation two with ``==``.  A letter is the name of the quantity that it stands for in the
-claim, ``each_NAME`` for a letter under the claim's quantifier, ``GROUP.NAME`` for
-a letter of a technique, or a letter that the certificate declares.
+between them, an equation two with ``==``.  A symbol is the name of the quantity that it stands for in the
+claim, ``each_NAME`` for a symbol under the claim's quantifier, ``GROUP.NAME`` for
+a symbol of a technique, or a symbol that the certificate declares.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _LONGEST = 20_000
 
 @dataclass(frozen=True)
 class Scope:
-    """The letters that may be written, by their names."""
+    """The symbols that may be written, by their names."""
 
-    letters: Mapping[str, sp.Symbol]
+    symbols: Mapping[str, sp.Symbol]
     own: frozenset[str] = frozenset()
     """Those that the certificate declares."""
 
     def name_of(self, symbol: sp.Symbol) -> str:
-        """The name of a letter; `InputError` where it has none."""
+        """The name of a symbol; `InputError` where it has none."""
         name = self._names.get(symbol) if isinstance(symbol, sp.Symbol) else None
         if name is None:
             raise InputError("certificate", f"the letter {symbol} has no name in the claim or its certificate")
@@ -63,7 +63,7 @@ class Scope:
     @cached_property
     def _names(self) -> dict[sp.Symbol, str]:
         """Return the first of a symbol's names."""
-        return {letter: name for name, letter in reversed([*self.letters.items()])}
+        return {symbol: name for name, symbol in reversed([*self.symbols.items()])}
 
 
 def read(text: object, scope: Scope, where: str) -> Expr:
@@ -79,7 +79,7 @@ def read_ordering(text: object, scope: Scope, where: str) -> Expr:
 def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
-    # Python reads full-width letters as plain ones.
+    # Python reads full-width symbols as plain ones.
     require_plain(where, text)
     is_short = len(text) <= _SHORT
     try:
@@ -120,7 +120,7 @@ def _kept_size(text: str) -> tuple[int, int]:
 
 
 def _size(node: ast.AST) -> tuple[int, int]:
-    """At most the degree of an expression in its letters and heads, and how deep one is divided by another."""
+    """At most the degree of an expression in its symbols and heads, and how deep one is divided by another."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         degree, divisions = _size(node.left)
         numbers = [part.value for part in ast.walk(node.right) if isinstance(part, ast.Constant)]
@@ -156,7 +156,7 @@ class _Reader:
                 raise InputError(self.where, f"expected numbers of at most {_MOST_BITS} bits")
             return sp.Integer(node.value)
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._letter(ast.unparse(node))
+            return self._symbol(ast.unparse(node))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self.number(node.operand)
         if isinstance(node, ast.BinOp):
@@ -175,10 +175,10 @@ class _Reader:
             raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
         return _OPERATIONS[type(node.op)](self.number(node.left), self.number(node.right))
 
-    def _letter(self, name: str) -> sp.Symbol:
-        if name not in self.scope.letters:
+    def _symbol(self, name: str) -> sp.Symbol:
+        if name not in self.scope.symbols:
             raise InputError(self.where, f"{name!r} is no letter of the claim or its certificate")
-        return self.scope.letters[name]
+        return self.scope.symbols[name]
 
     def _head(self, name: str, arguments: list[ast.expr]) -> Expr:
         head: Any = HEADS.get(name)

@@ -1,4 +1,4 @@
-"""Documents are read: the letters in them, and the certificate, for a claim."""
+"""Documents are read: the symbols in them, and the certificate, for a claim."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.notion import Notion
+from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.plain_names import require_plain
 from fedtheory.proofs import comparators, distances, updates
-from fedtheory.proofs.closed import SIGNS
+from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.definitions import names_of
 from fedtheory.proofs.document import algorithms
 from fedtheory.proofs.document.notation import HEADS, Scope
@@ -35,35 +35,35 @@ DEFINITION = "definition"
 """The entry that says what the user's definition says that the certificate is about."""
 
 
-def _letters_in(group: str, module: Any) -> dict[str, sp.Symbol]:
-    return {f"{group}.{name}": letter for name, letter in vars(module).items() if isinstance(letter, sp.Symbol)}
+def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
+    return {f"{group}.{name}": symbol for name, symbol in vars(module).items() if isinstance(symbol, sp.Symbol)}
 
 
 _OF_TECHNIQUES = {
-    **_letters_in("pair", distances),
-    **_letters_in("update", updates),
-    **_letters_in("comparator", comparators),
+    **_symbols_in("pair", distances),
+    **_symbols_in("update", updates),
+    **_symbols_in("comparator", comparators),
     "recursion.k": k,
     "induction.power": POWER,
 }
-"""Letters that no claim has."""
+"""Symbols that no claim has."""
 
 
 def certificate_in(claim: Claim, document: object) -> Any:
     """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
     entries = _require_format(document)
     claim = with_quantities(claim, document)
-    letters = letters_of(claim)
+    symbols = symbols_of(claim)
     _require_definition(claim, entries)
-    own = {name: _read_letter(name, declared, letters) for name, declared in entries["letters"].items()}
-    found = CERTIFICATE.read(entries["certificate"], Scope(own | letters, frozenset(own)), "certificate")
+    own = {name: _read_symbol(name, declared, symbols) for name, declared in entries["letters"].items()}
+    found = CERTIFICATE.read(entries["certificate"], Scope(own | symbols, frozenset(own)), "certificate")
     if found.claim != claim.id:
         raise InputError("certificate.claim", f"expected {claim.id}, got {found.claim}")
     return found
 
 
 def with_quantities(claim: Claim, document: object) -> Claim:
-    """The claim, with letters for the quantities that a document names besides: it says the same.
+    """The claim, with symbols for the quantities that a document names besides: it says the same.
 
     `InputError` where one of them is no quantity of the vocabulary.
     """
@@ -79,7 +79,7 @@ def with_quantities(claim: Claim, document: object) -> Claim:
         quantity = _quantities().get(name)
         if quantity is None:
             raise InputError(QUANTITIES, f"expected names of quantities, got {name!r:.80}")
-        taken = {letter.name for letter in (*where, *claim.for_all)}
+        taken = {symbol.name for symbol in (*where, *claim.for_all)}
         where[sp.Symbol(_unused(quantity.latex, taken), real=True)] = quantity
     return replace(claim, where=where)
 
@@ -88,11 +88,11 @@ _MOST_QUANTITIES = 50
 
 
 @cache
-def _quantities() -> dict[str, Notion]:
+def _quantities() -> dict[str, Quantity]:
     """The quantities, vectors and objectives of the vocabulary by their names."""
     from fedtheory.language.vocabulary import vocabulary
 
-    return {entry.notion.name: entry.notion for entry in vocabulary() if isinstance(entry.notion, Notion)}
+    return {entry.quantity.name: entry.quantity for entry in vocabulary() if isinstance(entry.quantity, Quantity)}
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -160,17 +160,17 @@ def _require_definition(claim: Claim, entries: Document) -> None:
         raise InputError(DEFINITION, f"expected {expected or 'none'}, for {name} as it is now, got {given!r:.80}")
 
 
-def letters_of(claim: Claim) -> dict[str, sp.Symbol]:
-    """The letters of a claim and of the techniques, by the names under which certificates write them."""
-    found = {notion.name: symbol for symbol, notion in {**claim.where, **claim.notation}.items()}
+def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
+    """The symbols of a claim and of the techniques, by the names under which certificates write them."""
+    found = {quantity.name: symbol for symbol, quantity in {**claim.where, **claim.notation}.items()}
     for symbol in claim.for_all:
         found[free(f"each_{plain(symbol)}", found)] = symbol
-    return _OF_TECHNIQUES | algorithms.letters(claim) | found
+    return _OF_TECHNIQUES | algorithms.symbols(claim) | found
 
 
-def plain(letter: sp.Symbol) -> str:
-    """A name for a letter that may stand in an expression."""
-    name = re.sub(r"\W+", "_", letter.name.replace("'", "_next"), flags=re.ASCII).strip("_")
+def plain(symbol: sp.Symbol) -> str:
+    """A name for a symbol that may stand in an expression."""
+    name = re.sub(r"\W+", "_", symbol.name.replace("'", "_next"), flags=re.ASCII).strip("_")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
 
 
@@ -179,8 +179,8 @@ def free(name: str, taken: dict[str, sp.Symbol]) -> str:
     return name if name not in taken and name not in HEADS else free(f"{name}_", taken)
 
 
-def _read_letter(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
-    """A letter of a certificate's own, which is no other letter whatever its name."""
+def _read_symbol(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
+    """A symbol of a certificate's own, which is no other symbol whatever its name."""
     where = f"letters.{name}"
     require_plain("letters", name)
     if not name.isidentifier() or name in taken or name in HEADS:

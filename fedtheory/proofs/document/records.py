@@ -12,22 +12,22 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import sympy as sp
 
-from fedtheory.kernel import Because, Term
+from fedtheory.kernel import InequalityRef, Term
 from fedtheory.proofs import certificate
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
-from fedtheory.proofs.closed import FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.decoding import FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
-from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import AnyPremise, Part
@@ -74,9 +74,9 @@ _KINDS = {
     Combination: "combination",
     MeanCertificate: "mean",
     Contraction: "contraction",
-    Discounted: "discounted",
+    ExponentialAverage: "discounted",
     LastRound: "last round",
-    LastModel: "last model",
+    LastIterate: "last model",
     Recursion: "recursion",
     LoopMean: "mean over the loop",
     FixedPoint: "at rest",
@@ -110,9 +110,9 @@ _OF_TYPES: dict[Any, shapes.Shape] = {
     bool: shapes.Flag(),
     int: shapes.Count(),
     Any: shapes.Expression(),
-    sp.Symbol: shapes.Letter(),
+    sp.Symbol: shapes.Symbol(),
     sp.Rel: shapes.Ordering(),
-    Because: shapes.Reason(),
+    InequalityRef: shapes.Inequality(),
     Measure: shapes.Named(MEASURES),
     AnyPremise: Premise(),
     certificate.Link: Link(),
@@ -127,7 +127,7 @@ def _shape(of: Any) -> shapes.Shape:
     if get_origin(of) is Sequence:
         return shapes.Many(_shape(inside[0]))
     if get_origin(of) is Mapping:
-        return shapes.Table(_shape(inside[1]), lettered=inside[0] is sp.Symbol)
+        return shapes.Table(_shape(inside[1]), keys_are_symbols=inside[0] is sp.Symbol)
     if get_origin(of) is Literal:
         return shapes.Named({name: name for name in inside})
     if inside:

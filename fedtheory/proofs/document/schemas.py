@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import singledispatch
 from inspect import Parameter
 
-from fedtheory.kernel.reasons import REASONS, subjects
-from fedtheory.proofs.closed import SIGNS
+from fedtheory.kernel.inequalities import INEQUALITIES, subjects
+from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.document.notation import HEADS
 from fedtheory.proofs.document.reading import DEFINITION, FORMAT, QUANTITIES, VERSION
 from fedtheory.proofs.document.records import (
@@ -23,12 +23,12 @@ from fedtheory.proofs.document.shapes import (
     Count,
     Expression,
     Flag,
+    Inequality,
     Json,
     Many,
     Named,
     OneOf,
     Ordering,
-    Reason,
     Record,
     Shape,
     Table,
@@ -44,7 +44,7 @@ _OF_DEFINITION = "The SHA-256 digest of the definition, for a claim about an alg
 
 def schema() -> Document:
     """The JSON schema of documents."""
-    letter = {
+    symbol = {
         "type": "object",
         "properties": {"latex": {"type": "string"}, "is": {"enum": list(SIGNS)}},
         "required": ["latex", "is"],
@@ -61,7 +61,7 @@ def schema() -> Document:
         "properties": {
             "format": {"const": FORMAT},
             "version": {"const": VERSION},
-            "letters": {"type": "object", "additionalProperties": letter},
+            "letters": {"type": "object", "additionalProperties": symbol},
             "certificate": schema_of(CERTIFICATE),
             QUANTITIES: {"type": "array", "items": {"type": "string"}, "description": _OF_QUANTITIES},
             DEFINITION: {"type": "string", "description": _OF_DEFINITION},
@@ -121,8 +121,8 @@ def _one_of(shape: OneOf) -> _Schema:
 
 
 @schema_of.register
-def _reason(_shape: Reason) -> _Schema:
-    return {"oneOf": [_of_reason(kind) for kind in REASONS]}
+def _reason(_shape: Inequality) -> _Schema:
+    return {"oneOf": [_of_reason(kind) for kind in INEQUALITIES]}
 
 
 @schema_of.register

@@ -10,7 +10,7 @@ from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.reasons import Because, subjects
+from fedtheory.kernel.inequalities import InequalityRef, subjects
 from fedtheory.proofs.document.notation import Scope, read, read_ordering
 
 Json = Any
@@ -54,13 +54,13 @@ class Expression(Shape):
         return read(document, scope, where)
 
 
-class Letter(Shape):
-    """A letter that the certificate declares."""
+class Symbol(Shape):
+    """A symbol that the certificate declares."""
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         if not isinstance(document, str) or document not in scope.own:
             raise InputError(where, f"expected a letter that the certificate declares, got {document!r:.80}")
-        return scope.letters[document]
+        return scope.symbols[document]
 
 
 class Ordering(Shape):
@@ -93,19 +93,19 @@ class Many(Shape):
         return [self.of.read(one, scope, f"{where}[{n}]") for n, one in enumerate(items)]
 
 
-_LETTER = Letter()
+_SYMBOL = Symbol()
 
 
 @dataclass(frozen=True)
 class Table(Shape):
-    """Values by their names, or by letters of the certificate."""
+    """Values by their names, or by symbols of the certificate."""
 
     of: Shape
-    lettered: bool = False
+    keys_are_symbols: bool = False
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         entries = _require(document, dict, "a table", where)
-        key = _LETTER if self.lettered else Text()
+        key = _SYMBOL if self.keys_are_symbols else Text()
         return {
             key.read(name, scope, where): self.of.read(one, scope, f"{where}.{name}") for name, one in entries.items()
         }
@@ -153,7 +153,7 @@ class OneOf(Shape):
         return kinds[kind].read(entries, scope, where)
 
 
-class Reason(Shape):
+class Inequality(Shape):
     """A reason of the kernel, with what it is about by the names of its parameters."""
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
@@ -167,7 +167,7 @@ class Reason(Shape):
         about: list[Any] = []
         for subject in expected:
             about += self._subject(subject, entries[subject.name], scope, f"{where}.{subject.name}")
-        return Because(entries["reason"], tuple(about))
+        return InequalityRef(entries["reason"], tuple(about))
 
     def _subject(self, subject: Parameter, document: Json, scope: Scope, where: str) -> list[Any]:
         if subject.name == NAME:

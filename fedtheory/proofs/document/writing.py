@@ -13,12 +13,12 @@ from sympy.core.relational import Relational
 
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
-from fedtheory.kernel.reasons import Because, subjects
+from fedtheory.kernel.inequalities import InequalityRef, subjects
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.closed import SIGNS, own_letters
+from fedtheory.proofs.decoding import SIGNS, own_symbols
 from fedtheory.proofs.document.algorithms import own_digest
 from fedtheory.proofs.document.notation import HEADS, ORDERINGS, Scope
-from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION, free, letters_of, plain
+from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION, free, plain, symbols_of
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
@@ -31,15 +31,15 @@ from fedtheory.proofs.document.records import (
 from fedtheory.proofs.document.shapes import (
     NAME,
     Expression,
+    Inequality,
     Json,
-    Letter,
     Many,
     Named,
     OneOf,
     Ordering,
-    Reason,
     Record,
     Shape,
+    Symbol,
     Table,
     Text,
 )
@@ -52,14 +52,14 @@ _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 
 def document_of(claim: Claim, certificate: Any) -> Document:
     """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
-    letters = letters_of(claim)
-    own = _declared(own_letters(certificate), letters)
-    scope = Scope(own | letters, frozenset(own))
+    symbols = symbols_of(claim)
+    own = _declared(own_symbols(certificate), symbols)
+    scope = Scope(own | symbols, frozenset(own))
     said = own_digest(claim)
     return {
         "format": FORMAT,
         "version": VERSION,
-        "letters": {name: {"latex": letter.name, "is": _sign(letter)} for name, letter in own.items()},
+        "letters": {name: {"latex": symbol.name, "is": _sign(symbol)} for name, symbol in own.items()},
         "certificate": write(CERTIFICATE, certificate, scope),
     } | ({} if said is None else {DEFINITION: said})
 
@@ -81,7 +81,7 @@ def _expression(_shape: Expression | Ordering, value: Any, scope: Scope) -> Json
 
 
 @write.register
-def _letter(_shape: Letter, value: Any, scope: Scope) -> Json:
+def _symbol(_shape: Symbol, value: Any, scope: Scope) -> Json:
     return scope.name_of(value)
 
 
@@ -102,7 +102,7 @@ def _many(shape: Many, value: Any, scope: Scope) -> Json:
 
 @write.register
 def _table(shape: Table, value: Any, scope: Scope) -> Json:
-    key = Letter() if shape.lettered else Text()
+    key = Symbol() if shape.keys_are_symbols else Text()
     return {write(key, name, scope): write(shape.of, one, scope) for name, one in value.items()}
 
 
@@ -128,8 +128,8 @@ def _one_of(shape: OneOf, value: Any, scope: Scope) -> Json:
 
 
 @write.register
-def _reason(_shape: Reason, value: Any, scope: Scope) -> Json:
-    if type(value) is not Because:
+def _reason(_shape: Inequality, value: Any, scope: Scope) -> Json:
+    if type(value) is not InequalityRef:
         raise InputError("certificate", f"expected a reason of the kernel, got {value!r:.80}")
     expected = subjects(value.kind)
     if any(subject.kind is Parameter.VAR_POSITIONAL for subject in expected):
@@ -153,18 +153,18 @@ def _link(_shape: Link, value: Any, scope: Scope) -> Json:
     return write(TERMS if isinstance(value, list | tuple) else LINKS_OF_THEIR_OWN, value, scope)
 
 
-def _declared(letters: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[str, sp.Symbol]:
-    """Names for letters of a certificate's own, each once."""
+def _declared(symbols: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[str, sp.Symbol]:
+    """Names for symbols of a certificate's own, each once."""
     found: dict[str, sp.Symbol] = {}
-    for letter in dict.fromkeys(letters):
-        if not isinstance(letter, sp.Symbol):
-            raise InputError("certificate", f"expected a letter of the certificate's own, got {letter!r:.80}")
-        found[free(plain(letter), taken | found)] = letter
+    for symbol in dict.fromkeys(symbols):
+        if not isinstance(symbol, sp.Symbol):
+            raise InputError("certificate", f"expected a letter of the certificate's own, got {symbol!r:.80}")
+        found[free(plain(symbol), taken | found)] = symbol
     return found
 
 
-def _sign(letter: sp.Symbol) -> str:
-    return next((sign for sign in reversed(SIGNS) if getattr(letter, f"is_{sign}")), "real")
+def _sign(symbol: sp.Symbol) -> str:
+    return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
 
 
 def written(expression: Expr, scope: Scope) -> str:

@@ -11,7 +11,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate
 from fedtheory.language.definitions import local_step
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 
 M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
@@ -20,7 +20,7 @@ beta, rho, zeta = sp.symbols("beta rho zeta", nonnegative=True)
 c = sp.Symbol("c", positive=True)
 limit = q.limiting_mean_distance_sq.symbol
 
-NOTATION: dict[sp.Symbol, Notion] = {
+NOTATION: dict[sp.Symbol, Quantity] = {
     M: q.clients,
     eta: q.local_step_size,
     tau: q.local_steps,
@@ -42,7 +42,7 @@ claim = Statements("landmarks", NOTATION)
 
 F_i, x, y, z = sp.symbols("F_i x y z", real=True)
 mu_prox = sp.Symbol(r"\mu_{\mathrm{prox}}", nonnegative=True)
-POINTS: dict[sp.Symbol, Notion] = {
+POINTS: dict[sp.Symbol, Quantity] = {
     F_i: q.client_objective,
     x: q.point,
     y: q.second_point,

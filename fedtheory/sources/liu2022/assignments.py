@@ -8,13 +8,13 @@ from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
 from fedtheory.sources.liu2022.statements.notation import G, K, L, N, T, gap, s, sigma
 
-_LETTERS = (("s", "K"), ("eta", "H"), ("gamma", "E"), ("alpha", "Q"))
+_SYMBOLS = (("s", "K"), ("eta", "H"), ("gamma", "E"), ("alpha", "Q"))
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    step, steps = draw.choice("letters", _LETTERS)
+    step, steps = draw.choice("letters", _SYMBOLS)
     names = {step: s, steps: K, "N": N, "T": T, "L": L, "G": G, "sigma": sigma, "gap": gap}
-    letter, count = ex.tex(step), ex.tex(steps)
+    symbol, count = ex.tex(step), ex.tex(steps)
     clients, most = draw.integer("clients", 2, 6), draw.integer("most", 2, 5)
     iterations = clients**3 * most**4 + draw.integer("more", 0, clients**3)
     quarter, three = sp.Rational(1, 4), sp.Rational(3, 4)
@@ -27,19 +27,19 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     worked = (
         r"The descent lemma for $\bar x^t$ gives $\mathbb E f(\bar x^t)\le\mathbb E f(\bar x^{t-1})-\frac"
-        rf"{letter}2\mathbb E\|\nabla f(\bar x^{{t-1}})\|^2+\frac{{{letter} L^2}}2\,(\text{{drift}})+"
-        rf"\frac{{L{letter}^2\sigma^2}}{{2N}}$ for ${letter}\le\frac1L$, and no client is further from the mean than "
-        rf"${count}$ steps bring it: the drift is at most $4{letter}^2{count}^2G^2$."
+        rf"{symbol}2\mathbb E\|\nabla f(\bar x^{{t-1}})\|^2+\frac{{{symbol} L^2}}2\,(\text{{drift}})+"
+        rf"\frac{{L{symbol}^2\sigma^2}}{{2N}}$ for ${symbol}\le\frac1L$, and no client is further from the mean than "
+        rf"${count}$ steps bring it: the drift is at most $4{symbol}^2{count}^2G^2$."
     )
     questions: tuple[ex.Question, ...] = (
         ex.BoundQuestion.worth(5, "bound", "The theorem")(
-            text=rf"Divide, sum over $t$, and give a bound for all ${letter}\le\frac1L$.",
+            text=rf"Divide, sum over $t$, and give a bound for all ${symbol}\le\frac1L$.",
             claim=find("liu2022:thm-1"),
             names=names,
         ),
         ex.ExpressionQuestion.worth(2, "tuned", "The bound at the step size of the corollary")(
-            text=rf"Insert ${letter}=\frac{{\sqrt N}}{{L\sqrt T}}$ into $\frac2{{{letter} T}}\,$`gap`$+4{letter}^2"
-            rf"{count}^2G^2L^2+\frac LN{letter}\sigma^2$.",
+            text=rf"Insert ${symbol}=\frac{{\sqrt N}}{{L\sqrt T}}$ into $\frac2{{{symbol} T}}\,$`gap`$+4{symbol}^2"
+            rf"{count}^2G^2L^2+\frac LN{symbol}\sigma^2$.",
             solution=2 * L * gap / sp.sqrt(N * T) + 4 * N * K**2 * G**2 / T + sigma**2 / sp.sqrt(N * T),
             names=names,
         ),

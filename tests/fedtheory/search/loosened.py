@@ -61,8 +61,8 @@ def _loosened(larger: Any, claim: Claim) -> Iterator[tuple[str, Any]]:
             yield "L eta becomes 1", loose
 
 
-def _symbol(claim: Claim, quantity: q.Quantity) -> sp.Symbol | None:
-    return next((symbol for symbol, notion in claim.notation.items() if notion is quantity), None)
+def _symbol(claim: Claim, quantity: q.RunQuantity) -> sp.Symbol | None:
+    return next((symbol for symbol, each in claim.notation.items() if each is quantity), None)
 
 
 def _without_step(term: Any, eta: sp.Symbol, smoothness: sp.Symbol) -> Any:

@@ -12,7 +12,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
 
 
@@ -23,14 +23,14 @@ def test_a_loose_bound_is_proved_from_its_statement() -> None:
     assert found.uses == ["renard2022:thm-2.1.sharp"]
     assert found.supposed == [a.convex_and_smooth]
     claim = error_bound(LOOSE, assumptions=[*CONVEX, a.unbiased_bounded_variance, a.bounded_dissimilarity])
-    assert examine(claim, found.proof.document).verdict == "proved"
+    assert check_certificate(claim, found.proof.document).verdict == "proved"
 
 
 def test_what_is_supposed_is_not_proved_of_the_claim_itself() -> None:
     """A document that was found under an assumption is broken for the claim without it."""
     found = find_proof(error_bound(LOOSE))
     assert isinstance(found, Found)
-    assert examine(error_bound(LOOSE), found.proof.document).verdict == "broken"
+    assert check_certificate(error_bound(LOOSE), found.proof.document).verdict == "broken"
 
 
 def test_a_false_bound_has_numbers_below_every_known_one() -> None:
@@ -39,8 +39,8 @@ def test_a_false_bound_has_numbers_below_every_known_one() -> None:
     assert isinstance(found, NotFound)
     assert found.nearest is not None
     assert found.below is not None
-    at = {letter.name: value for letter, value in found.below.items()}
-    assert at.keys() == {letter.name for letter in WHERE}
+    at = {symbol.name: value for symbol, value in found.below.items()}
+    assert at.keys() == {symbol.name for symbol in WHERE}
     assert 4 * at["eta"] * at["L"] <= 1
 
 
@@ -48,25 +48,25 @@ RENAMED = dict(zip((eta, tau, T, M, zeta, sigma, L, D), sp.symbols("s K R N h v 
 SWAPPED = {**dict.fromkeys(()), eta: L, L: eta, tau: T, T: tau}
 
 
-@pytest.mark.parametrize("letters", [RENAMED, SWAPPED], ids=["others", "swapped"])
-def test_other_letters_for_the_same_quantities(letters: dict[sp.Symbol, sp.Symbol]) -> None:
-    """A claim in letters of one's own is proved as well, also where a letter means something else in the theorem."""
+@pytest.mark.parametrize("symbols", [RENAMED, SWAPPED], ids=["others", "swapped"])
+def test_other_symbols_for_the_same_quantities(symbols: dict[sp.Symbol, sp.Symbol]) -> None:
+    """A claim in symbols of one's own is proved as well, also where a symbol means something else in the theorem."""
     rest, start, condition = (
-        one.subs(letters, simultaneous=True) for one in (LOOSE, D**2 / (2 * eta * tau * T), SMALL_STEPS[0])
+        one.subs(symbols, simultaneous=True) for one in (LOOSE, D**2 / (2 * eta * tau * T), SMALL_STEPS[0])
     )
-    where = {letters.get(letter, letter): notion for letter, notion in WHERE.items()}
+    where = {symbols.get(symbol, symbol): quantity for symbol, quantity in WHERE.items()}
     assert isinstance(find_proof(error_bound(0, [condition], rhs=start + rest, where=where)), Found)
 
 
 def test_a_quantity_that_the_claim_does_not_name() -> None:
     """A bound that forgets how many clients there are is proved; the document names them."""
-    rest, where = LOOSE, {letter: notion for letter, notion in WHERE.items() if letter != M}
+    rest, where = LOOSE, {symbol: quantity for symbol, quantity in WHERE.items() if symbol != M}
     claim = error_bound(rest, where=where, assumptions=[*CONVEX, a.unbiased_bounded_variance, a.bounded_dissimilarity])
     found = find_proof(claim)
     assert isinstance(found, Found)
     assert found.proof.document is not None
     assert found.proof.document["quantities"] == ["clients"]
-    assert examine(claim, found.proof.document).verdict == "proved"
+    assert check_certificate(claim, found.proof.document).verdict == "proved"
 
 
 @pytest.mark.parametrize(

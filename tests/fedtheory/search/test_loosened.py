@@ -9,7 +9,7 @@ from loosened import proved_bounds, variants
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search import Found, NotFound, find_proof
 
 EVERY = 7
@@ -32,7 +32,7 @@ def _is_smaller(variant: Claim, claim: Claim, result: Found | NotFound) -> bool:
     """Whether a variant is below what it was made of, and does not follow: at numbers that the search found."""
     if isinstance(result, Found) or result.below is None:
         return False
-    larger, known = (in_plain_letters(one).relations[0].ordered[1] for one in (variant, claim))
+    larger, known = (use_plain_symbols(one).relations[0].ordered[1] for one in (variant, claim))
     return bool((larger - known).xreplace(dict(result.below)).is_negative)
 
 

@@ -12,7 +12,7 @@ from fedtheory.search.positivity import Signs, solve, split_into_products, split
 eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
 sigma = sp.Symbol("sigma", nonnegative=True)
 NUMBERS = Numbers(
-    letters=frozenset({eta, L, sigma, tau, M}),
+    symbols=frozenset({eta, L, sigma, tau, M}),
     at_least={tau: 1, M: 1},
     maybe_zero=frozenset({sigma}),
     integer=frozenset({tau, M}),

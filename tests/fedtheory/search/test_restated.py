@@ -1,4 +1,4 @@
-"""Known claims in other letters: their certificates are accepted, and those of others are not."""
+"""Known claims in other symbols: their certificates are accepted, and those of others are not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
 
 SCAFFNEW = "landmarks:scaffnew.contraction"
@@ -18,10 +18,10 @@ SCAFFNEW = "landmarks:scaffnew.contraction"
 
 
 def _restated(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -> Claim:
-    """A claim in letters of one's own, with its larger side scaled, perhaps for half of the step sizes."""
+    """A claim in symbols of one's own, with its larger side scaled, perhaps for half of the step sizes."""
     claim = all_claims()[claim_id]
-    letters = {old: sp.Symbol(f"a_{place}", real=True) for place, old in enumerate(claim.notation)}
-    left, right = (side.xreplace(letters) for side in claim.relations[0].sides)
+    symbols = {old: sp.Symbol(f"a_{place}", real=True) for place, old in enumerate(claim.notation)}
+    left, right = (side.xreplace(symbols) for side in claim.relations[0].sides)
     conditions = [one.func(one.lhs, one.rhs / (2 if halved else 1), evaluate=False) for one in claim.conditions]
     return replace(
         claim,
@@ -29,8 +29,8 @@ def _restated(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -
         lhs=None,
         rhs=None,
         also=(Relation(left, "<=", factor * right),),
-        where={letters[old]: notion for old, notion in claim.notation.items()},
-        conditions=[one.xreplace(letters) for one in conditions],
+        where={symbols[old]: quantity for old, quantity in claim.notation.items()},
+        conditions=[one.xreplace(symbols) for one in conditions],
         is_published=False,
         verdict=None,
     )
@@ -44,7 +44,7 @@ def test_a_claim_with_a_maximum(halved: bool) -> None:
     assert isinstance(found, Found)
     assert found.uses == [SCAFFNEW]
     assert found.proof.document is not None
-    assert examine(claim, found.proof.document).verdict == "proved"
+    assert check_certificate(claim, found.proof.document).verdict == "proved"
 
 
 @pytest.mark.parametrize("claim_id", [SCAFFNEW, "lecture27:thm-2"])

@@ -11,7 +11,7 @@ eta, L = sp.symbols("eta L", positive=True)
 sigma = sp.Symbol("sigma", nonnegative=True)
 tau = sp.Symbol("tau", positive=True)
 NUMBERS = Numbers(
-    letters=frozenset({eta, L, sigma, tau}),
+    symbols=frozenset({eta, L, sigma, tau}),
     at_least={tau: 1},
     maybe_zero=frozenset({sigma}),
     integer=frozenset({tau}),
@@ -30,7 +30,7 @@ def test_conditions_hold_and_edges_are_met() -> None:
 
 
 def test_conditions_on_products() -> None:
-    """A condition without a letter alone on one side is met as well."""
+    """A condition without a symbol alone on one side is met as well."""
     samples = draw_samples([eta, L, tau], NUMBERS, [6 * eta * L * tau <= 1, eta * L <= 1 / (tau + 1)], 400)
     assert samples.at.shape[1] > 100
     assert (samples.values(6 * eta * L * tau) <= 1).all()

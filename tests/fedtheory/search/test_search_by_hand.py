@@ -19,8 +19,8 @@ from fedtheory.kernel import Numbers, Rejected, scalar
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.kernel.quotients import ONE, ZERO, quotient
 from fedtheory.language.targets import resolve
-from fedtheory.proofs.certificate import theory_of_link
-from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.certificate import build_link_context
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import NOISE, SHARED, Blocks, squares_of, times
 from fedtheory.search.candidates import find_candidates
 from fedtheory.search.conic import Programs, interval, least_support
@@ -38,7 +38,7 @@ from fedtheory.search.premises import lacking_quantities, supposable
 from fedtheory.search.restated import _renamed
 from fedtheory.search.samples import Samples, draw_generic, draw_samples, find_negative, is_met
 
-NUMBERS = Numbers(letters=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
+NUMBERS = Numbers(symbols=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
 STEP = [eta <= 1 / (4 * L)]
 SIGNS = Signs(NUMBERS, STEP)
 
@@ -118,8 +118,8 @@ def test_cheap_columns_come_first() -> None:
 
 
 def _at(**values: Any) -> dict[sp.Symbol, sp.Rational]:
-    letters = {"eta": eta, "L": L, "tau": tau}
-    return {letters[name]: sp.Rational(value) for name, value in values.items()}
+    symbols = {"eta": eta, "L": L, "tau": tau}
+    return {symbols[name]: sp.Rational(value) for name, value in values.items()}
 
 
 def test_conditions_at_a_point() -> None:
@@ -132,8 +132,8 @@ def test_conditions_at_a_point() -> None:
     assert is_met(_at(eta=3), NUMBERS, [sp.Ne(eta, 1)])
 
 
-def _points(letter: sp.Symbol, *values: float) -> Samples:
-    return Samples([letter], np.array([values]))
+def _points(symbol: sp.Symbol, *values: float) -> Samples:
+    return Samples([symbol], np.array([values]))
 
 
 def test_the_point_of_a_negative_value_satisfies_the_conditions() -> None:
@@ -145,13 +145,13 @@ def test_the_point_of_a_negative_value_satisfies_the_conditions() -> None:
 
 
 def test_samples_meet_lower_bounds() -> None:
-    """Lower bounds from above, half of them at the edge; letters of conditions are drawn as well."""
+    """Lower bounds from above, half of them at the edge; symbols of conditions are drawn as well."""
     below = draw_samples([eta, L], NUMBERS, [eta >= 2 / L], 200)
     assert below.at.shape[1] > 150
     assert (below.values(eta * L) >= 2).all()
     assert (below.values(eta * L) == 2).any()
-    letters = [letter.name for letter in draw_samples([eta], NUMBERS, STEP, 10).letters]
-    assert letters == ["L", "eta"]
+    symbols = [symbol.name for symbol in draw_samples([eta], NUMBERS, STEP, 10).symbols]
+    assert symbols == ["L", "eta"]
 
 
 def test_generic_points_lie_inside() -> None:
@@ -260,14 +260,14 @@ def test_intervals_of_weights() -> None:
 x, y, F = sp.symbols("x y F", real=True)
 
 
-def _theory(assumptions: Sequence[Any]) -> tuple[Any, Any]:
+def _context(assumptions: Sequence[Any]) -> tuple[Any, Any]:
     where = {x: q.point, y: q.second_point, F: q.objective, L: q.smoothness}
     where |= {mu: q.strong_convexity} if a.strongly_convex_clients in assumptions else {}
     difference = Gradient(F, x) - Gradient(F, y)
     sides = {"lhs": norm_sq(difference) / L, "rhs": inner(difference, x - y)}
     claim = resolve(Claim(id="mine:pair", place="points", where=where, assumptions=assumptions, **sides))
-    plain = in_plain_letters(claim)
-    return theory_of_link(plain, plain.relations[0], (), ()), plain.relations[0]
+    plain = use_plain_symbols(claim)
+    return build_link_context(plain, plain.relations[0], (), ()), plain.relations[0]
 
 
 KINDS: Mapping[str, tuple[Sequence[Any], Mapping[str, int]]] = {
@@ -284,8 +284,8 @@ KINDS: Mapping[str, tuple[Sequence[Any], Mapping[str, int]]] = {
 def test_inequalities_at_two_points(name: str) -> None:
     """Each of those that hold of the objective, in both directions; a convex one has its minimiser as well."""
     assumptions, expected = KINDS[name]
-    theory, relation = _theory(assumptions)
-    kinds = [one.reason.kind for one in find_candidates(theory, [*scalar(relation.slack, theory)], relation)]
+    context, relation = _context(assumptions)
+    kinds = [one.reason.kind for one in find_candidates(context, [*scalar(relation.slack, context)], relation)]
     assert {kind: kinds.count(kind) for kind in expected} == expected
     assert kinds.count("one") == 1
     assert not {"cocoercivity", "strong_convexity", "lipschitz_gradient"} & (set(kinds) - expected.keys())
@@ -314,14 +314,14 @@ INDEFINITE = ((1, 2, 1), (0, 1, 1), (-1, 0, 1))
 )
 def test_positive_semidefinite_matrices_are_sums_of_squares(entries: tuple[int, int, int], count: int | None) -> None:
     """As many squares as the rank, and none where the matrix is indefinite."""
-    theory, _ = _theory([a.smooth])
-    found = squares_of(_matrix(*entries), theory, Signs(theory.numbers, ()))
+    context, _ = _context([a.smooth])
+    found = squares_of(_matrix(*entries), context, Signs(context.numbers, ()))
     assert (None if found is None else len(found)) == count
 
 
 def test_products_of_long_polynomials_are_refused() -> None:
-    letters = sp.symbols("p_0:64", positive=True)
-    long, longer = (quotient(sp.Add(*letters[:count])) for count in (63, 64))
+    symbols = sp.symbols("p_0:64", positive=True)
+    long, longer = (quotient(sp.Add(*symbols[:count])) for count in (63, 64))
     assert times(long, long)
     with pytest.raises(Rejected, match="too large"):
         times(long, longer)
@@ -342,7 +342,7 @@ def test_what_a_claim_may_mean() -> None:
 
 
 def test_quantities_that_others_name() -> None:
-    claim = error_bound(LOOSE, where={letter: notion for letter, notion in WHERE.items() if letter != M})
+    claim = error_bound(LOOSE, where={symbol: quantity for symbol, quantity in WHERE.items() if symbol != M})
     assert lacking_quantities(claim, [error_bound(LOOSE + sigma / M)]) == ["clients"]
     assert lacking_quantities(error_bound(LOOSE), [claim]) == []
 

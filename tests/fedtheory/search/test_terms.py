@@ -14,7 +14,7 @@ from fedtheory import quantities as q
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value
 from fedtheory.language.targets import resolve
-from fedtheory.proofs import examine
+from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, conic, find_proof
 
 x, y, z, F, v, w, best = sp.symbols("x y z F v w best", real=True)
@@ -52,7 +52,7 @@ def _step(rhs: Any, most: Any, assumptions: Sequence[Any] = CURVED) -> Claim:
 
 NOW, GAP = Expectation(norm_sq(mean - best)), Expectation(Value(F, mean) - Value(F, best))
 DRIFT, NOISE = Expectation(Average(norm_sq(local - mean))), eta**2 * sigma**2 / M
-FLAT = {symbol: notion for symbol, notion in POINTS.items() if symbol in (x, y, z)}
+FLAT = {symbol: quantity for symbol, quantity in POINTS.items() if symbol in (x, y, z)}
 TRUE = {
     "Young": _points(norm_sq(x + y), sp.Rational(3, 2) * norm_sq(x) + 3 * norm_sq(y), (), FLAT),
     "three squares": _points(norm_sq(x + y + z), 3 * (norm_sq(x) + norm_sq(y) + norm_sq(z)), (), FLAT),
@@ -95,7 +95,7 @@ def test_classics_are_proved(name: str) -> None:
     found = find_proof(TRUE[name])
     assert isinstance(found, Found)
     assert not found.supposed
-    assert examine(TRUE[name], found.proof.document).verdict == "proved"
+    assert check_certificate(TRUE[name], found.proof.document).verdict == "proved"
 
 
 @pytest.mark.parametrize("name", FALSE)
@@ -106,7 +106,7 @@ def test_near_misses_are_not_proved(name: str) -> None:
 
 def test_convexity_is_supposed_and_said() -> None:
     """Co-coercivity in terms of the constant of F alone, without an assumption: convexity is supposed."""
-    where = {**{symbol: notion for symbol, notion in POINTS.items() if symbol != L}, L: q.objective_smoothness}
+    where = {**{symbol: quantity for symbol, quantity in POINTS.items() if symbol != L}, L: q.objective_smoothness}
     lhs, rhs = norm_sq(_slope(x) - _slope(y)), L * inner(_slope(x) - _slope(y), x - y)
     found = find_proof(_points(lhs, rhs, (), where))
     assert isinstance(found, Found)

@@ -12,7 +12,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.effort import spend
@@ -187,10 +187,10 @@ _OF_DOUBLED_ROUNDS = ("average", "final", "initial", "iterations", "last_round",
 
 def _speaks_of_steps(claim: Claim) -> bool:
     """Whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
-    asked = [notion for notion in claim.notation.values() if isinstance(notion, Quantity)]
+    asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
-        notion.place != "run" or not (notion.is_constant or notion.name.startswith(_OF_DOUBLED_ROUNDS))
-        for notion in asked
+        quantity.place != "run" or not (quantity.is_constant or quantity.name.startswith(_OF_DOUBLED_ROUNDS))
+        for quantity in asked
     )
 
 
@@ -198,4 +198,4 @@ def _asks_for_rounds(claim: Claim) -> bool:
     """Whether a condition has a value that changes with the number of rounds."""
     symbols = {symbol for condition in claim.conditions for symbol in condition.free_symbols}
     asked = [claim.notation.get(symbol) for symbol in symbols]
-    return any(isinstance(notion, Quantity) and not notion.is_constant for notion in asked)
+    return any(isinstance(quantity, RunQuantity) and not quantity.is_constant for quantity in asked)

@@ -79,7 +79,7 @@ def _word(level: Level) -> str:
 
 def _sources(level: Level) -> str:
     names = {"s": "start", "n": "noise", "p": "unlike gradients"}
-    return " + ".join(names[letter] for letter in level)
+    return " + ".join(names[symbol] for symbol in level)
 
 
 def _horizon(level: Level) -> str:

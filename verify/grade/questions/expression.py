@@ -23,12 +23,12 @@ def _mark(question: ExpressionQuestion, text: str) -> Mark:
 
 def _difference(question: ExpressionQuestion, answer: Expr) -> str:
     symbols = sorted(answer.free_symbols | question.solution.free_symbols, key=str)
-    letter = {value: name for name, value in question.names.items()}
+    symbol = {value: name for name, value in question.names.items()}
     told = ""
     for point in _points(symbols):
         yours, right = number_at(answer, point), number_at(question.solution, point)
         if right is not None and (yours is None or abs(yours - right) > abs(right) / 10**12):
-            values = ", ".join(f"{letter.get(s, s)} = {value}" for s, value in point.items())
+            values = ", ".join(f"{symbol.get(s, s)} = {value}" for s, value in point.items())
             shown = "no real number" if yours is None else f"{float(yours):.6g}"
             seen = f"not correct: for {values} your formula gives {shown}, and it should be {float(right):.6g}"
             if right > 0:

@@ -17,7 +17,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, StackedFrame, Vector, common_steps, stacks_at
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.quantity import RunQuantity
 
 _Built = TypeVar("_Built")
 
@@ -137,7 +137,7 @@ def _find_values(run: Run, values: Sequence[Value]) -> None:
         run.known[value] = np.concatenate(found).reshape(run.algorithm.rounds, common_steps(run), -1)
 
 
-def measure_together(quantities: Iterable[Quantity], run: Run) -> None:
+def measure_together(quantities: Iterable[RunQuantity], run: Run) -> None:
     """Find what several quantities are made of at local steps; `FedtheoryError` where one of them has no value."""
     unknown = [quantity for quantity in quantities if not quantity.is_known_of(run)]
     try:

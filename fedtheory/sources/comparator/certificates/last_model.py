@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel import Term, convexity, lipschitz_gradient, smoothness, square
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.last_rounds import LastModel
+from fedtheory.proofs.coupling import LastIterate
 from fedtheory.sources.comparator.certificates.last_rounds import in_units_of_f
 from fedtheory.sources.comparator.statements import last_model as last
 from fedtheory.sources.comparator.statements.last_rounds import factor, gain
@@ -47,7 +47,7 @@ CERTIFICATES = [
             [replace(term, coefficient=gain * term.coefficient) for term in (*in_units_of_f(last.COSTS), *_descent())]
         ],
     ),
-    LastModel(
+    LastIterate(
         claim="comparator:last-model.error",
         step="comparator:last-model.one-step",
         kept=gain * last.kept,

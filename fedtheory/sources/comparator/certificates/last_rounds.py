@@ -11,7 +11,7 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, smoothne
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
-from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.coupling import LastRound
 from fedtheory.sources.comparator.statements import last_rounds as last
 from fedtheory.sources.comparator.statements.notation import *
 

@@ -11,7 +11,7 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, smoothne
 from fedtheory.kernel.expressions import Average, Expr, Gradient
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.sources.comparator.statements import forgetting_means as means
 from fedtheory.sources.comparator.statements import sampled_strong_convexity as last
 from fedtheory.sources.comparator.statements.charges import Charges, batch_share
@@ -77,8 +77,8 @@ def _mean_step(point: Expr) -> list[Term]:
     return [replace(term, coefficient=2 * eta * term.coefficient) for term in in_units_of_f]
 
 
-def _forgetting(claim: str, step: str, target: means.Target) -> Discounted:
-    return Discounted(
+def _forgetting(claim: str, step: str, target: means.Target) -> ExponentialAverage:
+    return ExponentialAverage(
         claim=claim,
         step=step,
         gain=2 * eta,

@@ -14,7 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Compiled, compile_expression, whole_run
 from fedtheory.language.exhibits import BLUE, GREEN, ORANGE, PURPLE, SKY, Axis, Chart, Level, Line, Page, Table
 from fedtheory.language.numbers import decimal
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
 from fedtheory.sources.comparator.exhibits.data_sets import promised
 from fedtheory.sources.comparator.statements import last_model, last_rounds
@@ -26,7 +26,7 @@ class Ending:
 
     claim: Claim
     floor: Expr
-    settled: Quantity
+    settled: RunQuantity
     """The exact error for ever more rounds."""
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The letters of the bounds for any comparator, and what they stand for."""
+"""The symbols of the bounds for any comparator, and what they stand for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 
 M, T, tau, eta, L = sp.symbols("M T tau eta L", positive=True)
@@ -29,7 +29,7 @@ last_error = q.last_round_suboptimality.symbol
 last_model_error = q.final_suboptimality.symbol
 mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symbol
 
-_SHARED: dict[sp.Symbol, Notion] = {
+_SHARED: dict[sp.Symbol, Quantity] = {
     M: q.clients,
     p_i: q.importance,
     p_max: q.largest_importance,
@@ -52,7 +52,7 @@ _SHARED: dict[sp.Symbol, Notion] = {
     last_error: q.last_round_suboptimality,
     mu: q.strong_convexity,
 }
-ANY_POINT: dict[sp.Symbol, Notion] = {
+ANY_POINT: dict[sp.Symbol, Quantity] = {
     **_SHARED,
     y: q.comparator,
     sigma_y: q.comparator_noise,
@@ -64,7 +64,7 @@ ANY_POINT: dict[sp.Symbol, Notion] = {
     final_distance: q.final_comparator_distance_sq,
     mean_drift: q.average_round_drift,
 }
-THE_OPTIMUM: dict[sp.Symbol, Notion] = {
+THE_OPTIMUM: dict[sp.Symbol, Quantity] = {
     **_SHARED,
     x_star: q.optimum,
     sigma_star: q.noise_at_optimum,

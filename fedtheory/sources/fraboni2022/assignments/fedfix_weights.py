@@ -8,14 +8,14 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = (("t", "D", "p"), ("tau", "Delta", "p"), ("s", "W", "r"), ("u", "I", "q"))
+_SYMBOLS = (("t", "D", "p"), ("tau", "Delta", "p"), ("s", "W", "r"), ("u", "I", "q"))
 time, interval, importance, total = sp.symbols("time interval importance total", positive=True)
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letters = draw.choice("letters", _LETTERS)
-    names = {**dict(zip(letters, (time, interval, importance), strict=True)), "total": total}
-    t, wait, p = map(ex.tex, letters)
+    symbols = draw.choice("letters", _SYMBOLS)
+    names = {**dict(zip(symbols, (time, interval, importance), strict=True)), "total": total}
+    t, wait, p = map(ex.tex, symbols)
     times = [draw.integer(f"t{i}", 1, 12) for i in range(3)]
     each = draw.integer("interval", 2, 5)
     parts = [draw.integer(f"p{i}", 1, 6) for i in range(3)]
@@ -43,7 +43,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     questions: tuple[ex.Question, ...] = (
         ex.ExpressionQuestion.worth(4, "fedfix", "FedFix")(
-            text=f"Which $d_i$ does that ask for in FedFix, with `{letters[0]}`, `{letters[1]}`, `{letters[2]}` for "
+            text=f"Which $d_i$ does that ask for in FedFix, with `{symbols[0]}`, `{symbols[1]}`, `{symbols[2]}` for "
             f"${t}_i$, ${wait}$, ${p}_i$? Rounding up is `ceil`, in LaTeX `\\lceil ... \\rceil`.",
             solution=sp.ceiling(time / interval) * importance,
             names=names,

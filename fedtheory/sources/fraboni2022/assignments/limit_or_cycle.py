@@ -6,16 +6,16 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = (("q_1", "q_2", "phi"), ("a", "b", "s"), ("u", "v", "c"), ("w_1", "w_2", "r"))
+_SYMBOLS = (("q_1", "q_2", "phi"), ("a", "b", "s"), ("u", "v", "c"), ("w_1", "w_2", "r"))
 first, second, phi, eta, K = sp.symbols("first second phi eta K", positive=True)
 odd = second / (first + second + first * second * phi)
 even = odd * (1 + first * phi)
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letters = draw.choice("letters", _LETTERS)
-    names = {**dict(zip(letters, (first, second, phi), strict=True)), "eta": eta, "K": K}
-    q_1, q_2, part = ({"phi": r"\phi"}.get(letter, letter) for letter in letters)
+    symbols = draw.choice("letters", _SYMBOLS)
+    names = {**dict(zip(symbols, (first, second, phi), strict=True)), "eta": eta, "K": K}
+    q_1, q_2, part = ({"phi": r"\phi"}.get(symbol, symbol) for symbol in symbols)
     data = {
         first: sp.Rational(draw.integer("q1", 1, 4), 4),
         second: sp.Rational(draw.integer("q2", 1, 4), 5),

@@ -45,7 +45,7 @@ def _in_powers() -> Combination:
     terms = sp.Poly(sp.expand(corollary_2.power_bound(*powers)), *powers).terms()
     parts = []
     for exponents, coefficient in terms:
-        power = sp.Mul(*(letter**exponent for letter, exponent in zip(powers, exponents, strict=True)))
+        power = sp.Mul(*(symbol**exponent for symbol, exponent in zip(powers, exponents, strict=True)))
         excess = sp.together(corollary_2.largest - power.xreplace(in_place))
         parts.append(Part(sp.factor(coefficient) * excess, ONE_FACT))
     return Combination(claim="fraboni2022:cor-2", links=[parts])
@@ -76,7 +76,7 @@ def _delayed() -> Combination:
         Part(Sigma_star * (tau**2 - 1) / (r * tau), ONE_FACT),
         Part(Sigma_star * (tau**2 * N - 1) / (N * (tau * r + 1)), ONE_FACT),
     ]
-    roots = [Root(letter, number, [Part(number - 1, ONE_FACT)], sp.S.One) for letter, number in ((t, tau), (r, N))]
+    roots = [Root(symbol, number, [Part(number - 1, ONE_FACT)], sp.S.One) for symbol, number in ((t, tau), (r, N))]
     return Combination(claim="fraboni2022:claim.literature.delay.fixed", links=[parts], roots=roots)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import sympy as sp
 
 from fedtheory.kernel import (
-    Because,
+    InequalityRef,
     Term,
     assumption,
     cocoercivity,
@@ -24,7 +24,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.proofs.certificate import BothWays, Certificate, Link
-from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.proofs.updates import (
     APART_AT_LEAST,
     APART_AT_MOST,
@@ -70,7 +70,7 @@ from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_shar
 ONE = sp.S.One
 
 
-def _of_clients(coefficient: Expr, reason: Because) -> Term:
+def _of_clients(coefficient: Expr, reason: InequalityRef) -> Term:
     """A term that is averaged over clients with their shares."""
     return Term(coefficient, reason, averaged=True)
 
@@ -122,8 +122,8 @@ _AT_VIRTUAL = [
 ]
 """18 L_xi Z(n,k)/q(n) + 6 sigma_2(n) minus 3 E|sum_i q~_i(n) g_i(theta^{n,k})|^2."""
 
-LETTER = Letters(WHERE)
-SPREAD = sample - eta_g * applied(LETTER, sample)
+SYMBOL = SymbolTable(WHERE)
+SPREAD = sample - eta_g * applied(SYMBOL, sample)
 """g_i - eta_g sum_j w_j g_j."""
 
 SECOND_MOMENT = [
@@ -326,7 +326,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-6.steps.move",
         links=[
             [
-                Term(tilde_eta**2, steps(applied(LETTER, at_local))),
+                Term(tilde_eta**2, steps(applied(SYMBOL, at_local))),
                 *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
             ]
         ],

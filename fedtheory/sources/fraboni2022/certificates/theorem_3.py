@@ -9,7 +9,7 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
 from fedtheory.proofs.update_facts import GAPS, MEAN_WEIGHTS
@@ -28,7 +28,7 @@ from fedtheory.sources.fraboni2022.statements.relaxed import B_g, chi
 from fedtheory.sources.fraboni2022.statements.theorem_3_proof import GRADIENT_FACTOR
 
 ONE = sp.S.One
-AFTER = next_virtual(Letters(WHERE))
+AFTER = next_virtual(SymbolTable(WHERE))
 SLOPE, SLOPE_AFTER = Gradient(client_objective, virtual), Gradient(client_objective, AFTER)
 FROM_OPTIMUM = SLOPE - Gradient(client_objective, surrogate_optimum)
 MOVE, MOVES = (tilde_eta * q_n) ** 2, LocalSum(at_local)

@@ -11,7 +11,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import theorem_1_proof
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES_XI
@@ -21,11 +21,11 @@ from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_
 from fedtheory.sources.fraboni2022.statements.theorem_1_proof import FIXED, fixed_87, fixed_90
 
 Delta_y, Xi_y, Xi_bar_y, D_y = (
-    sp.Symbol(letter, real=True) for letter in (r"\Delta_y(n)", r"\Xi_y(n)", r"\bar\Xi_y(N)", "D(y,n)")
+    sp.Symbol(symbol, real=True) for symbol in (r"\Delta_y(n)", r"\Xi_y(n)", r"\bar\Xi_y(N)", "D(y,n)")
 )
-R_y, distance = (sp.Symbol(letter, nonnegative=True) for letter in ("R_y", r"\|\theta^0-y\|"))
+R_y, distance = (sp.Symbol(symbol, nonnegative=True) for symbol in ("R_y", r"\|\theta^0-y\|"))
 
-_POINT: dict[sp.Symbol, Notion] = {
+_POINT: dict[sp.Symbol, Quantity] = {
     Delta_y: q.comparator_progress,
     Xi_y: q.comparator_gap,
     Xi_bar_y: q.mean_comparator_gap,

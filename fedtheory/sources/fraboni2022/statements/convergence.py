@@ -46,7 +46,7 @@ longest = sp.Symbol(r"\lceil\tau_M/\Delta t\rceil", positive=True)
 count, period = sp.Symbol(r"\sum_n\mathbb I_i(n)", nonnegative=True), sp.Symbol("N_i'", positive=True)
 apart = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
 
-CONVERGENCE: dict[sp.Symbol, q.Notion] = {
+CONVERGENCE: dict[sp.Symbol, q.Quantity] = {
     **WHERE,
     L_i: q.client_objective,
     x: q.point,

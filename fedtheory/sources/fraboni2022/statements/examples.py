@@ -30,7 +30,7 @@ share_mean = sp.Symbol(r"\frac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]", nonnegativ
 bias = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
 r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
 
-EXAMPLES: dict[sp.Symbol, q.Notion] = {
+EXAMPLES: dict[sp.Symbol, q.Quantity] = {
     **WHERE,
     residual: q.second_order_residual,
     V_first: q.first_energy,

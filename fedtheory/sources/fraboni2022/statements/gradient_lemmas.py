@@ -21,7 +21,7 @@ mixed_change = sp.Symbol(
 )
 mean_gradient_sq = sp.Symbol(r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2", nonnegative=True)
 
-where: dict[sp.Symbol, q.Notion] = lemma_3_proof.where | {
+where: dict[sp.Symbol, q.Quantity] = lemma_3_proof.where | {
     largest_share: q.largest_share,
     mixed_change: q.mixed_gradient_change,
     mean_gradient_sq: q.mean_gradient_at_virtual_sq,

@@ -1,4 +1,4 @@
-"""Section 4.1: update times, learning rates, and the letters of Section 4 and Table 2."""
+"""Section 4.1: update times, learning rates, and the symbols of Section 4 and Table 2."""
 
 from __future__ import annotations
 

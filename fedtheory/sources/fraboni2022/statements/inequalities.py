@@ -40,7 +40,7 @@ Delta_y, Xi_y, D_y = (sp.Symbol(symbol, real=True) for symbol in (r"\Delta_y(n)"
 
 objective, mean_model = sp.Symbol(r"\mathcal{L}"), sp.Symbol(r"\sum_ip_i\theta_i^{\rho_i(n),k}")
 
-where: dict[sp.Symbol, q.Notion] = {
+where: dict[sp.Symbol, q.Quantity] = {
     **WHERE,
     L_i: q.client_objective,
     x: q.point,
@@ -60,7 +60,7 @@ where: dict[sp.Symbol, q.Notion] = {
     round_optimum_gap: q.round_optimum_gap,
     Z_nk: q.round_gap_at_step,
 }
-ANY_POINT: dict[sp.Symbol, q.Notion] = {
+ANY_POINT: dict[sp.Symbol, q.Quantity] = {
     Delta_y: q.comparator_progress,
     Xi_y: q.comparator_gap,
     D_y: q.comparator_alignment,

@@ -18,7 +18,7 @@ KAPPA = (
 )
 """The same in words, for the notes of claims."""
 
-OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
+OF_SAMPLES: dict[sp.Symbol, q.Quantity] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
 """What the repairs for smooth samples and any server step name besides."""
 where = notation.where | OF_SAMPLES
 claim = Statements("fraboni2022", where)

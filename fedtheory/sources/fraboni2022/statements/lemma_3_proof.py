@@ -48,7 +48,7 @@ optimum_change = sp.Symbol(
 )
 optimum_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2", nonnegative=True)
 
-where: dict[sp.Symbol, q.Notion] = lemma_3.where | {
+where: dict[sp.Symbol, q.Quantity] = lemma_3.where | {
     k: q.local_step_index,
     theta_ik_next: q.next_local_iterate,
     age_sq: q.received_distance_sq,

@@ -1,4 +1,4 @@
-"""The source's notation: what each letter stands for."""
+"""The source's notation: what each symbol stands for."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ start = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
 r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
 q_bar = sp.Symbol(r"\bar q", nonnegative=True)
 
-RELAXED: dict[sp.Symbol, q.Notion] = {
+RELAXED: dict[sp.Symbol, q.Quantity] = {
     **WHERE,
     B: q.full_gradient_bound,
     B_g: q.gradient_bound,

@@ -25,7 +25,7 @@ A = 1 / (2 * (tau + s))
 """With s from 0 on, every A with tau A <= 1/2."""
 reports = sp.Symbol(r"\mathbb I(T_i^n\le\Delta t^n)", real=True)
 
-where: dict[sp.Symbol, q.Notion] = {
+where: dict[sp.Symbol, q.Quantity] = {
     **theorem_2_proof.where,
     **weights_lemmas.where,
     Q_past_bar: q.mean_over_rounds(q.past_step_lengths_sq, Q_past_bar.name),

@@ -40,7 +40,7 @@ received, local, next_local = map(
 )
 g_i, theta_bar = map(sp.Symbol, ("g_i", r"\bar\theta"))
 
-SETTING: dict[sp.Symbol, q.Notion] = {
+SETTING: dict[sp.Symbol, q.Quantity] = {
     **WHERE,
     T_in: q.remaining_time,
     dt: q.round_duration,

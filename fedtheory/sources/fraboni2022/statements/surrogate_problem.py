@@ -46,7 +46,7 @@ Lbar, L_mean = sp.symbols(r"\bar{\mathcal{L}} \frac1N\sum_n\mathcal{L}^n")
 Ln_virtual = sp.Symbol(r"\mathbb E\mathcal L^n(\theta^{n,k})", real=True)
 at_virtual = Expectation(Value(L_i, virtual))
 """E L_i(theta^{n,k}) of each client."""
-FUNCTIONS: dict[sp.Symbol, q.Notion] = {
+FUNCTIONS: dict[sp.Symbol, q.Quantity] = {
     **SETTING,
     Lbar: q.surrogate_objective,
     L_mean: q.mean_round_objective,

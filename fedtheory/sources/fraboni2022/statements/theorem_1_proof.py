@@ -23,7 +23,7 @@ optima_change = sp.Symbol(
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)-\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2", nonnegative=True
 )
 
-where: dict[sp.Symbol, q.Notion] = gradient_lemmas.where | {
+where: dict[sp.Symbol, q.Quantity] = gradient_lemmas.where | {
     final_distance_sq: q.final_surrogate_distance_sq,
     Delta_bar: q.mean_progress,
     largest_q: q.largest_expected_weight,

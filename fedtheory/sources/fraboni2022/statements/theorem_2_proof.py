@@ -23,7 +23,7 @@ deviation_sq = sp.Symbol(
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2", nonnegative=True
 )
 
-where: dict[sp.Symbol, q.Notion] = notation.where | {
+where: dict[sp.Symbol, q.Quantity] = notation.where | {
     chi_n: q.chi_sq,
     missing: q.unrepresented_importance,
     gap: q.virtual_client_gap,

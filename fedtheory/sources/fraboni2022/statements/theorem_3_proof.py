@@ -30,7 +30,7 @@ change = sp.Symbol(q.virtual_loss_change.latex, real=True)
 surrogate_n = sp.Symbol(q.surrogate_suboptimality.latex, real=True)
 surrogate_nk = sp.Symbol(q.surrogate_suboptimality_at_step.latex, real=True)
 
-STEPWISE: dict[sp.Symbol, q.Notion] = {
+STEPWISE: dict[sp.Symbol, q.Quantity] = {
     **RELAXED,
     change: q.virtual_loss_change,
     gradient_sq: q.objective_gradient_sq,
@@ -38,7 +38,7 @@ STEPWISE: dict[sp.Symbol, q.Notion] = {
     gradient_n: q.virtual_gradient_sq,
     surrogate_n: q.surrogate_suboptimality,
 }
-SMOOTH_SAMPLES: dict[sp.Symbol, q.Notion] = {
+SMOOTH_SAMPLES: dict[sp.Symbol, q.Quantity] = {
     **RELAXED,
     **OF_SAMPLES,
 }

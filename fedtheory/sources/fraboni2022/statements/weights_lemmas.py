@@ -32,7 +32,7 @@ descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rang
 selected_descent = sp.Symbol(r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle", real=True)
 server_descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle", real=True)
 
-where: dict[sp.Symbol, q.Notion] = notation.where | {
+where: dict[sp.Symbol, q.Quantity] = notation.where | {
     selected_sq: q.selected_gradient_sq,
     omega_sq: q.expected_square_weight,
     largest_share: q.largest_share,

@@ -6,15 +6,15 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = (("eta", "beta", "delta"), ("gamma", "L", "zeta"), ("s", "L", "delta"), ("alpha", "beta", "kappa"))
+_SYMBOLS = (("eta", "beta", "delta"), ("gamma", "L", "zeta"), ("s", "L", "delta"), ("alpha", "beta", "kappa"))
 x, eta, beta, delta = sp.symbols("x eta beta delta", positive=True)
 h = delta / beta * ((eta * beta + 1) ** x - 1) - eta * delta * x
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letters = draw.choice("letters", _LETTERS)
-    names = {"x": x, **dict(zip(letters, (eta, beta, delta), strict=True))}
-    step, smooth, apart = map(ex.tex, letters)
+    symbols = draw.choice("letters", _SYMBOLS)
+    names = {"x": x, **dict(zip(symbols, (eta, beta, delta), strict=True))}
+    step, smooth, apart = map(ex.tex, symbols)
     local = draw.integer("local", 3, 6)
     data = {
         eta: sp.Rational(1, draw.integer("fraction", 3, 12)),

@@ -8,7 +8,7 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = (("tau", "c", "b", "R"), ("K", "a", "m", "B"), ("E", "u", "v", "W"), ("H", "p", "q", "R"))
+_SYMBOLS = (("tau", "c", "b", "R"), ("K", "a", "m", "B"), ("E", "u", "v", "W"), ("H", "p", "q", "R"))
 _MOST = 40
 tau, c, b, R = sp.symbols("tau c b R", positive=True)
 
@@ -33,9 +33,9 @@ def best_steps(costs: tuple[int, int, int], constants: tuple[float, float, float
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letters = draw.choice("letters", _LETTERS)
-    names = dict(zip(letters, (tau, c, b, R), strict=True))
-    count, local, global_, budget = map(ex.tex, letters)
+    symbols = draw.choice("letters", _SYMBOLS)
+    names = dict(zip(symbols, (tau, c, b, R), strict=True))
+    count, local, global_, budget = map(ex.tex, symbols)
     costs = (draw.integer("c", 1, 4), draw.integer("b", 10, 90), draw.integer("R", 20, 90) * 1000)
     size, divergence = sp.Rational(1, draw.integer("size", 20, 60)), sp.Rational(1, draw.integer("divergence", 5, 30))
     constants = (float(size), 1.0, float(divergence), 1.0, 0.5)

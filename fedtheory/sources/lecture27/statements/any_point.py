@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 from fedtheory.sources.lecture27.statements.notation import *
 
@@ -17,7 +17,7 @@ average_error, mean_drift = q.average_suboptimality.symbol, q.average_round_drif
 gap, progress = q.comparator_suboptimality.symbol, q.total_comparator_progress.symbol
 drift_bound = (tau - 1) * (2 * tau - 1) * eta**2 * sigma_G**2 / 6
 
-_POINT: dict[sp.Symbol, Notion] = {
+_POINT: dict[sp.Symbol, Quantity] = {
     y: q.comparator,
     D_y: q.comparator_distance,
     sigma_G: q.mean_dissimilarity,

@@ -1,4 +1,4 @@
-"""The letters of Lecture 27, and what they stand for.
+"""The symbols of Lecture 27, and what they stand for.
 
 A local step (t, k) of a run is x = t - (k-1) tau of the print: at the present
 iterates x runs from 0 to tau - 1, at the next ones from 1 to tau.
@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 
 K, T, tau, eta, beta, rho, delta, omega = sp.symbols("K T tau eta beta rho delta omega", positive=True)
@@ -30,8 +30,8 @@ w, w_other = sp.Symbol("w"), sp.Symbol(r"w^\prime")
 F, F_i = sp.symbols("F F_i")
 
 theta_start, theta_end, theta_next_start, theta_last, theta_first, final_gap, best_gap = (
-    sp.Symbol(letter, nonnegative=True)
-    for letter in (
+    sp.Symbol(symbol, nonnegative=True)
+    for symbol in (
         q.interval_start_gap.latex,
         q.interval_end_gap.latex,
         q.next_interval_start_gap.latex,
@@ -43,7 +43,7 @@ theta_start, theta_end, theta_next_start, theta_last, theta_first, final_gap, be
 )
 summed_progress = q.reciprocal_progress.symbol
 
-NOTATION: dict[sp.Symbol, Notion] = {
+NOTATION: dict[sp.Symbol, Quantity] = {
     K: q.rounds,
     T: q.iterations,
     tau: q.local_steps,

@@ -61,10 +61,10 @@ def _value(expression: Expr, claim: Claim, run: Run) -> float:
     """An expression in quantities of a run."""
     values = {}
     for symbol in expression.free_symbols:
-        notion = claim.notation[symbol]
-        assert isinstance(notion, q.Quantity)
-        value = float(np.max(notion.on(run)))
-        values[symbol] = value**0.5 if notion.root else value
+        quantity = claim.notation[symbol]
+        assert isinstance(quantity, q.RunQuantity)
+        value = float(np.max(quantity.on(run)))
+        values[symbol] = value**0.5 if quantity.root else value
     return float(sp.sympify(expression).subs(values))
 
 

@@ -1,4 +1,4 @@
-"""The letters of J. Liu, ECE 8101 *Lecture Note 3-1: Federated Learning* (2022), and what they stand for."""
+"""The symbols of J. Liu, ECE 8101 *Lecture Note 3-1: Federated Learning* (2022), and what they stand for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 
 N, K, T, s, L, sigma, spread, zeta, b, k = sp.symbols("N K T s L sigma sigma_G zeta b k", positive=True)
@@ -36,7 +36,7 @@ loop_drift = sp.Symbol(r"\max_{t,i}\mathbb E\|\bar x^t_{\mathrm{loop}}-x^t_{i,\m
 G_loop, sigma_loop = sp.symbols(r"G_{\mathrm{loop}} \sigma_{\mathrm{loop}}", positive=True)
 growth_0, growth_1, growth_2 = sp.symbols("G_{B=0} G_{B=1} G_{B=2}", nonnegative=True)
 
-NOTATION: dict[sp.Symbol, Notion] = {
+NOTATION: dict[sp.Symbol, Quantity] = {
     N: q.clients,
     K: q.local_steps,
     T: q.iterations,

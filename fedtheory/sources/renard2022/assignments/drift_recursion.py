@@ -6,22 +6,22 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
-from fedtheory.sources.renard2022.assignments.letters import LETTERS
+from fedtheory.sources.renard2022.assignments.step_symbols import SYMBOLS
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    step, steps = draw.choice("letters", LETTERS)
+    step, steps = draw.choice("letters", SYMBOLS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M}
     number, offset = draw.integer("steps", 3, 9), draw.integer("offset", 2, 12)
     k, c = sp.Symbol("k", positive=True), sp.Symbol("c", positive=True)
     growth = 1 + 1 / tau
     solved = tau * c * (growth**k - 1)
     value = solved.subs({tau: number, c: offset, k: number})
-    letter, count = ex.tex(step), ex.tex(steps)
+    symbol, count = ex.tex(step), ex.tex(steps)
     introduction = (
         "FedAvg on convex and smooth functions, as in Theorem 2.1 of Renard 2022: $M$ clients make "
-        f"${count}$ local steps of size ${letter}\\le\\frac1{{4L}}$ between averages; the stochastic gradients are "
+        f"${count}$ local steps of size ${symbol}\\le\\frac1{{4L}}$ between averages; the stochastic gradients are "
         r"unbiased with variance at most $\sigma^2$, and $\|\nabla F_i(x)-\nabla F(x)\|\le\zeta$."
     )
     worked = (
@@ -55,7 +55,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ex.BoundQuestion.worth(6, "drift", "Bound the drift")(
             text=(
                 r"Give an upper bound for $\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ that holds for all "
-                f"step sizes ${letter}\\le\\frac1{{4L}}$."
+                f"step sizes ${symbol}\\le\\frac1{{4L}}$."
             ),
             claim=find("renard2022:lemma-2.3"),
             names=names,

@@ -6,14 +6,14 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = (("A", "B", "C", "D"), ("P", "Q", "R", "S"), ("U", "V", "W", "Z"), ("X", "Y", "G", "H"))
+_SYMBOLS = (("A", "B", "C", "D"), ("P", "Q", "R", "S"), ("U", "V", "W", "Z"), ("X", "Y", "G", "H"))
 first, second, plus, minus = sp.symbols("first second plus minus", positive=True)
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letters = draw.choice("letters", _LETTERS)
-    names = dict(zip(letters, (first, second, plus, minus), strict=True))
-    a, b, c, d = map(ex.tex, letters)
+    symbols = draw.choice("letters", _SYMBOLS)
+    names = dict(zip(symbols, (first, second, plus, minus), strict=True))
+    a, b, c, d = map(ex.tex, symbols)
     u = [draw.integer(f"u{place}", -6, 6) for place in range(3)]
     v = [draw.integer(f"v{place}", 1, 7) for place in range(3)]
     of_u, of_v = (sum(x * x for x in vector) for vector in (u, v))

@@ -6,14 +6,14 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
-from fedtheory.sources.renard2022.assignments.letters import LETTERS
+from fedtheory.sources.renard2022.assignments.step_symbols import SYMBOLS
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    step, steps = draw.choice("letters", LETTERS)
+    step, steps = draw.choice("letters", SYMBOLS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M, "T": T, "D": D}
-    letter, count = ex.tex(step), ex.tex(steps)
+    symbol, count = ex.tex(step), ex.tex(steps)
     clients, rounds, local, factor = (
         draw.integer("clients", 2, 6),
         draw.integer("rounds", 10, 60),
@@ -24,22 +24,22 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     value = {D: factor, sigma: 1, M: clients, tau: local, T: rounds}
     stays = "it tends to a positive number that depends on the step size"
     introduction = (
-        f"FedAvg, $T$ rounds of ${count}$ local steps of size ${letter}\\le\\frac1{{4L}}$; $D=\\|x^{{(0)}}-x^*\\|$. "
+        f"FedAvg, $T$ rounds of ${count}$ local steps of size ${symbol}\\le\\frac1{{4L}}$; $D=\\|x^{{(0)}}-x^*\\|$. "
         rf"The left side is $\mathbb E\left[\frac1{{{count} T}}\sum_{{t=0}}^{{T-1}}\sum_{{k=1}}^{count}"
         r"F(\bar x^{(t,k)})-F(x^*)\right]$, as in Theorem 2.1 of Renard 2022."
     )
     worked = (
-        rf"Average the progress of all rounds: the distances telescope to $\frac{{D^2}}{{2{letter}{count} T}}$, the "
-        rf"noise stays $\frac{{{letter}\sigma^2}}M$, and the drift of a round enters with the factor $L$."
+        rf"Average the progress of all rounds: the distances telescope to $\frac{{D^2}}{{2{symbol}{count} T}}$, the "
+        rf"noise stays $\frac{{{symbol}\sigma^2}}M$, and the drift of a round enters with the factor $L$."
     )
     questions: tuple[ex.Question, ...] = (
         ex.BoundQuestion.worth(6, "bound", "Assemble the theorem")(
-            text=rf"Put the pieces together: give a bound for all ${letter}\le\frac1{{4L}}$.",
+            text=rf"Put the pieces together: give a bound for all ${symbol}\le\frac1{{4L}}$.",
             claim=find("renard2022:thm-2.1"),
             names=names,
         ),
         ex.ExpressionQuestion.worth(3, "best_step", "Choose the step size")(
-            text=(rf"Which ${letter}$ makes $\frac{{D^2}}{{2{letter}{count} T}}+\frac{{{letter}\sigma^2}}M$ smallest?"),
+            text=(rf"Which ${symbol}$ makes $\frac{{D^2}}{{2{symbol}{count} T}}+\frac{{{symbol}\sigma^2}}M$ smallest?"),
             solution=best,
             names=names,
         ),

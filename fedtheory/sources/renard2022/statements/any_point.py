@@ -6,7 +6,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import client_distance_sq
 from fedtheory.sources.renard2022.statements.notation import *
@@ -16,7 +16,7 @@ v, D_v = sp.Symbol("v", real=True), sp.Symbol("D_v", nonnegative=True)
 gap, progress = q.comparator_suboptimality.symbol, q.total_comparator_progress.symbol
 start_term = D_v**2 / (2 * eta * tau * T)
 
-_POINT: dict[sp.Symbol, Notion] = {
+_POINT: dict[sp.Symbol, Quantity] = {
     v: q.comparator,
     D_v: q.comparator_distance,
     gap: q.comparator_suboptimality,

@@ -1,4 +1,4 @@
-"""The letters of T. Renard, *Notes on Federated Optimization* (2022), and what they stand for."""
+"""The symbols of T. Renard, *Notes on Federated Optimization* (2022), and what they stand for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 
 M, T, tau, eta, L, sigma, zeta, D = sp.symbols("M T tau eta L sigma zeta D", positive=True)
@@ -31,7 +31,7 @@ distance_before, distance_after = q.server_distance_sq.symbol, q.next_server_dis
 final_distance, progress = q.final_distance_sq.symbol, q.total_progress.symbol
 drift, round_drift, mean_drift = q.max_drift.symbol, q.round_drift.symbol, q.average_round_drift.symbol
 
-NOTATION: dict[sp.Symbol, Notion] = {
+NOTATION: dict[sp.Symbol, Quantity] = {
     M: q.clients,
     T: q.rounds,
     tau: q.local_steps,

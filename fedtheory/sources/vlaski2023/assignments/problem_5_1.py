@@ -8,7 +8,7 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = ("mu", "eta", "gamma", "alpha")
+_SYMBOLS = ("mu", "eta", "gamma", "alpha")
 E_1, E_2, h_1, h_2, w_1, w_2, step = sp.symbols("E_1 E_2 h_1 h_2 w_1 w_2 step", positive=True)
 
 
@@ -19,8 +19,8 @@ def limiting_point(steps: list[int], curvatures: list[int], optima: list[int]) -
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letter = draw.choice("letter", _LETTERS)
-    names = {"E_1": E_1, "E_2": E_2, "h_1": h_1, "h_2": h_2, "w_1": w_1, "w_2": w_2, letter: step}
+    symbol = draw.choice("letter", _SYMBOLS)
+    names = {"E_1": E_1, "E_2": E_2, "h_1": h_1, "h_2": h_2, "w_1": w_1, "w_2": w_2, symbol: step}
     steps = [draw.integer(f"E{k}", 1, 6) for k in range(3)]
     curvatures = [draw.integer(f"h{k}", 1, 5) for k in range(3)]
     optima = [draw.integer(f"w{k}", -7, 7) for k in range(3)]
@@ -28,7 +28,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         f"$E_{k}={e}$, $h_{k}={h}$, $w_{k}={w}$"
         for k, (e, h, w) in enumerate(zip(steps, curvatures, optima, strict=True), 1)
     )
-    mu = ex.tex(letter)
+    mu = ex.tex(symbol)
     introduction = (
         f"Agents $k=1,\\dots,K$ take $E_k$ local steps with a common step size ${mu}$, without the normalisation "
         f"$\\mu_k={mu}/E_k$, and a server averages (Problem 5.1 of the chapter). On the line, let "

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = (("K", "L"), ("M", "m"), ("N", "S"), ("K", "P"))
+_SYMBOLS = (("K", "L"), ("M", "m"), ("N", "S"), ("K", "P"))
 everyone, drawn, spread, noise = sp.symbols("everyone drawn spread noise", positive=True)
 
 
@@ -21,7 +21,7 @@ def sampled_variance(values: list[int], size: int) -> Fraction:
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    K, L = draw.choice("letters", _LETTERS)
+    K, L = draw.choice("letters", _SYMBOLS)
     names = {K: everyone, L: drawn, "spread": spread, "noise": noise}
     values = [draw.integer(f"a{k}", -8, 8) for k in range(5)]
     size = draw.integer("size", 2, 4)

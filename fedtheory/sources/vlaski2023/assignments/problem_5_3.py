@@ -6,14 +6,14 @@ import sympy as sp
 
 from fedtheory.language import exercises as ex
 
-_LETTERS = ("mu", "eta", "gamma", "alpha")
+_SYMBOLS = ("mu", "eta", "gamma", "alpha")
 step, H, C, K, L, E, B, U = sp.symbols("step H C K L E B U", positive=True)
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    letter = draw.choice("letter", _LETTERS)
-    names = {letter: step, "H": H, "C": C, "K": K, "L": L, "E": E, "B": B, "U": U}
-    mu = ex.tex(letter)
+    symbol = draw.choice("letter", _SYMBOLS)
+    names = {symbol: step, "H": H, "C": C, "K": K, "L": L, "E": E, "B": B, "U": U}
+    mu = ex.tex(symbol)
     noise = step * C / (2 * H * L * E * B)
     drawing = step * (K - L) * U / (2 * H * L * (K - 1))
     data = {
@@ -26,7 +26,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         U: draw.integer("spread", 1, 9),
         step: sp.Rational(1, draw.integer("fraction", 50, 200)),
     }
-    given = ", ".join(f"${mu if symbol is step else symbol}={value}$" for symbol, value in data.items())
+    given = ", ".join(f"${mu if each is step else each}={value}$" for each, value in data.items())
     half = "it halves"
     introduction = (
         rf"Federated least mean squares (Problem 5.3 of the chapter) with step size ${mu}/E$ in each "

@@ -1,4 +1,4 @@
-"""The letters of S. Vlaski and A. H. Sayed, chapter 5 "Federated Learning" (2023), and what they stand for."""
+"""The symbols of S. Vlaski and A. H. Sayed, chapter 5 "Federated Learning" (2023), and what they stand for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, LocalSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 
 K, L, mu, nu, delta = sp.symbols("K L mu nu delta", positive=True)
@@ -26,7 +26,7 @@ takes_part = sp.Symbol(r"\mathbb{1}_{k\,i}", real=True)
 x = sp.Symbol("w", real=True)
 leading = q.leading_limiting_distance_sq.symbol
 
-NOTATION: dict[sp.Symbol, Notion] = {
+NOTATION: dict[sp.Symbol, Quantity] = {
     K: q.clients,
     L: q.participants,
     mu: q.effective_step_size,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
-from fedtheory.kernel.reasons import Because
+from fedtheory.kernel.inequalities import InequalityRef
 from fedtheory.language import quantities as q
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
-from fedtheory.proofs.theory import NEAREST_START
+from fedtheory.proofs.claim_context import NEAREST_START
 from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
@@ -28,7 +28,7 @@ class NonnegativeScalar:
     tactic: str
 
 
-def shown(because: Because, reader: Reader) -> NonnegativeScalar:
+def shown(because: InequalityRef, reader: Reader) -> NonnegativeScalar:
     """Return an inequality's statement and lemma; raises `NotExported` for one that the library does not have."""
     if because.kind not in _RULES:
         raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
@@ -71,8 +71,8 @@ def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
     vocabulary = reader.vocabulary
     if kind in vocabulary.constants and vocabulary.objectives.get(objective) != MEAN:
         return vocabulary.constants[kind]
-    notion, name = (q.smoothness, "L") if kind == _SMOOTH else (q.strong_convexity, "mu")
-    return Constant(vocabulary.letters(notion), name, _known(reader, objective, kind), f"{name}_positive")
+    quantity, name = (q.smoothness, "L") if kind == _SMOOTH else (q.strong_convexity, "mu")
+    return Constant(vocabulary.symbols(quantity), name, _known(reader, objective, kind), f"{name}_positive")
 
 
 def _by(lemma: str, arguments: str) -> str:
@@ -104,7 +104,7 @@ def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -
 
 def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
-    bend = reader.vocabulary.letters(q.smoothness) / 2 * Inner(at - around, at - around)
+    bend = reader.vocabulary.symbols(q.smoothness) / 2 * Inner(at - around, at - around)
     arguments = f"{f} L {points} {_known(reader, objective, _SMOOTH)}"
     return NonnegativeScalar(bend - _gap(objective, at, around), _by("smoothness", arguments))
 
@@ -112,7 +112,7 @@ def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Nonn
 def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
-    lost = Inner(apart, apart) / (2 * reader.vocabulary.letters(q.smoothness))
+    lost = Inner(apart, apart) / (2 * reader.vocabulary.symbols(q.smoothness))
     known = f"L_positive {_known(reader, objective, _CONVEX)} {_known(reader, objective, _SMOOTH)}"
     arguments = f"{f} L {points} {known}"
     return NonnegativeScalar(_gap(objective, at, around) - lost, _by("cocoercivity", arguments))
@@ -128,10 +128,10 @@ def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr)
 
 
 def _optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
-    letter = reader.vocabulary.letters
+    symbol = reader.vocabulary.symbols
     point = text(reader.vector(at), CLIENTS)
     arguments = f"S ({point})%vec x_star minimiser_x_star"
-    slack = Value(objective, at) - Value(objective, letter(q.optimum))
+    slack = Value(objective, at) - Value(objective, symbol(q.optimum))
     return NonnegativeScalar(slack, _by("optimality", arguments))
 
 
@@ -164,9 +164,9 @@ class _Client:
 
 
 def _every_client(reader: Reader) -> _Client:
-    letter = reader.vocabulary.letters
-    notions = (q.gradient_noise, q.local_iterate, q.client_objective, q.objective)
-    return _Client("i", *(letter(notion) for notion in notions))
+    symbol = reader.vocabulary.symbols
+    quantities = (q.gradient_noise, q.local_iterate, q.client_objective, q.objective)
+    return _Client("i", *(symbol(quantity) for quantity in quantities))
 
 
 def _one_of_two(index: str) -> _Client:
@@ -176,48 +176,48 @@ def _one_of_two(index: str) -> _Client:
 
 
 def _variance(reader: Reader, client: _Client) -> NonnegativeScalar:
-    letter, i = reader.vocabulary.letters, client.index
+    symbol, i = reader.vocabulary.symbols, client.index
     tactic = _by("variance", f"S sigma {i} bounded_variance_S H{i}")
-    return NonnegativeScalar(letter(q.noise_deviation) ** 2 - Inner(client.noise, client.noise), tactic)
+    return NonnegativeScalar(symbol(q.noise_deviation) ** 2 - Inner(client.noise, client.noise), tactic)
 
 
 def _dissimilarity(reader: Reader, client: _Client) -> NonnegativeScalar:
-    letter, i = reader.vocabulary.letters, client.index
+    symbol, i = reader.vocabulary.symbols, client.index
     apart = Gradient(client.own, client.iterate) - Gradient(client.mean, client.iterate)
     place = text(reader.vector(client.iterate), CLIENTS)
     tactic = _by("dissimilarity", f"S zeta {i} ({place}) bounded_dissimilarity_S H{i}")
-    return NonnegativeScalar(letter(q.gradient_dissimilarity) ** 2 - Inner(apart, apart), tactic)
+    return NonnegativeScalar(symbol(q.gradient_dissimilarity) ** 2 - Inner(apart, apart), tactic)
 
 
 def _mean_dissimilarity(reader: Reader) -> NonnegativeScalar:
-    letter = reader.vocabulary.letters
-    average = letter(q.average_iterate)
-    apart = Gradient(letter(q.client_objective), average) - Gradient(letter(q.objective), average)
+    symbol = reader.vocabulary.symbols
+    average = symbol(q.average_iterate)
+    apart = Gradient(symbol(q.client_objective), average) - Gradient(symbol(q.objective), average)
     place = text(reader.vector(average), CLIENTS)
     tactic = _by("mean_dissimilarity", f"S zeta_mean ({place}) bounded_mean_dissimilarity_S")
-    slack = letter(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
+    slack = symbol(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
     return NonnegativeScalar(slack, tactic)
 
 
 def _smooth_noise(reader: Reader) -> NonnegativeScalar:
-    letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
-    y, own, local = letter(_at(reader).point), letter(q.client_objective), letter(q.local_iterate)
-    changed = letter(q.gradient_noise) - comparators.noise_at_y
-    slack = 2 * letter(q.noise_smoothness) * _gap(own, y, local) - Inner(changed, changed)
+    symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
+    y, own, local = symbol(_at(reader).point), symbol(q.client_objective), symbol(q.local_iterate)
+    changed = symbol(q.gradient_noise) - comparators.noise_at_y
+    slack = 2 * symbol(q.noise_smoothness) * _gap(own, y, local) - Inner(changed, changed)
     return NonnegativeScalar(slack, _by("smoothness_of_noise", f"S ell {point} noise_there i smooth_noise_S Hi"))
 
 
 def _noise_there(reader: Reader) -> NonnegativeScalar:
-    bound = reader.vocabulary.letters(_at(reader).noise)
+    bound = reader.vocabulary.symbols(_at(reader).noise)
     noise = comparators.noise_at_y
     slack = bound**2 - Average(Inner(noise, noise))
     return NonnegativeScalar(slack, _by("noise_bound_there", f"S noise_there {_at(reader).noise_name} noise_there_S"))
 
 
 def _dissimilarity_there(reader: Reader) -> NonnegativeScalar:
-    letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
-    bound, y = letter(_at(reader).dissimilarity), letter(_at(reader).point)
-    apart = Gradient(letter(q.client_objective), y) - Gradient(letter(q.objective), y)
+    symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
+    bound, y = symbol(_at(reader).dissimilarity), symbol(_at(reader).point)
+    apart = Gradient(symbol(q.client_objective), y) - Gradient(symbol(q.objective), y)
     slack = bound**2 - Average(Inner(apart, apart))
     return NonnegativeScalar(
         slack, _by("dissimilarity_there", f"S {point} {_at(reader).dissimilarity_name} dissimilarity_there_S")
@@ -229,14 +229,14 @@ def _at(reader: Reader) -> There:
 
 
 def _second_moment(reader: Reader, client: _Client) -> NonnegativeScalar:
-    letter, i = reader.vocabulary.letters, client.index
+    symbol, i = reader.vocabulary.symbols, client.index
     sample = Gradient(client.own, client.iterate) + client.noise
-    return NonnegativeScalar(letter(q.second_moment) ** 2 - Inner(sample, sample), _moment("G", i))
+    return NonnegativeScalar(symbol(q.second_moment) ** 2 - Inner(sample, sample), _moment("G", i))
 
 
 def _moment_in_run(reader: Reader, client: _Client) -> NonnegativeScalar:
     sample = Gradient(client.own, client.iterate) + client.noise
-    bound = reader.vocabulary.letters(q.visited_second_moment)
+    bound = reader.vocabulary.symbols(q.visited_second_moment)
     return NonnegativeScalar(bound**2 - Inner(sample, sample), _moment("G_run", client.index))
 
 
@@ -294,7 +294,7 @@ def _lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Nonne
     if reader.vocabulary.objectives.get(objective) != MEAN:
         raise NotExported("that one client's losses are Lipschitz is not exported")
     between = Sum(reader.vector(at), reader.vector(around), "-")
-    rho = reader.number(reader.vocabulary.letters(q.lipschitz))
+    rho = reader.number(reader.vocabulary.symbols(q.lipschitz))
     apart = reader.scalar(Value(objective, at) - Value(objective, around))
     slack = Sum(Multiple(rho, reader.length(at - around, between)), apart, "-")
     applied = f"lipschitz_mean S rho {_points(reader, at, around)} lipschitz_clients_S"
@@ -325,18 +325,18 @@ _OF_CLIENTS: dict[str, Callable[[Reader, _Client], NonnegativeScalar]] = {
 
 
 def _divergence(reader: Reader) -> NonnegativeScalar:
-    letter = reader.vocabulary.letters
-    model = letter(q.centralised_model)
-    apart = Gradient(letter(q.client_objective), model) - Gradient(letter(q.objective), model)
+    symbol = reader.vocabulary.symbols
+    model = symbol(q.centralised_model)
+    apart = Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model)
     place = text(reader.vector(model), CLIENTS)
-    slack = letter(q.client_dissimilarity) ** 2 - Inner(apart, apart)
+    slack = symbol(q.client_dissimilarity) ** 2 - Inner(apart, apart)
     return NonnegativeScalar(slack, _by("divergence", f"S delta i ({place}) own_dissimilarity_S Hi"))
 
 
 def _nearest_start(reader: Reader) -> NonnegativeScalar:
-    letter = reader.vocabulary.letters
-    apart = letter(q.server_model) - letter(q.optimum)
-    return NonnegativeScalar(1 / letter(q.nearest_start) - Inner(apart, apart), "lra")
+    symbol = reader.vocabulary.symbols
+    apart = symbol(q.server_model) - symbol(q.optimum)
+    return NonnegativeScalar(1 / symbol(q.nearest_start) - Inner(apart, apart), "lra")
 
 
 _THERE: dict[str, Callable[[Reader], NonnegativeScalar]] = {

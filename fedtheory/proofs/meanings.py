@@ -11,20 +11,25 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Theory
+from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum
-from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
-from fedtheory.proofs.surrogate import theory_of_loss_changes, theory_of_surrogate
+from fedtheory.language.quantities import Quantity, client_gap_at_surrogate_optimum
+from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
+from fedtheory.proofs.surrogate import build_loss_changes_context, build_surrogate_context
 from fedtheory.proofs.updates import (
     absent,
     applied,
     at_local,
     at_optimum,
     at_virtual,
+    build_past_steps_context,
+    build_staleness_context,
+    build_steps_context,
+    build_types_context,
+    build_weights_context,
     client_objective,
     client_optimum,
     comparator,
@@ -40,32 +45,27 @@ from fedtheory.proofs.updates import (
     server,
     square_of_weight,
     surrogate_optimum,
-    theory_at_steps,
-    theory_of_age,
-    theory_of_past_steps,
-    theory_of_types,
-    theory_of_weights,
     virtual,
     virtual_noise,
 )
 
-Meanings = dict[Notion, Expr]
+Meanings = dict[Quantity, Expr]
 
 
-def theory_of_update(claim: Claim, relation: Relation) -> Theory:
-    """The theory in which one relation between quantities of updates is to be proved."""
-    theory, named = _reading(claim, relation).theory(claim), in_vectors(claim, relation).free_symbols
+def build_update_context(claim: Claim, relation: Relation) -> Context:
+    """The context in which one relation between quantities of updates is to be proved."""
+    context, named = _reading(claim, relation).context(claim), in_vectors(claim, relation).free_symbols
     # A run has the minimisers that what is measured speaks of; others need not exist.
-    return replace(theory, minimisers={f: at for f, at in theory.minimisers.items() if at in named})
+    return replace(context, minimisers={f: at for f, at in context.minimisers.items() if at in named})
 
 
 def in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of updates as one between inner products and objective values."""
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("means over clients have the importances as weights, which a theory of updates does not know")
-    letter, reading = letters_of(claim), _reading(claim, relation)
-    known = {letter(notion): meaning for notion, meaning in reading.meanings(letter).items()} | _weights(letter)
-    weights = {letter(weight): number for weight, number in reading.weights.items()}
+    symbol, reading = symbols_of(claim), _reading(claim, relation)
+    known = {symbol(quantity): meaning for quantity, meaning in reading.meanings(symbol).items()} | _weights(symbol)
+    weights = {symbol(weight): number for weight, number in reading.weights.items()}
     written = relation.mapped(lambda side: _as_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
         _require_reports(claim, written.sides)
@@ -76,32 +76,32 @@ def in_vectors(claim: Claim, relation: Relation) -> Relation:
 class Reading:
     """A way to read quantities."""
 
-    meanings: Callable[[Letters], Meanings]
+    meanings: Callable[[SymbolTable], Meanings]
     """What they measure."""
-    theory: Callable[[Claim], Theory]
-    """In which theory."""
-    weights: Mapping[Notion, Expr]
-    """The weights of sums over clients, as multiples of the weights of the theory's means."""
+    context: Callable[[Claim], Context]
+    """In which context."""
+    weights: Mapping[Quantity, Expr]
+    """The weights of sums over clients, as multiples of the weights of the context's means."""
 
 
 def _reading(claim: Claim, relation: Relation) -> Reading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
-    letter = letters_of(claim)
-    used = {letter.notion(symbol) for symbol in relation.free_symbols}
-    measured = {notion for notion in used if notion in _ALL}
+    symbol = symbols_of(claim)
+    used = {symbol.quantity(each) for each in relation.free_symbols}
+    measured = {quantity for quantity in used if quantity in _ALL}
     weights = used & _WEIGHTS
     for reading in READINGS:
-        if measured <= reading.meanings(letter).keys() and weights <= reading.weights.keys():
+        if measured <= reading.meanings(symbol).keys() and weights <= reading.weights.keys():
             return reading
-    names = ", ".join(sorted(notion.name for notion in measured if notion is not None))
+    names = ", ".join(sorted(quantity.name for quantity in measured if quantity is not None))
     raise Rejected(f"no theory has all of: {names}")
 
 
-def _weights(letter: Letters) -> dict[sp.Symbol, Expr]:
+def _weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """The weights of an update by their sum and the clients' shares in it."""
-    weight = letter(q.weight_sum) * letter(q.weight_share)
-    return {letter(q.expected_weight): weight, letter(q.expected_square_weight): weight * square_of_weight}
+    weight = symbol(q.weight_sum) * symbol(q.weight_share)
+    return {symbol(q.expected_weight): weight, symbol(q.expected_square_weight): weight * square_of_weight}
 
 
 def _as_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
@@ -126,16 +126,16 @@ def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
 
     What only has the weights, which then vanish, is known for whatever shares.
     """
-    letter = letters_of(claim)
-    total = letter(q.weight_sum)
+    symbol = symbols_of(claim)
+    total = symbol(q.weight_sum)
     nobody = {total: sp.S.Zero, Average(deviation): sp.S.Zero}
-    share = letter(q.weight_share)
+    share = symbol(q.weight_share)
     if total not in numbers_of(claim).divisors and any(side.xreplace(nobody).has(Average, share) for side in sides):
         raise Rejected("the clients have shares in an update where somebody reports, which the claim does not say")
 
 
-def _step_size(letter: Letters) -> Expr:
-    return letter(q.local_step_size) * letter(q.server_step_size)
+def _step_size(symbol: SymbolTable) -> Expr:
+    return symbol(q.local_step_size) * symbol(q.server_step_size)
 
 
 def _gap(point: Expr) -> Expr:
@@ -144,21 +144,21 @@ def _gap(point: Expr) -> Expr:
     return found
 
 
-def _alignment(letter: Letters, point: Expr) -> Expr:
+def _alignment(symbol: SymbolTable, point: Expr) -> Expr:
     """Define the inner product of the average gradient and the way from a point."""
-    found: Expr = letter(q.weight_sum) * Inner(Average(Gradient(client_objective, local)), virtual - point)
+    found: Expr = symbol(q.weight_sum) * Inner(Average(Gradient(client_objective, local)), virtual - point)
     return found
 
 
-def _mean_over_steps(letter: Letters, at_a_step: Expr) -> Expr:
-    return LocalSum(at_a_step) / letter(q.local_steps)
+def _mean_over_steps(symbol: SymbolTable, at_a_step: Expr) -> Expr:
+    return LocalSum(at_a_step) / symbol(q.local_steps)
 
 
-def _at_steps(letter: Letters) -> Meanings:
+def _at_steps(symbol: SymbolTable) -> Meanings:
     """Define the quantities of an update's models and samples."""
-    share, total = letter(q.weight_share), letter(q.weight_sum)
+    share, total = symbol(q.weight_share), symbol(q.weight_sum)
     slopes = Gradient(client_objective, virtual)
-    of_a_step: dict[Notion, Expr] = {
+    of_a_step: dict[Quantity, Expr] = {
         q.stochastic_gradient_sq: norm_sq(at_local),
         q.client_distance_sq: norm_sq(local - virtual),
         q.square_mean_gradient_at_step: norm_sq(Average(at_local)),
@@ -177,40 +177,40 @@ def _at_steps(letter: Letters) -> Meanings:
         q.round_optimum_noise: Average(norm_sq(at_optimum)),
         q.round_optimum_mixed_noise: Average(share * norm_sq(at_optimum)),
     }
-    means: dict[Notion, Expr] = {
+    means: dict[Quantity, Expr] = {
         q.client_spread: Average(norm_sq(local - virtual)),
         q.mean_square_gradient: Average(norm_sq(at_local)),
         q.square_mean_gradient: norm_sq(Average(at_local)),
         q.round_gap: total * _gap(round_optimum),
         q.surrogate_gap: total * _gap(surrogate_optimum),
         q.comparator_gap: total * _gap(comparator),
-        q.alignment: _alignment(letter, surrogate_optimum),
-        q.comparator_alignment: _alignment(letter, comparator),
+        q.alignment: _alignment(symbol, surrogate_optimum),
+        q.comparator_alignment: _alignment(symbol, comparator),
     }
-    return of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
+    return of_a_step | {quantity: _mean_over_steps(symbol, meaning) for quantity, meaning in means.items()}
 
 
-def _of_weights(letter: Letters) -> Meanings:
+def _of_weights(symbol: SymbolTable) -> Meanings:
     """Define the quantities of models and random weights; noise does not enter a descent, as it is fresh."""
-    chosen, size = applied(letter, at_local), _step_size(letter)
-    away, moved = virtual - optimum, next_virtual(letter)
-    known = _at_steps(letter)
-    kept: dict[Notion, Expr] = {notion: known[notion] for notion in _OF_MODELS}
-    of_a_step: dict[Notion, Expr] = {
+    chosen, size = applied(symbol, at_local), _step_size(symbol)
+    away, moved = virtual - optimum, next_virtual(symbol)
+    known = _at_steps(symbol)
+    kept: dict[Quantity, Expr] = {quantity: known[quantity] for quantity in _OF_MODELS}
+    of_a_step: dict[Quantity, Expr] = {
         q.selected_gradient_sq: norm_sq(chosen),
         q.virtual_distance_sq: norm_sq(away),
         q.next_virtual_distance_sq: norm_sq(moved - optimum),
         q.virtual_step_sq: norm_sq(size * chosen),
-        q.mixed_descent: letter(q.weight_sum) * Inner(Average(at_local), away),
+        q.mixed_descent: symbol(q.weight_sum) * Inner(Average(at_local), away),
         q.selected_descent: Inner(chosen, away),
         q.step_length_sq: norm_sq(size * LocalSum(chosen)),
     }
-    means: dict[Notion, Expr] = {
+    means: dict[Quantity, Expr] = {
         q.progress: norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum),
         q.comparator_progress: norm_sq(moved - comparator) - norm_sq(virtual - comparator),
         q.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
     }
-    return kept | of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
+    return kept | of_a_step | {quantity: _mean_over_steps(symbol, meaning) for quantity, meaning in means.items()}
 
 
 _OF_MODELS = (
@@ -223,9 +223,9 @@ _OF_MODELS = (
 )
 
 
-def _of_past_steps(letter: Letters) -> Meanings:
+def _of_past_steps(symbol: SymbolTable) -> Meanings:
     """Define the quantities of earlier steps."""
-    spread = sample - letter(q.server_step_size) * applied(letter, sample)
+    spread = sample - symbol(q.server_step_size) * applied(symbol, sample)
     return {
         q.client_distance_sq: norm_sq(local - virtual),
         q.received_distance_sq: norm_sq(received - server),
@@ -234,12 +234,12 @@ def _of_past_steps(letter: Letters) -> Meanings:
     }
 
 
-def _of_age(_letter: Letters) -> Meanings:
+def _of_age(_symbol: SymbolTable) -> Meanings:
     """Define the quantities of updates since a client received its model."""
     return {q.received_distance_sq: norm_sq(received - server)}
 
 
-def _of_types(_letter: Letters) -> Meanings:
+def _of_types(_symbol: SymbolTable) -> Meanings:
     """Define the quantities of the federated problem and the update's problem, at the virtual iterate."""
     slope = Gradient(client_objective, virtual)
     return {
@@ -251,35 +251,35 @@ def _of_types(_letter: Letters) -> Meanings:
     }
 
 
-def _of_loss_changes(letter: Letters) -> Meanings:
+def _of_loss_changes(symbol: SymbolTable) -> Meanings:
     """Define the quantities of the models, with given weights."""
-    change = Value(client_objective, next_virtual(letter)) - Value(client_objective, virtual)
-    return _of_weights(letter) | {
+    change = Value(client_objective, next_virtual(symbol)) - Value(client_objective, virtual)
+    return _of_weights(symbol) | {
         q.virtual_loss_change: change,
-        q.local_change_sq: norm_sq(letter(q.local_step_size) * LocalSum(at_local)),
+        q.local_change_sq: norm_sq(symbol(q.local_step_size) * LocalSum(at_local)),
     }
 
 
-def _of_surrogate(letter: Letters) -> Meanings:
+def _of_surrogate(symbol: SymbolTable) -> Meanings:
     """Define the quantities of the federated and the surrogate problem, at the virtual iterate."""
     above = Value(client_objective, virtual) - Value(client_objective, surrogate_optimum)
     least = Value(client_objective, client_optimum)
     return {
         q.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
-        q.surrogate_suboptimality_at_step: letter(q.mean_weight_sum) * Average(above),
+        q.surrogate_suboptimality_at_step: symbol(q.mean_weight_sum) * Average(above),
         client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
     }
 
 
-_SHARES: Mapping[Notion, Expr] = {q.weight_share: sp.S.One}
+_SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
-    Reading(_of_age, theory_of_age, _SHARES),
-    Reading(_of_past_steps, theory_of_past_steps, _SHARES),
-    Reading(_at_steps, theory_at_steps, _SHARES),
-    Reading(_of_weights, theory_of_weights, _SHARES),
-    Reading(_of_loss_changes, theory_of_loss_changes, _SHARES),
-    Reading(_of_surrogate, theory_of_surrogate, {q.mean_weight_share: sp.S.One}),
-    Reading(_of_types, theory_of_types, {q.weight_share: present, q.unrepresented_importance: absent}),
+    Reading(_of_age, build_staleness_context, _SHARES),
+    Reading(_of_past_steps, build_past_steps_context, _SHARES),
+    Reading(_at_steps, build_steps_context, _SHARES),
+    Reading(_of_weights, build_weights_context, _SHARES),
+    Reading(_of_loss_changes, build_loss_changes_context, _SHARES),
+    Reading(_of_surrogate, build_surrogate_context, {q.mean_weight_share: sp.S.One}),
+    Reading(_of_types, build_types_context, {q.weight_share: present, q.unrepresented_importance: absent}),
 )
 _WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
-_ALL = frozenset().union(*(reading.meanings(Letters({})).keys() for reading in READINGS))
+_ALL = frozenset().union(*(reading.meanings(SymbolTable({})).keys() for reading in READINGS))

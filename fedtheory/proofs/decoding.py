@@ -2,8 +2,8 @@
 
 The pieces are records, by the types of their fields: expressions that the kernel
 admits, orderings, texts, flags, whole numbers, reasons by their names, and
-facts and measures that are one of the known ones.  The letters that a
-certificate declares become new letters, which stand for nothing else.  So
+facts and measures that are one of the known ones.  The symbols that a
+certificate declares become new symbols, which stand for nothing else.  So
 nothing rests on how a certificate was written, read or found.
 """
 
@@ -17,22 +17,22 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import sympy as sp
 
-from fedtheory.kernel import Because, Rejected, Term
+from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
-from fedtheory.kernel.reasons import subjects
+from fedtheory.kernel.inequalities import subjects
 from fedtheory.proofs import definition_facts, facts, schedule_facts, update_facts
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
-from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
@@ -49,9 +49,9 @@ AnyCertificate = (
     | Combination
     | MeanCertificate
     | Contraction
-    | Discounted
+    | ExponentialAverage
     | LastRound
-    | LastModel
+    | LastIterate
     | Recursion
     | LoopMean
     | FixedPoint
@@ -77,84 +77,84 @@ FACTS = {
 MEASURES = {"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT, "loop pair": LOOP_PAIR}
 """Every measure by its name."""
 SIGNS = ("real", "nonnegative", "positive")
-"""What may be declared of a letter, from the least to the most."""
-Letters = Mapping[Any, sp.Symbol]
+"""What may be declared of a symbol, from the least to the most."""
+SymbolTable = Mapping[Any, sp.Symbol]
 
 
-def closed(certificate: object) -> AnyCertificate:
+def decode(certificate: object) -> AnyCertificate:
     """A certificate made anew; `Rejected` where something in it is not on the list."""
-    made: AnyCertificate = _made(AnyCertificate, certificate, {one: _new(one) for one in own_letters(certificate)})
+    made: AnyCertificate = _made(AnyCertificate, certificate, {one: _new(one) for one in own_symbols(certificate)})
     return made
 
 
-def own_letters(certificate: Any) -> Iterator[Any]:
-    """The letters that a certificate declares: of roots, and of products."""
+def own_symbols(certificate: Any) -> Iterator[Any]:
+    """The symbols that a certificate declares: of roots, and of products."""
     yield from (root.letter for root in getattr(certificate, "roots", ()))
     for link in getattr(certificate, "links", ()):
         if type(link) is Products:
             yield from link.scalars
 
 
-def _new(letter: Any) -> sp.Symbol:
-    sign = next((sign for sign in reversed(SIGNS) if getattr(letter, f"is_{sign}", False)), None)
-    if type(letter) not in (sp.Symbol, sp.Dummy) or sign is None:
-        raise Rejected(f"{letter!r} is no letter for a number")
-    return sp.Dummy(letter.name, **{sign: True})
+def _new(symbol: Any) -> sp.Symbol:
+    sign = next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}", False)), None)
+    if type(symbol) not in (sp.Symbol, sp.Dummy) or sign is None:
+        raise Rejected(f"{symbol!r} is no letter for a number")
+    return sp.Dummy(symbol.name, **{sign: True})
 
 
-def _made(of: Any, value: Any, letters: Letters) -> Any:
+def _made(of: Any, value: Any, symbols: SymbolTable) -> Any:
     """A value of a type, made anew."""
     kind = next((kind for kind in _alternatives(of) if _is_one(kind, value)), None)
     if kind is None:
         raise Rejected(f"{value!r:.80} has no place in a certificate")
     if kind in _RECORDS:
-        return kind(**{name: _made(of, getattr(value, name), letters) for name, of in _fields(kind).items()})
+        return kind(**{name: _made(of, getattr(value, name), symbols) for name, of in _fields(kind).items()})
     maker = _MAKERS.get(get_origin(kind) or kind)
-    return value if maker is None else maker(kind, value, letters)
+    return value if maker is None else maker(kind, value, symbols)
 
 
-def _expression(_kind: Any, value: Any, letters: Letters) -> Any:
+def _expression(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
     require_admitted(value)
-    return value.xreplace(letters)
+    return value.xreplace(symbols)
 
 
-def _letter(_kind: Any, value: sp.Symbol, letters: Letters) -> sp.Symbol:
+def _symbol(_kind: Any, value: sp.Symbol, symbols: SymbolTable) -> sp.Symbol:
     require_admitted(value)
-    return letters.get(value, value)
+    return symbols.get(value, value)
 
 
-def _ordering(_kind: Any, value: Any, letters: Letters) -> Any:
+def _ordering(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
     require_admitted_condition(value)
-    return value.func(*(side.xreplace(letters) for side in value.args), evaluate=False)
+    return value.func(*(side.xreplace(symbols) for side in value.args), evaluate=False)
 
 
-def _list(kind: Any, value: Any, letters: Letters) -> Any:
+def _list(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     (of,) = get_args(kind)
-    return [_made(of, one, letters) for one in value]
+    return [_made(of, one, symbols) for one in value]
 
 
-def _table(kind: Any, value: Any, letters: Letters) -> Any:
+def _table(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     name, of = get_args(kind)
-    return {_made(name, key, letters): _made(of, one, letters) for key, one in value.items()}
+    return {_made(name, key, symbols): _made(of, one, symbols) for key, one in value.items()}
 
 
-def _reason(_kind: Any, value: Because, letters: Letters) -> Because:
-    expected = subjects(_made(str, value.kind, letters))
+def _reason(_kind: Any, value: InequalityRef, symbols: SymbolTable) -> InequalityRef:
+    expected = subjects(_made(str, value.kind, symbols))
     if any(one.kind is Parameter.VAR_POSITIONAL for one in expected):
         expected *= len(value.about)
     if len(expected) != len(value.about):
         raise Rejected(f"{value.kind} is about {len(expected)} things, got {len(value.about)}")
     types = (str if one.annotation == "str" else Any for one in expected)
-    return Because(value.kind, tuple(_made(of, one, letters) for of, one in zip(types, value.about, strict=True)))
+    return InequalityRef(value.kind, tuple(_made(of, one, symbols) for of, one in zip(types, value.about, strict=True)))
 
 
-_MAKERS: Mapping[Any, Callable[[Any, Any, Letters], Any]] = {
+_MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
     Any: _expression,
     sp.Rel: _ordering,
-    sp.Symbol: _letter,
+    sp.Symbol: _symbol,
     Sequence: _list,
     Mapping: _table,
-    Because: _reason,
+    InequalityRef: _reason,
 }
 
 

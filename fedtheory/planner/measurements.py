@@ -13,9 +13,9 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failed_premises
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge
-from fedtheory.planner.advice import Comparison, Remeasured
+from fedtheory.planner.advice import Comparison, Measurements
 from fedtheory.planner.bound import STEP, Bound, bound_of_run
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
@@ -25,7 +25,7 @@ DRIFTS = ("average_round_drift", "max_drift")
 """Errors that only grow with the step size."""
 
 
-def bounded_error(claim: Claim) -> Quantity:
+def bounded_error(claim: Claim) -> RunQuantity:
     """The error that a claim bounds; `InputError` where it bounds none."""
     error = error_of(claim)
     if error is None:
@@ -41,7 +41,7 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
         return [str(reason)]
 
 
-def remeasured(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors, edge: Edge) -> Remeasured:
+def measurements(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors, edge: Edge) -> Measurements:
     """The bound with the constants of the run at its best step size, and the best step size with such constants.
 
     That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those.
@@ -49,17 +49,17 @@ def remeasured(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors
     best = optimum.step_size
     there = _bound_at(claim, errors, best)
     if there is None:
-        return Remeasured((), None, best, None)
+        return Measurements((), None, best, None)
     expected, value = bound.at({STEP: best}).values, there.value()
     changed = [n for n, v in there.values.items() if abs(v - expected[n]) > NEAR_TIE * (abs(v) + abs(expected[n]))]
     if not changed:
-        return Remeasured((), value, best, value)
+        return Measurements((), value, best, value)
     # Beyond the edge no claim covers the run, and its constants take long.
     steps = [step for step in errors.grid if step < edge.value] + ([edge.value] if math.isfinite(edge.value) else [])
     tried = {best: value, **_values_at(steps, claim, errors)}
     tried |= _values_at(_between(tried), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
-    return Remeasured(tuple(changed), value, smallest, tried[smallest])
+    return Measurements(tuple(changed), value, smallest, tried[smallest])
 
 
 def _between(values: Mapping[float, float]) -> list[float]:

@@ -19,35 +19,35 @@ from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.cases import Cases, claims_of
-from fedtheory.proofs.certificate import Certificate, examine_links
-from fedtheory.proofs.closed import AnyCertificate, closed
-from fedtheory.proofs.combination import Combination, examine_combination
-from fedtheory.proofs.contraction import Contraction, Discounted, examine_contraction, examine_discounted
+from fedtheory.proofs.certificate import Certificate, check_links
+from fedtheory.proofs.combination import Combination, check_combination
+from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
+from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
+from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, require_short, with_quantities
-from fedtheory.proofs.fixed_point import FixedPoint, examine_fixed_point
-from fedtheory.proofs.last_rounds import LastModel, LastRound, examine_last_model, examine_last_round
-from fedtheory.proofs.letters import in_plain_letters
-from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
-from fedtheory.proofs.means import MeanCertificate, examine_mean
+from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
+from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
+from fedtheory.proofs.means import MeanCertificate, check_mean
 from fedtheory.proofs.numbers import numbers_of
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof, Prover, prefixed, relaxation
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import certificate_of
-from fedtheory.proofs.recursion import Recursion, examine_recursion
-from fedtheory.proofs.restarts import LoopMean, examine_loop_mean
+from fedtheory.proofs.recursion import Recursion, check_recursion
+from fedtheory.proofs.restarts import LoopMean, check_loop_mean
 
-_EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
-    Certificate: examine_links,
-    MeanCertificate: examine_mean,
-    Combination: examine_combination,
-    Recursion: examine_recursion,
-    LoopMean: examine_loop_mean,
-    Contraction: examine_contraction,
-    Discounted: examine_discounted,
-    LastRound: examine_last_round,
-    LastModel: examine_last_model,
-    FixedPoint: examine_fixed_point,
-    Lyapunov: examine_lyapunov,
+_CHECKERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
+    Certificate: check_links,
+    MeanCertificate: check_mean,
+    Combination: check_combination,
+    Recursion: check_recursion,
+    LoopMean: check_loop_mean,
+    Contraction: check_contraction,
+    ExponentialAverage: check_exponential_average,
+    LastRound: check_last_round,
+    LastIterate: check_last_iterate,
+    FixedPoint: check_fixed_point,
+    Lyapunov: check_lyapunov,
 }
 
 
@@ -74,7 +74,7 @@ def _proved(claim: Claim, relying: tuple[str, ...]) -> Proof:
     certificate = certificate_of(claim.id)
     if certificate is None:
         return Proof(claim, None, ())
-    return examine(claim, certificate, _prover_for(relying))
+    return check_certificate(claim, certificate, _prover_for(relying))
 
 
 def _prover_for(relying: tuple[str, ...]) -> Prover:
@@ -96,7 +96,7 @@ MOST_WORK = 6 * 10**7
 """Units of work for one certificate and the claims that it relies on: some seconds."""
 
 
-def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _RECORDED) -> Proof:
+def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _RECORDED) -> Proof:
     """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
     with limited(MOST_WORK) as meter:
         try:
@@ -124,10 +124,10 @@ def _counted(prover: Prover, known: dict[str, int]) -> Prover:
 
 
 def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
-    """The steps of the examination of a document, in letters of which SymPy knows what they stand for."""
+    """The steps of the examination of a document, in symbols of which SymPy knows what they stand for."""
     try:
-        plain = in_plain_letters(with_quantities(claim, document))
-        yield from _examination(plain, closed(certificate_in(plain, document)), prover)
+        plain = use_plain_symbols(with_quantities(claim, document))
+        yield from _check_kind(plain, decode(certificate_in(plain, document)), prover)
     except _REFUSALS as reason:
         yield Step(str(reason), False)
 
@@ -143,11 +143,11 @@ def _plain(document: Document) -> Document:
     return plain
 
 
-def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> Iterator[Step]:
+def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> Iterator[Step]:
     """The steps of an examination of what was read from a document, one by one."""
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
-            yield from prefixed(f"where {case.largest} is largest: ", _examination(supposed, case.why, prover))
+            yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
     _require_provable(claim)
     if certificate.relaxed is not None:
@@ -155,7 +155,7 @@ def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> I
         # Nothing may rest on a condition that a certificate says it does not need.
         claim = replace(claim, conditions=certificate.relaxed)
         _require_provable(claim)
-    yield from _EXAMINERS[type(certificate)](claim, certificate, prover)
+    yield from _CHECKERS[type(certificate)](claim, certificate, prover)
 
 
 def _require_provable(claim: Claim) -> None:

@@ -1,4 +1,4 @@
-"""Premises in other letters, quantities that a document names, and constants of F that are limits: nothing else."""
+"""Premises in other symbols, quantities that a document names, and constants of F that are limits: nothing else."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import examine
-from fedtheory.proofs.letters import in_letters, in_plain_letters, letters_for
+from fedtheory.proofs import check_certificate
 from fedtheory.proofs.numbers import numbers_of
+from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 
 DRIFT = "renard2022:lemma-2.3"
 s, K, h, v, beta, M = sp.symbols("s K h v beta M", positive=True)
@@ -42,11 +42,11 @@ def _document(*parts: Any, **more: Any) -> dict[str, Any]:
     return {"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": certificate, **more}
 
 
-def test_a_premise_in_other_letters() -> None:
-    """The bound of a lemma is that of a claim whose letters are others, also where one of them is a letter of it."""
-    assert examine(_drift(BOUND), _document()).verdict == "proved"
+def test_a_premise_in_other_symbols() -> None:
+    """The bound of a lemma is that of a claim whose symbols are others, also where one of them is a symbol of it."""
+    assert check_certificate(_drift(BOUND), _document()).verdict == "proved"
     swap = {s: beta, beta: s}
-    where = {swap.get(letter, letter): notion for letter, notion in WHERE.items()}
+    where = {swap.get(symbol, symbol): quantity for symbol, quantity in WHERE.items()}
     swapped = Claim(
         id="mine:drift",
         lhs=q.max_drift,
@@ -55,25 +55,27 @@ def test_a_premise_in_other_letters() -> None:
         conditions=[beta <= 1 / (4 * s)],
         assumptions=(*SETTING, *BOUNDED),
     )
-    assert examine(swapped, _document()).verdict == "proved"
+    assert check_certificate(swapped, _document()).verdict == "proved"
 
 
-def test_the_same_letters_for_other_quantities_prove_nothing() -> None:
-    """What matters is what letters stand for: with two exchanged the bound is another one."""
+def test_the_same_symbols_for_other_quantities_prove_nothing() -> None:
+    """What matters is what symbols stand for: with two exchanged the bound is another one."""
     exchanged = {**WHERE, h: q.noise_deviation, v: q.gradient_dissimilarity}
-    assert examine(_drift(BOUND, exchanged), _document()).verdict == "broken"
-    assert examine(_drift(BOUND / 2), _document()).verdict == "broken"
+    assert check_certificate(_drift(BOUND, exchanged), _document()).verdict == "broken"
+    assert check_certificate(_drift(BOUND / 2), _document()).verdict == "broken"
 
 
 def test_renaming_is_one_to_one() -> None:
-    """A letter that the claim has for something else makes way, and none becomes another."""
-    claim = in_plain_letters(_drift(BOUND, {**WHERE, sp.Symbol("M", positive=True): q.rounds}))
-    premise = in_plain_letters(find("renard2022:lemma-2.3.sharp"))
-    change = letters_for(claim, premise)
-    renamed = in_letters(premise, change)
+    """A symbol that the claim has for something else makes way, and none becomes another."""
+    claim = use_plain_symbols(_drift(BOUND, {**WHERE, sp.Symbol("M", positive=True): q.rounds}))
+    premise = use_plain_symbols(find("renard2022:lemma-2.3.sharp"))
+    change = match_symbols(claim, premise)
+    renamed = rename_symbols(premise, change)
     assert len(renamed.where) == len(premise.where)
-    assert {notion.name for notion in renamed.where.values()} == {notion.name for notion in premise.where.values()}
-    clients = next(letter for letter, notion in renamed.where.items() if notion is q.clients)
+    assert {quantity.name for quantity in renamed.where.values()} == {
+        quantity.name for quantity in premise.where.values()
+    }
+    clients = next(symbol for symbol, quantity in renamed.where.items() if quantity is q.clients)
     assert clients.name == "M'"
 
 
@@ -84,7 +86,7 @@ def test_renaming_is_one_to_one() -> None:
 )
 def test_wrong_lists_of_quantities(quantities: Any) -> None:
     """A document names quantities of the vocabulary, few of them, in a list."""
-    proof = examine(_drift(BOUND), _document(quantities=quantities))
+    proof = check_certificate(_drift(BOUND), _document(quantities=quantities))
     assert proof.verdict == "broken"
     assert "quantities" in proof.steps[0].text
 
@@ -92,8 +94,8 @@ def test_wrong_lists_of_quantities(quantities: Any) -> None:
 def test_a_quantity_that_is_named_does_not_make_a_claim_true() -> None:
     """A number that the claim does not name has its own sign and bounds, and no others."""
     more = {"kind": "part", "coefficient": "1 - clients", "premise": {"fact": "one"}}
-    assert examine(_drift(BOUND + 1 - M, {**WHERE, M: q.clients}), _document(more)).verdict == "broken"
-    assert examine(_drift(BOUND), _document(quantities=["clients"])).verdict == "proved"
+    assert check_certificate(_drift(BOUND + 1 - M, {**WHERE, M: q.clients}), _document(more)).verdict == "broken"
+    assert check_certificate(_drift(BOUND), _document(quantities=["clients"])).verdict == "proved"
 
 
 def test_the_constant_of_f_is_a_limit_where_nothing_forbids_it() -> None:
@@ -101,10 +103,10 @@ def test_the_constant_of_f_is_a_limit_where_nothing_forbids_it() -> None:
     x, L = sp.symbols("x L", positive=True)
     plain = {"id": "mine:flat", "place": "points", "lhs": 0, "assumptions": (a.convex_and_smooth,)}
     where = {x: q.point, L: q.objective_smoothness}
-    free = in_plain_letters(Claim(rhs=L, where=where, **plain))
-    bound = in_plain_letters(Claim(rhs=L, where=where, conditions=[sp.Le(L, 0, evaluate=False)], **plain))
-    strict = in_plain_letters(Claim(rhs=L, where=where, relation="<", **plain))
-    (letter,) = (symbol for symbol, notion in free.where.items() if notion is q.objective_smoothness)
-    assert letter not in numbers_of(free).maybe_zero
-    assert letter in numbers_of(bound).maybe_zero
-    assert letter in numbers_of(strict).maybe_zero
+    free = use_plain_symbols(Claim(rhs=L, where=where, **plain))
+    bound = use_plain_symbols(Claim(rhs=L, where=where, conditions=[sp.Le(L, 0, evaluate=False)], **plain))
+    strict = use_plain_symbols(Claim(rhs=L, where=where, relation="<", **plain))
+    (symbol,) = (symbol for symbol, quantity in free.where.items() if quantity is q.objective_smoothness)
+    assert symbol not in numbers_of(free).maybe_zero
+    assert symbol in numbers_of(bound).maybe_zero
+    assert symbol in numbers_of(strict).maybe_zero

@@ -1,4 +1,4 @@
-"""A normal form is looked for once in each theory: theories are the same where all that they know is."""
+"""A normal form is looked for once in each context: contexts are the same where all that they know is."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Theory, scalar
+from fedtheory.kernel import Context, Numbers, scalar
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, inner, norm_sq
 
 M, K = sp.symbols("M K", positive=True, integer=True)
 L = sp.Symbol("L", positive=True)
 x, y, c_i, n_i, m_i, F, F_i = sp.symbols("x y c_i n_i m_i F F_i", real=True)
 
-NUMBERS = Numbers(letters=frozenset({M, K, L}), at_least={M: 1, K: 1})
-THEORY = Theory(
+NUMBERS = Numbers(symbols=frozenset({M, K, L}), at_least={M: 1, K: 1})
+THEORY = Context(
     numbers=NUMBERS,
     vectors=frozenset({x}),
     client_vectors=frozenset({c_i, n_i, m_i}),
@@ -57,12 +57,12 @@ OTHERWISE: Mapping[str, Any] = {
     "definitions": {y: 2 * x},
     "assumed": {"a bound": L - norm_sq(x)},
 }
-"""For each thing that a theory knows something else."""
+"""For each thing that a context knows something else."""
 
 
-@pytest.mark.parametrize("what", [one.name for one in fields(Theory)])
+@pytest.mark.parametrize("what", [one.name for one in fields(Context)])
 def test_theories_differ_in_all_that_they_know(what: str) -> None:
-    """One that knows something else is another theory; one that is made again is the same."""
+    """One that knows something else is another context; one that is made again is the same."""
     other = replace(THEORY, **{what: OTHERWISE[what]})
     assert other not in {THEORY}
     assert replace(other, **{what: getattr(THEORY, what)}) in {THEORY}
@@ -80,7 +80,7 @@ def test_theories_differ_in_all_that_they_know(what: str) -> None:
     }.items(),
 )
 def test_forms_of_one_theory_are_not_those_of_another(what: str, expression: Any) -> None:
-    """What has been found in a theory says nothing in one that knows something else."""
+    """What has been found in a context says nothing in one that knows something else."""
     here, other = scalar(expression, THEORY), replace(THEORY, **{what: OTHERWISE[what]})
     assert scalar(expression, other) != here
     assert scalar(expression, THEORY) == here

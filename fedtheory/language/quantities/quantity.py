@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from fedtheory.language.assumptions import Assumption, Boundedness
 
 Place = Literal["run", "round", "step", "points"]
-"""Where a notion has a value: one for the whole run, or one for each round, local step, or point."""
+"""Where a quantity has a value: one for the whole run, or one for each round, local step, or point."""
 
 
 @dataclass(frozen=True)
-class Quantity:
+class RunQuantity:
     """A number of a run, or an array of them over (rounds, steps, clients).
 
     `measure` returns a number, or an array with those three axes, each of full
@@ -98,19 +98,19 @@ class Quantity:
         return sp.Symbol(self.latex, real=True)
 
 
-constant = partial(Quantity, is_constant=True)
+constant = partial(RunQuantity, is_constant=True)
 """A quantity that no number of rounds changes."""
-per_round = partial(Quantity, per_round=True)
+per_round = partial(RunQuantity, per_round=True)
 """A quantity with one value for each round."""
-per_step = partial(Quantity, per_round=True, per_step=True)
+per_step = partial(RunQuantity, per_round=True, per_step=True)
 """A quantity with one value for each local step of each round."""
 
 
 def supremum(
     name: str, latex: str, meaning: str, bound: Callable[[Run], Bound], assumption: Assumption | None = None
-) -> Quantity:
+) -> RunQuantity:
     """A constant whose square is a supremum over a region."""
-    return Quantity(
+    return RunQuantity(
         name,
         latex,
         meaning,
@@ -122,14 +122,14 @@ def supremum(
     )
 
 
-def assumed(name: str, latex: str, meaning: str, assumption: Boundedness) -> Quantity:
+def assumed(name: str, latex: str, meaning: str, assumption: Boundedness) -> RunQuantity:
     """The constant of an assumption, whose square is what the assumption bounds."""
     return supremum(name, latex, meaning, assumption.require, assumption)
 
 
-def mean_over_rounds(quantity: Quantity, latex: str) -> Quantity:
+def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
     """The mean over all updates of a quantity that has one value for each."""
-    return Quantity(
+    return RunQuantity(
         f"mean_{quantity.name}",
         latex,
         f"mean over the updates of {quantity.name}",
@@ -144,16 +144,16 @@ class QuantityFamily:
     name: str
     latex: str
     meaning: str
-    member: Callable[[int], Quantity]
+    member: Callable[[int], RunQuantity]
     place: Place = "run"
 
-    def __call__(self, number: int) -> Quantity:
+    def __call__(self, number: int) -> RunQuantity:
         """The quantity of that number."""
         return self.member(number)
 
 
 @dataclass(frozen=True)
-class VectorNotion:
+class VectorQuantity:
     """A random vector of one local step; `build` asks a frame for it."""
 
     name: str
@@ -164,7 +164,7 @@ class VectorNotion:
 
 
 @dataclass(frozen=True)
-class ScalarNotion:
+class ScalarQuantity:
     """A random number of one round, (outcomes, steps, clients), each axis of full length or one."""
 
     name: str
@@ -175,7 +175,7 @@ class ScalarNotion:
 
 
 @dataclass(frozen=True)
-class PointNotion:
+class PointQuantity:
     """A free point, for statements "for all x": tried at the run's probes."""
 
     name: str
@@ -185,7 +185,7 @@ class PointNotion:
 
 
 @dataclass(frozen=True)
-class ObjectiveNotion:
+class ObjectiveQuantity:
     """An objective: F, or F_i for each client; `select` gives it as a function in coordinates centred at x*."""
 
     name: str
@@ -195,4 +195,4 @@ class ObjectiveNotion:
     place: Place = "points"
 
 
-Notion = Quantity | VectorNotion | ScalarNotion | PointNotion | ObjectiveNotion
+Quantity = RunQuantity | VectorQuantity | ScalarQuantity | PointQuantity | ObjectiveQuantity

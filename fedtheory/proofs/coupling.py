@@ -29,10 +29,10 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from fedtheory.kernel import (
+    Context,
     Rejected,
     Step,
     Term,
-    Theory,
     assumption,
     check,
     cocoercivity,
@@ -49,9 +49,9 @@ from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.contraction import Contracting, check_contraction, conclude_bound, same_at_all_steps
-from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, letters_of
+from fedtheory.language.quantities import RunQuantity
+from fedtheory.proofs.contraction import Contracting, conclude_bound, require_contraction, same_at_all_steps
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
@@ -82,46 +82,46 @@ class LastRound(_Lasting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastModel(_Lasting):
+class LastIterate(_Lasting):
     """Why the error of the last model is small."""
 
     kept: Expr
     """h(k)."""
 
 
-def examine_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
+def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
     """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
     _require_lasting(claim, certificate, certificate.gain)
-    step, theory = yield from check_contraction(claim, certificate, prove, gain=certificate.gain)
-    yield from _of_two_runs(claim, step, theory, certificate.share)
+    step, context = yield from require_contraction(claim, certificate, prove, gain=certificate.gain)
+    yield from _of_two_runs(claim, step, context, certificate.share)
     (gain,) = same_at_all_steps(claim, certificate.gain)
-    letter = letters_of(claim)
-    steps = letter(q.local_steps)
-    one_round = 1 - (steps - 1) * letter(q.local_step_size) * letter(q.strong_convexity)
+    symbol = symbols_of(claim)
+    steps = symbol(q.local_steps)
+    one_round = 1 - (steps - 1) * symbol(q.local_step_size) * symbol(q.strong_convexity)
     yield from _conclusion(
-        claim, q.last_round_suboptimality, certificate, theory, counted=gain * steps, whole=one_round
+        claim, q.last_round_suboptimality, certificate, context, counted=gain * steps, whole=one_round
     )
 
 
-def examine_last_model(claim: Claim, certificate: LastModel, prove: Prover) -> Iterator[Step]:
+def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) -> Iterator[Step]:
     """Check a bound on the error of the last model; `Rejected` where the claim is about something else."""
     _require_lasting(claim, certificate, certificate.kept)
-    step, theory = yield from check_contraction(claim, certificate, prove, kept=certificate.kept)
-    yield from _of_two_runs(claim, step, theory, certificate.share)
-    letter = letters_of(claim)
+    step, context = yield from require_contraction(claim, certificate, prove, kept=certificate.kept)
+    yield from _of_two_runs(claim, step, context, certificate.share)
+    symbol = symbols_of(claim)
     at_start, at_end = (
-        theory.numbers.plain(certificate.kept.xreplace({letter(q.local_step_index): count}))
-        for count in (sp.S.Zero, letter(q.local_steps))
+        context.numbers.plain(certificate.kept.xreplace({symbol(q.local_step_index): count}))
+        for count in (sp.S.Zero, symbol(q.local_steps))
     )
     yield Step("nothing is kept before the first step of a round", is_zero(at_start))
-    yield from _conclusion(claim, q.final_suboptimality, certificate, theory, counted=at_end, whole=sp.S.One)
+    yield from _conclusion(claim, q.final_suboptimality, certificate, context, counted=at_end, whole=sp.S.One)
 
 
-def _of_two_runs(claim: Claim, step: Claim, theory: Theory, share: Expr) -> Iterator[Step]:
+def _of_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and their errors with them."""
     yield check_assumed(claim, _NEEDED, "runs with the same draws come together")
-    yield from prefixed("two runs: ", _come_together(step, theory, claim.conditions))
-    yield from prefixed("their errors: ", _errors(step, theory, share, claim.conditions))
+    yield from prefixed("two runs: ", _come_together(step, context, claim.conditions))
+    yield from prefixed("their errors: ", _errors(step, context, share, claim.conditions))
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
@@ -132,30 +132,30 @@ def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None
     others = [one.name for one in claim.assumptions if one not in _LASTING]
     if others:
         raise Rejected(f"what is assumed may not hold of longer runs: {', '.join(others)}")
-    letter = letters_of(claim)
+    symbol = symbols_of(claim)
     given = (counted, certificate.factor, certificate.potential, certificate.offset, certificate.share)
     other = set().union(*(sp.sympify(one).free_symbols for one in (*given, *claim.conditions)))
-    other -= {letter(notion) for notion in _OF_EVERY_ROUND}
+    other -= {symbol(quantity) for quantity in _OF_EVERY_ROUND}
     if other:
         raise Rejected(f"{', '.join(sorted(map(str, other)))} may depend on how many rounds there are")
 
 
-def _come_together(step: Claim, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _come_together(step: Claim, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a local step with common random numbers contracts the distance between two runs."""
-    letter = letters_of(step)
+    symbol = symbols_of(step)
     u, v, noise_at_u, noise_at_v = vectors = sp.symbols("u_i v_i n_i(u) n_i(v)", cls=sp.Dummy, real=True)
-    f, eta, mu = letter(q.client_objective), letter(q.local_step_size), letter(q.strong_convexity)
-    bend, rough = letter(q.smoothness), letter(q.noise_smoothness)
+    f, eta, mu = symbol(q.client_objective), symbol(q.local_step_size), symbol(q.strong_convexity)
+    bend, rough = symbol(q.smoothness), symbol(q.noise_smoothness)
 
     def smooth_noise(at: Expr, around: Expr) -> Expr:
         gap = Value(f, at) - Value(f, around) - inner(Gradient(f, around), at - around)
         return 2 * rough * gap - norm_sq(noise_at_u - noise_at_v)
 
     of_both = replace(
-        theory,
-        client_vectors=theory.client_vectors | {*vectors},
-        noise=theory.noise | {noise_at_u, noise_at_v},
-        common_random_numbers=theory.common_random_numbers | {frozenset({noise_at_u, noise_at_v})},
+        context,
+        client_vectors=context.client_vectors | {*vectors},
+        noise=context.noise | {noise_at_u, noise_at_v},
+        common_random_numbers=context.common_random_numbers | {frozenset({noise_at_u, noise_at_v})},
         assumed={"smooth noise": smooth_noise(v, u), "smooth noise, the other way": smooth_noise(u, v)},
     )
     moved = (u - v) - eta * (Gradient(f, u) - Gradient(f, v)) - eta * (noise_at_u - noise_at_v)
@@ -173,37 +173,37 @@ def _come_together(step: Claim, theory: Theory, conditions: Sequence[Expr]) -> I
     yield from check(later, (1 - eta * mu) * now, terms, of_both, conditions)
 
 
-def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _errors(step: Claim, context: Context, share: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that F(u) - F* is at most (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2."""
-    letter = letters_of(step)
+    symbol = symbols_of(step)
     u, v = sp.symbols("u v", cls=sp.Dummy, real=True)
-    f, best, bend = letter(q.objective), letter(q.optimum), letter(q.smoothness)
+    f, best, bend = symbol(q.objective), symbol(q.optimum), symbol(q.smoothness)
     larger = (1 + share) * (Value(f, v) - Value(f, best)) + (1 + 1 / share) * bend / 2 * norm_sq(u - v)
     terms = [
         Term(sp.S.One, smoothness(f, u, v)),
         Term(share, cocoercivity(f, v, best)),
         Term(bend / (2 * share), square(u - v - share / bend * Gradient(f, v))),
     ]
-    of_both = replace(theory, vectors=theory.vectors | {u, v})
+    of_both = replace(context, vectors=context.vectors | {u, v})
     yield from check(Value(f, u) - Value(f, best), larger, terms, of_both, conditions)
 
 
 def _conclusion(
-    claim: Claim, notion: Quantity, certificate: _Lasting, theory: Theory, *, counted: Expr, whole: Expr
+    claim: Claim, quantity: RunQuantity, certificate: _Lasting, context: Context, *, counted: Expr, whole: Expr
 ) -> Iterator[Step]:
     """Check the side conditions, and that the remainder is at most the claim's bound.
 
     `counted` is how often errors count in a round; runs are together up to the power K of 1 - eta mu over `whole`.
     """
-    letter = letters_of(claim)
-    steps, bending = letter(q.local_steps), letter(q.local_step_size) * letter(q.strong_convexity)
+    symbol = symbols_of(claim)
+    steps, bending = symbol(q.local_steps), symbol(q.local_step_size) * symbol(q.strong_convexity)
     factor, share = same_at_all_steps(claim, certificate.factor, certificate.share)
-    taken = (*claim.conditions, letter(q.local_step_index) + 1 <= steps)
+    taken = (*claim.conditions, symbol(q.local_step_index) + 1 <= steps)
     for number in (certificate.potential, certificate.offset):
-        holds = is_nonnegative(theory.numbers.plain(number), theory.numbers, taken)
+        holds = is_nonnegative(context.numbers.plain(number), context.numbers, taken)
         yield Step(f"({number}) >= 0 at every step", holds)
-    of_a_round = composed(scalar(LocalSum(certificate.offset), theory))
+    of_a_round = composed(scalar(LocalSum(certificate.offset), context))
     away = of_a_round * (1 / (steps * (1 - factor)) + 1)
-    apart = (1 - bending) ** letter(q.iterations) / whole * 2 * (letter(q.initial_distance) ** 2 + away)
-    bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * letter(q.smoothness) / 2 * apart
-    yield from conclude_bound(claim, notion, bound, (factor, 1 - bending), (1 - factor, counted, whole))
+    apart = (1 - bending) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
+    bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * symbol(q.smoothness) / 2 * apart
+    yield from conclude_bound(claim, quantity, bound, (factor, 1 - bending), (1 - factor, counted, whole))

@@ -1,8 +1,8 @@
-"""A claim in letters of which SymPy knows what their notions say, and nothing else.
+"""A claim in symbols of which SymPy knows what their quantities say, and nothing else.
 
-An author may declare of a letter what it need not be: positive, though it can
+An author may declare of a symbol what it need not be: positive, though it can
 be zero; of one sign, though it has either.  SymPy simplifies by that.  So a
-claim is judged in other letters of the same names.
+claim is judged in other symbols of the same names.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
-from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, letters_of
+from fedtheory.language.quantities import Quantity
+from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, symbols_of
 
 
 @lru_cache(maxsize=2**10)
-def in_plain_letters(claim: Claim) -> Claim:
-    """The same claim; `Rejected` where its letters are ambiguous."""
-    letters_of(claim)
+def use_plain_symbols(claim: Claim) -> Claim:
+    """The same claim; `Rejected` where its symbols are ambiguous."""
+    symbols_of(claim)
     known = {**claim.where, **claim.notation}
-    plain = {symbol: _plain(symbol, notion) for symbol, notion in known.items()}
+    plain = {symbol: _plain(symbol, quantity) for symbol, quantity in known.items()}
     plain |= {symbol: _varied(symbol, values) for symbol, values in claim.for_all.items()}
-    taken = [letter.name for letter in plain]
+    taken = [own.name for own in plain]
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
         raise Rejected(f"two letters are called {twice[0]}")
@@ -39,27 +39,27 @@ def in_plain_letters(claim: Claim) -> Claim:
         rhs=None,
         chain=(),
         also=tuple(relations),
-        where={plain[symbol]: notion for symbol, notion in known.items()},
+        where={plain[symbol]: quantity for symbol, quantity in known.items()},
         for_all={plain[symbol]: values for symbol, values in claim.for_all.items()},
         conditions=tuple(_condition(condition, plain) for condition in claim.conditions),
     )
 
 
-def letters_for(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
-    """New letters for a premise, with which it says the same: those of a claim for the same quantities.
+def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
+    """New symbols for a premise, with which it says the same: those of a claim for the same quantities.
 
-    Both are in plain letters.  A letter of the premise alone keeps its name unless the claim uses it.  `Rejected` where
-    two letters of the premise would become one.
+    Both are in plain symbols.  A symbol of the premise alone keeps its name unless the claim uses it.  `Rejected` where
+    two symbols of the premise would become one.
     """
-    mine = letters_of(claim)
+    mine = symbols_of(claim)
     known = {**premise.where, **premise.notation}
-    shared = {symbol: mine.known[notion.name] for symbol, notion in known.items() if mine.has(notion)}
+    shared = {symbol: mine.known[quantity.name] for symbol, quantity in known.items() if mine.has(quantity)}
     taken = mine.known_symbols | {symbol for symbol in known if symbol not in shared} | premise.for_all.keys()
     names = {symbol.name for symbol in taken} | {symbol.name for symbol in claim.for_all}
-    change = {symbol: letter for symbol, letter in shared.items() if symbol != letter}
-    for symbol, notion in known.items():
+    change = {symbol: own for symbol, own in shared.items() if symbol != own}
+    for symbol, quantity in known.items():
         if symbol not in shared and symbol in mine.known_symbols:
-            change[symbol] = _plain(sp.Symbol(_free(symbol.name, names)), notion)
+            change[symbol] = _plain(sp.Symbol(_free(symbol.name, names)), quantity)
             names.add(change[symbol].name)
     renamed = [change.get(symbol, symbol) for symbol in (*known, *premise.for_all)]
     if len(set(renamed)) < len(renamed):
@@ -73,39 +73,39 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def in_letters(claim: Claim, letters: Mapping[sp.Symbol, sp.Symbol]) -> Claim:
-    """A claim in plain letters, with other letters for some: it says the same."""
-    if not letters:
+def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Claim:
+    """A claim in plain symbols, with other symbols for some: it says the same."""
+    if not symbols:
         return claim
-    change = dict(letters)
+    change = dict(symbols)
     return replace(
         claim,
         lhs=None,
         rhs=None,
         chain=(),
         also=tuple(relation.mapped(lambda side: side.xreplace(change)) for relation in claim.relations),
-        where={change.get(symbol, symbol): notion for symbol, notion in {**claim.where, **claim.notation}.items()},
+        where={change.get(symbol, symbol): quantity for symbol, quantity in {**claim.where, **claim.notation}.items()},
         conditions=tuple(_condition(condition, change) for condition in claim.conditions),
     )
 
 
-def _plain(symbol: sp.Symbol, notion: Notion) -> sp.Symbol:
-    if notion in POSITIVE:
+def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
+    if quantity in POSITIVE:
         return sp.Symbol(symbol.name, positive=True)
-    if notion is q.local_step_index:
+    if quantity is q.local_step_index:
         return sp.Symbol(symbol.name, nonnegative=True, integer=True)
-    return sp.Symbol(symbol.name, nonnegative=True) if notion in NONNEGATIVE else sp.Symbol(symbol.name, real=True)
+    return sp.Symbol(symbol.name, nonnegative=True) if quantity in NONNEGATIVE else sp.Symbol(symbol.name, real=True)
 
 
 def _varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
-    """A letter under a quantifier, of which is known what all of its values are."""
+    """A symbol under a quantifier, of which is known what all of its values are."""
     kinds = ("integer", "positive", "nonnegative")
     known = {kind: all(getattr(sp.sympify(value), f"is_{kind}") for value in values) or None for kind in kinds}
     return sp.Symbol(symbol.name, real=True, **known)
 
 
 def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
-    """A relation in other letters, which says as much, also where SymPy knows that it holds."""
+    """A relation in other symbols, which says as much, also where SymPy knows that it holds."""
     if not isinstance(condition, sp.Rel):
         return condition
     return condition.func(*(side.xreplace(plain) for side in condition.args), evaluate=False)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Because, Reason, Rejected, Term, Theory, square, triangle
+from fedtheory.kernel import Context, Inequality, InequalityRef, Rejected, Term, square, triangle
 from fedtheory.kernel.expressions import Inner, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Certificate, Combination, Part, certificates, examination, examine, facts
-from fedtheory.proofs.closed import closed
+from fedtheory.proofs import Certificate, Combination, Part, certificates, check_certificate, checker, facts
+from fedtheory.proofs.decoding import decode
 from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
@@ -30,18 +30,18 @@ POINTS, RUN = replace(FALSE, place="points"), replace(FALSE, lhs=T, place="run")
 HONEST = Certificate(claim="t:false", links=[[Term(ONE, square(x))]])
 
 
-class MyReason(Because):
+class MyReason(InequalityRef):
     """A reason of one's own."""
 
-    def in_theory(self, theory: Theory) -> Reason:
+    def instantiate(self, context: Context) -> Inequality:
         """That a square is not positive."""
-        return Reason("mine", -super().in_theory(theory).expression)
+        return Inequality("mine", -super().instantiate(context).expression)
 
 
 class MyTerm(Term):
     """A term of one's own."""
 
-    def whole(self, reason: Reason) -> Any:
+    def whole(self, reason: Inequality) -> Any:
         """The other sign."""
         return -super().whole(reason)
 
@@ -50,7 +50,7 @@ class MyTerm(Term):
 class MyDerived(Derived):
     """Something that follows from nothing."""
 
-    def slack(self, _letter: Any, _slack: Any) -> Any:
+    def slack(self, _symbol: Any, _slack: Any) -> Any:
         """That nothing is larger than zero."""
         return -T
 
@@ -66,8 +66,8 @@ class MyText(str):
     __hash__ = str.__hash__
 
 
-class MyLetter(sp.Symbol):
-    """A letter that is any other."""
+class MySymbol(sp.Symbol):
+    """A symbol that is any other."""
 
     __slots__ = ()
 
@@ -106,13 +106,13 @@ def parts(*found: Any, **known: Any) -> Combination:
 ODD: dict[str, Any] = {
     "a reason of one's own": terms(Term(ONE, MyReason("square", (x,)))),
     "a term of one's own": terms(MyTerm(ONE, square(x))),
-    "a reason that is none": terms(Term(ONE, Because("luck", (x,)))),
-    "a reason by a list": terms(Term(ONE, Because(["square"], (x,)))),  # type: ignore[arg-type]
-    "a reason about too little": terms(Term(ONE, Because("convexity", (x,)))),
-    "a reason about too much": terms(Term(ONE, Because("square", (x, y)))),
-    "a text for a vector": terms(Term(ONE, Because("square", ("x",)))),
+    "a reason that is none": terms(Term(ONE, InequalityRef("luck", (x,)))),
+    "a reason by a list": terms(Term(ONE, InequalityRef(["square"], (x,)))),  # type: ignore[arg-type]
+    "a reason about too little": terms(Term(ONE, InequalityRef("convexity", (x,)))),
+    "a reason about too much": terms(Term(ONE, InequalityRef("square", (x, y)))),
+    "a text for a vector": terms(Term(ONE, InequalityRef("square", ("x",)))),
     "a text among vectors": terms(Term(ONE, triangle(x, "-x", y))),
-    "a vector for a text": terms(Term(ONE, Because("assumption", (x,)))),
+    "a vector for a text": terms(Term(ONE, InequalityRef("assumption", (x,)))),
     "a coefficient as text": terms(Term("-1", square(x))),
     "a coefficient that is a float": terms(Term(sp.Float(-1), square(x))),
     "a coefficient that is complex": terms(Term(ONE, square(sp.I * x))),
@@ -135,13 +135,13 @@ ODD: dict[str, Any] = {
     ),
     "a letter with no sign": terms(roots=[Root(sp.Symbol("i", imaginary=True), T, [])]),
     "a letter that is a number": terms(roots=[Root(T + 1, T, [])]),
-    "a root's letter of one's own": terms(roots=[Root(MyLetter("r", positive=True), T, [])]),
+    "a root's letter of one's own": terms(roots=[Root(MySymbol("r", positive=True), T, [])]),
     "a length's letter of one's own": Certificate(
         claim="t:false",
         links=[
             Products(
                 scalars={s: Inner(x, x)},
-                facts={"both": CauchySchwarz(MyLetter("s", real=True), s, s)},
+                facts={"both": CauchySchwarz(MySymbol("s", real=True), s, s)},
                 parts=[Product(ONE, ["both"])],
             )
         ],
@@ -155,42 +155,44 @@ ODD: dict[str, Any] = {
 @pytest.fixture
 def read_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Sets what documents are read as."""
-    return lambda made: monkeypatch.setattr(examination, "certificate_in", lambda _claim, _document: made)
+    return lambda made: monkeypatch.setattr(checker, "certificate_in", lambda _claim, _document: made)
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_not_on_the_list_is_refused(name: str, read_as: Callable[[Any], None]) -> None:
     """Whoever made it; by the list itself, before anything of it is used."""
     with pytest.raises(Rejected):
-        closed(ODD[name])
+        decode(ODD[name])
     read_as(ODD[name])
     for claim in (POINTS, RUN):
-        assert examine(claim, HONEST).verdict == "broken"
+        assert check_certificate(claim, HONEST).verdict == "broken"
 
 
-@pytest.mark.parametrize("letter", [T, x, r, sp.Symbol("T", real=True)])
-def test_letters_of_a_certificate_stand_for_nothing_else(letter: Any) -> None:
-    """A root is not what a letter of the claim stands for, though a certificate calls it so."""
-    made: Any = closed(terms(Term(letter, square(letter * y)), roots=[Root(letter, T, [Part(T, facts.ONE)])]))
+@pytest.mark.parametrize("symbol", [T, x, r, sp.Symbol("T", real=True)])
+def test_symbols_of_a_certificate_stand_for_nothing_else(symbol: Any) -> None:
+    """A root is not what a symbol of the claim stands for, though a certificate calls it so."""
+    made: Any = decode(terms(Term(symbol, square(symbol * y)), roots=[Root(symbol, T, [Part(T, facts.ONE)])]))
     (root,), ((term,),) = made.roots, made.links
-    assert root.letter != letter
-    assert root.letter.is_positive == letter.is_positive
+    assert root.letter != symbol
+    assert root.letter.is_positive == symbol.is_positive
     assert (term.coefficient, term.reason.about) == (root.letter, (root.letter * y,))
 
 
-def test_letters_of_products_are_their_own() -> None:
+def test_symbols_of_products_are_their_own() -> None:
     """What they stand for is said of them, and Cauchy-Schwarz is about nothing else."""
     facts_of = {"s": Nonnegative(s, [Term(ONE, square(x))]), "both": CauchySchwarz(s, r, r)}
     products = Products(scalars={s: Inner(x, x)}, facts=facts_of, parts=[Product(ONE, ["s"])])
-    proof = examine(POINTS, Certificate(claim="t:false", links=[products], roots=[Root(r, T, [Part(T, facts.ONE)])]))
+    proof = check_certificate(
+        POINTS, Certificate(claim="t:false", links=[products], roots=[Root(r, T, [Part(T, facts.ONE)])])
+    )
     assert proof.verdict == "broken"
     assert "letters that stand for nothing" in " ".join(step.text for step in proof.steps)
 
 
 def test_what_is_on_the_list_remains_what_it_is() -> None:
-    """An honest certificate is accepted, and the fields of the recorded ones are equal but for lists and letters."""
-    assert examine(replace(POINTS, lhs=sp.S.Zero, rhs=norm_sq(x)), HONEST).verdict == "proved"
+    """An honest certificate is accepted, and the fields of the recorded ones are equal but for lists and symbols."""
+    assert check_certificate(replace(POINTS, lhs=sp.S.Zero, rhs=norm_sq(x)), HONEST).verdict == "proved"
     for found in certificates().values():
-        made = closed(found)
+        made = decode(found)
         assert type(made) is type(found)
-        assert repr(made) == repr(closed(made))
+        assert repr(made) == repr(decode(made))

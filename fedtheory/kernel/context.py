@@ -7,71 +7,71 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import combinations
 
-from fedtheory.kernel.expressions import Expr, Letter
+from fedtheory.kernel.expressions import Expr, Symbol
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Theory:
+class Context:
     """Symbols of a proof, and the facts about them."""
 
     numbers: Numbers = field(default_factory=Numbers)
-    vectors: frozenset[Letter] = frozenset()
+    vectors: frozenset[Symbol] = frozenset()
     """Vectors that all clients share."""
-    client_vectors: frozenset[Letter] = frozenset()
+    client_vectors: frozenset[Symbol] = frozenset()
     """Vectors that each client has one of."""
-    step_vectors: frozenset[Letter] = frozenset()
+    step_vectors: frozenset[Symbol] = frozenset()
     """Of all these, those that differ from local step to local step."""
-    noise: frozenset[Letter] = frozenset()
+    noise: frozenset[Symbol] = frozenset()
     """Which of the vectors are fresh zero-mean noise, independent of everything that came before."""
-    common_random_numbers: frozenset[frozenset[Letter]] = frozenset()
+    common_random_numbers: frozenset[frozenset[Symbol]] = frozenset()
     """Noises of the same draw: they are not independent of each other."""
-    random: frozenset[Letter] = frozenset()
+    random: frozenset[Symbol] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
-    depends_on_current_noise: frozenset[Letter] = frozenset()
+    depends_on_current_noise: frozenset[Symbol] = frozenset()
     """Vectors that depend on the noise of the present step: nothing is known of them beside it."""
-    clients: Letter | None = None
+    clients: Symbol | None = None
     """M, needed where participants are drawn, or means with unequal shares compared."""
     share: Expr | None = None
     """The weight of a client in means over clients, needed where noises are averaged: 1/M, or a number of each."""
     of_a_round: bool = False
     """Whether statements are about a round given its start: vectors have means, and the weights of those that are
     drawn sum to one."""
-    participants: Letter | None = None
+    participants: Symbol | None = None
     """How many clients are drawn for the round, uniformly and without replacement."""
-    step_number: Letter | None = None
+    step_number: Symbol | None = None
     """The number of the present local step."""
     local_steps: Expr | None = None
     """How many terms a sum over the local steps of a client has."""
-    objectives: frozenset[Letter] = frozenset()
+    objectives: frozenset[Symbol] = frozenset()
     """Objectives that all clients share."""
-    client_objectives: frozenset[Letter] = frozenset()
+    client_objectives: frozenset[Symbol] = frozenset()
     """Objectives that each client has one of."""
-    means: Mapping[Letter, Letter] = field(default_factory=dict)
+    means: Mapping[Symbol, Symbol] = field(default_factory=dict)
     """Objectives that are means over clients: F is the mean of F_i."""
-    convex: frozenset[Letter] = frozenset()
+    convex: frozenset[Symbol] = frozenset()
     """Objectives that are convex."""
-    strongly_convex: Mapping[Letter, Expr] = field(default_factory=dict)
+    strongly_convex: Mapping[Symbol, Expr] = field(default_factory=dict)
     """Objectives that are strongly convex, and the constants."""
-    smooth: Mapping[Letter, Expr] = field(default_factory=dict)
+    smooth: Mapping[Symbol, Expr] = field(default_factory=dict)
     """Objectives with Lipschitz gradients, and the constants."""
-    lipschitz: Mapping[Letter, Expr] = field(default_factory=dict)
+    lipschitz: Mapping[Symbol, Expr] = field(default_factory=dict)
     """Objectives that are Lipschitz themselves, and the constants, which hold where a run can be."""
-    visited: frozenset[Letter] = frozenset()
+    visited: frozenset[Symbol] = frozenset()
     """Vectors that lie where a run can be."""
-    minimisers: Mapping[Letter, Letter] = field(default_factory=dict)
+    minimisers: Mapping[Symbol, Symbol] = field(default_factory=dict)
     """Objectives with a minimiser, where the gradient vanishes."""
     weighted_minimisers: frozenset[Expr] = frozenset()
     """Numbers times clients' gradients at a point, the means of which vanish: it minimises a weighted mean."""
-    definitions: Mapping[Letter, Expr] = field(default_factory=dict)
+    definitions: Mapping[Symbol, Expr] = field(default_factory=dict)
     """Vectors that stand for an expression in others."""
     assumed: Mapping[str, Expr] = field(default_factory=dict)
     """Scalars that an assumption says are not negative, by its name."""
 
     def __post_init__(self) -> None:
         roles = {
-            "a number": self.numbers.letters,
+            "a number": self.numbers.symbols,
             "a client's number": self.numbers.of_clients,
             "a vector": self.vectors,
             "a client's vector": self.client_vectors,
@@ -79,23 +79,23 @@ class Theory:
             "a client's objective": self.client_objectives,
             "a defined vector": frozenset(self.definitions),
         }
-        for (role, letters), (other, others) in combinations(roles.items(), 2):
-            for letter in sorted(letters & others, key=str):
-                raise Rejected(f"{letter} is {role} and {other} at once")
+        for (role, symbols), (other, others) in combinations(roles.items(), 2):
+            for symbol in sorted(symbols & others, key=str):
+                raise Rejected(f"{symbol} is {role} and {other} at once")
         if not self.noise | self.random | self.depends_on_current_noise <= self.vectors | self.client_vectors:
             raise Rejected("what is random has to be a vector")
         if not self.step_vectors <= self.vectors | self.client_vectors:
             raise Rejected("what differs from local step to local step has to be a vector")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Theory) and self._known == other._known
+        return isinstance(other, Context) and self._known == other._known
 
     def __hash__(self) -> int:
         return hash(self._known)
 
     @cached_property
     def _known(self) -> Hashable:
-        """Everything that is known, in each of the fields: theories are the same where all of it is."""
+        """Everything that is known, in each of the fields: contexts are the same where all of it is."""
         return self.numbers.key, *(_fixed(getattr(self, one.name)) for one in fields(self) if one.name != "numbers")
 
     @property
@@ -105,10 +105,10 @@ class Theory:
             raise Rejected("the theory does not say how many local steps there are")
         return self.local_steps
 
-    def require_objective(self, letter: Expr) -> None:
+    def require_objective(self, symbol: Expr) -> None:
         """Raise `Rejected` where something else stands in an objective's place."""
-        if letter not in self.objectives | self.client_objectives:
-            raise Rejected(f"{letter} is not an objective of the theory")
+        if symbol not in self.objectives | self.client_objectives:
+            raise Rejected(f"{symbol} is not an objective of the theory")
 
 
 def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:

@@ -1,4 +1,4 @@
-"""The numbers that a definition's letters stand for in one round."""
+"""The numbers that a definition's symbols stand for in one round."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from fedtheory.kernel.expressions import Expr
 
 
 @dataclass(frozen=True, eq=False)
-class Letters:
-    """Letters of a run with G kinds of clients; those of clients have one number for each kind, (G,)."""
+class RoundParameters:
+    """Symbols of a run with G kinds of clients; those of clients have one number for each kind, (G,)."""
 
     problem: Problem
     algorithm: Algorithm
@@ -54,7 +54,7 @@ class Letters:
         return self.algorithm.work.sizes_at(n, k)[self.kinds.representatives]
 
     def at(self, n: int, k: int, coins: Mapping[Expr, int]) -> dict[Expr, Any]:
-        """All letters at round n and local step k, for one outcome of the coins."""
+        """All symbols at round n and local step k, for one outcome of the coins."""
         assert self.algorithm.defined is not None
         number = self.arithmetic.number
         return {
@@ -88,6 +88,6 @@ class Letters:
             total[inside] = total[inside] + self.step_sizes(n, k)[inside]
         return total
 
-    def value(self, expression: Expr, letters: Mapping[Expr, Any]) -> Any:
-        """The number of an expression in letters, or one for each kind."""
-        return number_of(expression, letters, self.arithmetic, f"algorithm {self.definition.name}")
+    def value(self, expression: Expr, parameters: Mapping[Expr, Any]) -> Any:
+        """The number of an expression in symbols, or one for each kind."""
+        return number_of(expression, parameters, self.arithmetic, f"algorithm {self.definition.name}")

@@ -1,0 +1,243 @@
+"""Reasons: what is not negative, and why.
+
+A reason is a name and what it is about.  Which names there are, and what each
+of them says in a context, stands in this module and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Concatenate, ParamSpec
+
+from fedtheory.kernel.context import Context
+from fedtheory.kernel.expressions import (
+    ONE,
+    ZERO,
+    Average,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    Selected,
+    Symbol,
+    Value,
+    total,
+)
+from fedtheory.kernel.forms import difference, length, scalar, vector
+from fedtheory.kernel.quotients import Rejected
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """A scalar that is not negative in the context."""
+
+    name: str
+    expression: Expr
+    requires: Expr = ZERO
+    """A number for which this holds only if it is not negative."""
+
+
+@dataclass(frozen=True)
+class InequalityRef:
+    """A reason by its name, with the vectors, objectives, numbers and names that it is about."""
+
+    kind: str
+    about: tuple[Expr | str, ...] = ()
+
+    def instantiate(self, context: Context) -> Inequality:
+        """Return the slack of an inequality in a context; raises `Rejected` where either has none of that name."""
+        if self.kind not in INEQUALITIES:
+            raise Rejected(f"there is no reason called {self.kind!r}")
+        return INEQUALITIES[self.kind](context, *self.about)
+
+
+INEQUALITIES: dict[str, Callable[..., Inequality]] = {}
+"""What each reason says, by its name."""
+_P = ParamSpec("_P")
+
+
+def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callable[_P, InequalityRef]:
+    """A reason that goes by the name of the function that says what it is."""
+    INEQUALITIES[says.__name__] = says
+
+    def because(*about: _P.args, **_named: _P.kwargs) -> InequalityRef:
+        return InequalityRef(says.__name__, about)
+
+    # Editors and `help` show the name and the arguments in their order.
+    because.__doc__, because.__name__ = says.__doc__, says.__name__
+    of_says = signature(says)
+    shown = of_says.replace(parameters=[*of_says.parameters.values()][1:], return_annotation=InequalityRef)
+    because.__signature__ = shown  # type: ignore[attr-defined]
+    return because
+
+
+def subjects(kind: str) -> list[Parameter]:
+    """Return the parameters of an inequality behind the context, in order; raises `Rejected` if it is unknown."""
+    if kind not in INEQUALITIES:
+        raise Rejected(f"there is no reason called {kind!r}")
+    return list(signature(INEQUALITIES[kind]).parameters.values())[1:]
+
+
+@_inequality
+def square(_context: Context, of: Expr) -> Inequality:
+    """``|of|^2``."""
+    return Inequality("square", Inner(of, of))
+
+
+@_inequality
+def steps(context: Context, of: Expr) -> Inequality:
+    """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, none or more."""
+    total = LocalSum(of)
+    return Inequality(
+        "Cauchy-Schwarz over steps", context.number_of_steps * LocalSum(Inner(of, of)) - Inner(total, total)
+    )
+
+
+@_inequality
+def weighted(_context: Context, weight: Expr, number: Expr, of: Expr) -> Inequality:
+    """``mean(w c^2) mean(w |v|^2) - |mean(w c v)|^2`` over clients, for numbers w of theirs that are not negative."""
+    together = Average(weight * number * of)
+    squares = Average(weight * number**2) * Average(weight * Inner(of, of))
+    return Inequality("Cauchy-Schwarz over clients", squares - Inner(together, together), requires=weight)
+
+
+@_inequality
+def unweighted(context: Context, of: Expr) -> Inequality:
+    """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with shares p_i over M clients."""
+    if context.clients is None or context.share is None:
+        raise Rejected("the theory does not say how many clients there are, and with what shares")
+    squares = context.clients * Average(context.share * Inner(of, of))
+    return Inequality("Cauchy-Schwarz over clients", squares - Inner(Average(of), Average(of)))
+
+
+@_inequality
+def one(_context: Context) -> Inequality:
+    """The number one: its coefficient is what is left of the right side."""
+    return Inequality("a number", ONE)
+
+
+@_inequality
+def convexity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``f(at) - f(around) - <grad f(around), at - around>`` of a convex f."""
+    _require(objective, context.convex, "convex")
+    return Inequality("convexity gap", _linearisation_gap(objective, at, around))
+
+
+@_inequality
+def strong_convexity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``f(at) - f(around) - <grad f(around), at - around> - mu/2 |at - around|^2`` of a mu-strongly convex f."""
+    bend = _constant(objective, context.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
+    return Inequality("strong convexity", _linearisation_gap(objective, at, around) - bend)
+
+
+@_inequality
+def smoothness(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``f(around) + <grad f(around), at - around> + L/2 |at - around|^2 - f(at)`` of an L-smooth f."""
+    bound = _constant(objective, context.smooth, "smooth") / 2 * Inner(at - around, at - around)
+    return Inequality("smoothness gap", bound - _linearisation_gap(objective, at, around))
+
+
+@_inequality
+def cocoercivity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``f(at) - f(around) - <grad f(around), at - around> - |grad f(at) - grad f(around)|^2/(2 L)`` of a convex f."""
+    _require(objective, context.convex, "convex")
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    lost = Inner(apart, apart) / (2 * _constant(objective, context.smooth, "smooth"))
+    return Inequality("co-coercivity", _linearisation_gap(objective, at, around) - lost)
+
+
+@_inequality
+def lipschitz_gradient(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``L^2 |at - around|^2 - |grad f(at) - grad f(around)|^2`` of an L-smooth f."""
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    bound = _constant(objective, context.smooth, "smooth") ** 2 * Inner(at - around, at - around)
+    return Inequality("Lipschitz gradient", bound - Inner(apart, apart))
+
+
+@_inequality
+def triangle(_context: Context, *vectors: Expr) -> Inequality:
+    """``|u| + |v| + ... - |u + v + ...|``."""
+    return Inequality("triangle inequality", total(map(length, vectors)) - length(total(vectors)))
+
+
+@_inequality
+def length_of_mean(_context: Context, of: Expr) -> Inequality:
+    """The mean of ``|v_i|`` over the clients, minus the length of the mean of ``v_i``."""
+    apart = Average(length(of)) - length(Average(of))
+    return Inequality("a mean is not longer than its members in the mean", apart)
+
+
+@_inequality
+def mean_of_drawn(context: Context, of: Expr) -> Inequality:
+    """The mean of ``|v_i|^2`` over the clients, minus ``|v|^2`` for the mean v over those that are drawn in a round."""
+    if not context.of_a_round or context.participants is None:
+        raise Rejected("nobody is drawn, or it is not said how many are")
+    if any(basis.atoms(Selected) for basis in vector(of, context)):
+        raise Rejected(f"{of} depends on who is drawn")
+    drawn = Selected(of)
+    return Inequality("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
+
+
+@_inequality
+def lipschitz_gradient_length(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``L |at - around| - |grad f(at) - grad f(around)|`` of an L-smooth f."""
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    bound = _constant(objective, context.smooth, "smooth") * length(at - around)
+    return Inequality("Lipschitz gradient", bound - length(apart))
+
+
+@_inequality
+def lipschitz(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``rho |at - around| - (f(at) - f(around))`` of an f that is rho-Lipschitz where the run is."""
+    bound = _constant(objective, context.lipschitz, "Lipschitz") * length(at - around)
+    for point in (at, around):
+        if point not in context.visited:
+            raise Rejected(f"{point} may lie where the constant of {objective} does not hold")
+    apart = Value(objective, at) - Value(objective, around)
+    return Inequality("Lipschitz objective", bound - apart)
+
+
+@_inequality
+def root(context: Context, name: str, bound: Expr, of: Expr) -> Inequality:
+    """``c - |v|`` for a number c that is not negative, where ``c^2 - |v|^2`` is the slack of an assumption."""
+    slack = _assumed(name, context)
+    if difference(scalar(slack + Inner(of, of), context), scalar(context.numbers.known(bound) ** 2, context)):
+        raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
+    return Inequality(f"the root of: {name}", bound - length(of), requires=bound)
+
+
+@_inequality
+def optimality(context: Context, objective: Symbol, at: Expr) -> Inequality:
+    """``f(at) - f(x*)`` for a minimiser x* of f."""
+    least = Value(objective, _constant(objective, context.minimisers, "minimised somewhere"))
+    return Inequality("optimality", Value(objective, at) - least)
+
+
+@_inequality
+def assumption(context: Context, name: str) -> Inequality:
+    """The slack of an assumption of the claim, by its name."""
+    return Inequality(name, _assumed(name, context))
+
+
+def _assumed(name: str, context: Context) -> Expr:
+    if name not in context.assumed:
+        known = ", ".join(map(repr, context.assumed)) or "no bound on noise or gradients"
+        raise Rejected(f"the theory does not assume {name!r}: it assumes {known}")
+    return context.assumed[name]
+
+
+def _linearisation_gap(objective: Symbol, at: Expr, around: Expr) -> Expr:
+    return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
+
+
+def _constant(objective: Symbol, known: Mapping[Symbol, Expr], what: str) -> Expr:
+    """Return the constant of an objective's property."""
+    _require(objective, known, what)
+    return known[objective]
+
+
+def _require(objective: Symbol, known: Container[Symbol], what: str) -> None:
+    if objective not in known:
+        raise Rejected(f"{objective} is not known to be {what}")

@@ -1,0 +1,34 @@
+"""The symbols of a copy: each student has others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+
+Names = Mapping[str, Expr]
+"""The symbols of a copy, and what each stands for."""
+
+
+def tex(symbol: str) -> str:
+    """A symbol of a copy in LaTeX; a command stands in braces, as a symbol that follows would be read as part of it."""
+    text = str(sp.latex(sp.Symbol(symbol)))
+    return f"{{{text}}}" if text.startswith("\\") else text
+
+
+def rename_for_copy(names: Names) -> dict[Expr, Expr]:
+    """The symbols of a copy for those of the claim."""
+    return {value: sp.Symbol(name, positive=True) for name, value in names.items()}
+
+
+def written(expression: Expr, names: Names) -> str:
+    """An expression in Python's notation, with the symbols of a copy."""
+    return str(sp.sympify(expression).xreplace(rename_for_copy(names)))
+
+
+def how_written(what: str, names: Names) -> str:
+    """Describe the format of an expression for students."""
+    symbols = ", ".join(f"`{name}`" for name in sorted(names))
+    return f"A {what} as a string, in Python's notation or in LaTeX, using only the symbols {symbols}."

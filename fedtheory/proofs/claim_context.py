@@ -1,0 +1,192 @@
+"""From a claim to what the kernel may use: the definitions of its symbols, and the assumptions that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel import Context
+from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import PointQuantity
+from fedtheory.proofs.comparators import with_comparator
+from fedtheory.proofs.existence import OPTIMUM, is_known
+from fedtheory.proofs.numbers import SMOOTH, SymbolTable, numbers_of, symbols_of
+
+_SHARED = (q.server_model, q.optimum, q.comparator, q.centralised_model, q.surrogate_optimum)
+_OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
+_VISITED = (
+    q.server_model,
+    q.optimum,
+    q.local_iterate,
+    q.average_iterate,
+    q.next_local_iterate,
+    q.next_average_iterate,
+    q.centralised_model,
+    q.next_centralised_model,
+)
+"""Models that are inside the ball that contains a run; gradient descent on F from one of them stays inside."""
+
+
+def build_context(claim: Claim) -> Context:
+    """The context in which a claim is to be proved; raises `Rejected` where its symbols are ambiguous."""
+    symbol = symbols_of(claim)
+    objective, client_objective = symbol(q.objective), symbol(q.client_objective)
+    noise = symbol(q.gradient_noise)
+    # Along a path nothing is random: noise is a vector like any other.
+    is_random, is_quiet = claim.place == "step", a.full_gradients in claim.assumptions
+    points = {each for each, quantity in claim.where.items() if isinstance(quantity, PointQuantity)}
+    context = Context(
+        numbers=numbers_of(claim),
+        vectors=frozenset({symbol(quantity) for quantity in _SHARED} | points),
+        client_vectors=frozenset(symbol(quantity) for quantity in _OF_CLIENTS) - ({noise} if is_quiet else set()),
+        noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
+        clients=symbol(q.clients) if a.uniform_shares in claim.assumptions else None,
+        share=_share(claim, symbol),
+        objectives=frozenset({objective}),
+        client_objectives=frozenset({client_objective}),
+        means={objective: client_objective},
+        smooth=_own_constants(symbol, "smooth"),
+        strongly_convex=_common_curvature(symbol) | _own_constants(symbol, "strongly convex"),
+        visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
+        minimisers=_minimiser(claim, symbol) | _client_minimisers(claim, symbol),
+        definitions=_definitions(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
+        assumed=_assumed(claim, symbol) | _distances(symbol) | _divergences(claim, symbol) | _nearest(claim, symbol),
+    )
+    return with_comparator(with_common_shape(context, claim), claim)
+
+
+def with_common_shape(context: Context, claim: Claim) -> Context:
+    """A context with what a claim assumes of all objectives: that they are convex, smooth, or Lipschitz."""
+    symbol, every = symbols_of(claim), context.objectives | context.client_objectives
+    is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
+    # Where a claim names the clients' own constants they have these, and not the largest of them.
+    # So does F, where the claim names no constant of all clients.
+    named = context.client_objectives if symbol.has(q.smoothness) else every
+    own = {objective: constant for objective, constant in context.smooth.items() if objective in named}
+    return replace(
+        context,
+        convex=every if a.convex_and_smooth in claim.assumptions else frozenset(),
+        smooth={**context.smooth, **(dict.fromkeys(every, symbol(q.smoothness)) if is_smooth else {}), **own},
+        lipschitz=dict.fromkeys(every, symbol(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
+    )
+
+
+def _share(claim: Claim, symbol: SymbolTable) -> Expr | None:
+    """The weight of a client in means over clients."""
+    if a.uniform_shares in claim.assumptions:
+        return 1 / symbol(q.clients)
+    return symbol(q.importance) if symbol.has(q.importance) else None
+
+
+def _minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
+    """The minimiser of F, where the claim is about what is measured from it, or by convexity."""
+    return {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
+
+
+_NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)
+
+
+def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
+    """The minimiser of each client, where there is one: a run has it where the claim is about it, or by convexity."""
+    is_there = any(quantity in claim.notation.values() for quantity in _NAMING_MINIMISERS)
+    if not is_there and a.strongly_convex_clients not in claim.assumptions:
+        return {}
+    return {symbol(q.client_objective): symbol(q.client_optimum)}
+
+
+def _own_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
+    """Constants that are, by what they stand for, those of F and of each client's objective."""
+    mean, own = _CURVATURES[kind]
+    known = ((q.objective, mean), (q.client_objective, own))
+    return {symbol(objective): symbol(constant) for objective, constant in known if symbol.has(constant)}
+
+
+def _common_curvature(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
+    """The smallest curvature of all clients, which F and each of them have at least."""
+    common = symbol(q.strong_convexity) if symbol.has(q.strong_convexity) else None
+    return {} if common is None else {symbol(f): common for f in (q.objective, q.client_objective)}
+
+
+_CURVATURES = {
+    "smooth": (q.objective_smoothness, q.client_smoothness),
+    "strongly convex": (q.smallest_curvature, q.client_strong_convexity),
+}
+
+
+def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
+    """Return the definition of one quantity by others; equal step sizes are assumed at a step."""
+    local, noise = symbol(q.local_iterate), symbol(q.gradient_noise)
+    gradient = Gradient(symbol(q.client_objective), local) + noise
+    defined: dict[sp.Symbol, Expr] = {
+        symbol(q.stochastic_gradient): gradient,
+        symbol(q.gradient_deviation): -noise,
+        symbol(q.average_iterate): Average(local),
+        # Gradient descent on F from a model of its own.
+        symbol(q.next_centralised_model): symbol(q.centralised_model)
+        - symbol(q.local_step_size) * Gradient(symbol(q.objective), symbol(q.centralised_model)),
+    }
+    if a.same_local_work in claim.assumptions:
+        moved = local - symbol(q.local_step_size) * gradient
+        defined |= {symbol(q.next_local_iterate): moved, symbol(q.next_average_iterate): Average(moved)}
+    return defined
+
+
+def _assumed(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
+    """Slacks that are not negative in expectation; variances say nothing of a single path."""
+    return dict(_assumed_in_expectation(claim, symbol)) if claim.place == "step" else {}
+
+
+def _distances(symbol: SymbolTable) -> dict[str, Expr]:
+    """Return the definition of a distance of minimisers."""
+    if not symbol.has(q.client_optimum_distance):
+        return {}
+    apart = norm_sq(symbol(q.client_optimum) - symbol(q.optimum))
+    return {"distance of the minimisers": symbol(q.client_optimum_distance) ** 2 - apart}
+
+
+NEAREST_START = "nearest start"
+"""The name of what is known of the models that rounds start from."""
+
+
+def _nearest(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
+    """Return the facts on the distance of rounds' starts from the optimum."""
+    # It is a bound in expectation, or on the only path that there is.
+    is_path = claim.place == "path" and a.full_gradients in claim.assumptions
+    if not symbol.has(q.nearest_start) or not (is_path or claim.place == "step"):
+        return {}
+    apart = norm_sq(symbol(q.server_model) - symbol(q.optimum))
+    return {NEAREST_START: 1 / symbol(q.nearest_start) - apart}
+
+
+def _divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
+    """Return the facts on gradient dissimilarity at the centralised model."""
+    if a.bounded_dissimilarity not in claim.assumptions or not symbol.has(q.client_dissimilarity):
+        return {}
+    model = symbol(q.centralised_model)
+    apart = norm_sq(Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model))
+    return {"divergence at the centralised model": symbol(q.client_dissimilarity) ** 2 - apart}
+
+
+def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
+    local, noise, average = symbol(q.local_iterate), symbol(q.gradient_noise), symbol(q.average_iterate)
+    objective, client_objective = symbol(q.objective), symbol(q.client_objective)
+    yield from assumed_of_a_client(claim, Gradient(objective, local), Gradient(client_objective, local), noise)
+    if a.bounded_mean_dissimilarity in claim.assumptions:
+        mean = Average(norm_sq(Gradient(client_objective, average) - Gradient(objective, average)))
+        yield "bounded mean dissimilarity", symbol(q.mean_dissimilarity) ** 2 - mean
+
+
+def assumed_of_a_client(claim: Claim, mean: Expr, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
+    """Return the assumptions at a client's iterate: on gradients of F and its own objective, and on noise."""
+    symbol = symbols_of(claim)
+    if a.unbiased_bounded_variance in claim.assumptions:
+        yield "bounded variance", symbol(q.noise_deviation) ** 2 - norm_sq(noise)
+    if a.bounded_dissimilarity in claim.assumptions:
+        yield "bounded dissimilarity", symbol(q.gradient_dissimilarity) ** 2 - norm_sq(slope - mean)
+    if a.bounded_second_moment in claim.assumptions:
+        yield "bounded second moment", symbol(q.second_moment) ** 2 - norm_sq(slope + noise)

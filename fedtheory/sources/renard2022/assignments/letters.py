@@ -1,6 +1,0 @@
-"""The letters that copies use in place of those of the notes."""
-
-from __future__ import annotations
-
-LETTERS = (("eta", "tau"), ("gamma", "K"), ("s", "E"), ("alpha", "H"))
-"""The letters of copies for the step size and the number of local steps."""

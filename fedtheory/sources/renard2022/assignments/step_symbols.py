@@ -1,0 +1,6 @@
+"""The symbols that copies use in place of those of the notes."""
+
+from __future__ import annotations
+
+SYMBOLS = (("eta", "tau"), ("gamma", "K"), ("s", "E"), ("alpha", "H"))
+"""The symbols of copies for the step size and the number of local steps."""
