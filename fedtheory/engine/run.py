@@ -113,6 +113,15 @@ class Run(Shown):
         """Bits of enclosures with which to look at a run, one after the other as long as nothing is decided."""
         return ENCLOSURE_BITS, 4 * ENCLOSURE_BITS
 
+    @property
+    def clients(self) -> int:
+        """M."""
+        return self.problem.clients
+
+    def of_each_client(self, values: Array) -> Array:
+        """Values of the problem's clients (..., M) as those of all clients."""
+        return values
+
     def require_vectors(self) -> None:
         """Raise `Unresolved` where the run is too long for the vectors of single steps."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.engine.moments import rounds_repeat
+from fedtheory.engine.moments import goes_by_points, rounds_repeat
 from fedtheory.engine.moments.batch import Batch, Shape, shape_of
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
@@ -57,6 +57,8 @@ def _belongs_to_a_batch(run: Run) -> bool:
     if not _is_in_floats(run):
         return False
     try:
+        if goes_by_points(run.problem, run.algorithm):
+            return False
         return rounds_repeat(run.problem, run.algorithm) and run.problem.centred is not None
     except FedtheoryError:
         return False

@@ -17,6 +17,7 @@ from fedtheory.engine.frames.outcomes import RoundFrame, of_a_round, round_frame
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
 from fedtheory.engine.frames.stacked import StackedFrame, stacks_by_kind, stacks_of
+from fedtheory.engine.moments import goes_by_points
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
@@ -86,7 +87,8 @@ def _are_few(run: Run, times: int = 1) -> bool:
 
 def _numbers(run: Run) -> int:
     """Numbers of one vector at one step, with what it has of all clients' noises."""
-    return (run.problem.clients * run.problem.dimension) ** 2
+    numbers = run.problem.clients * run.problem.dimension
+    return numbers if goes_by_points(run.problem, run.algorithm) else numbers**2
 
 
 @lru_cache(maxsize=8)

@@ -12,6 +12,8 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.frames.noise import NO_NOISE, Covariances, Noise
+from fedtheory.engine.frames.path import path_frames
+from fedtheory.engine.moments import goes_by_points
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import LocalStep, LocalSteps
 from fedtheory.engine.run import Run
@@ -208,8 +210,11 @@ def _state(run: Run, update: Update, live: LiveModels) -> _State:
 
 @singledispatch
 def step_frames(run: Run) -> Iterator[Frame]:
-    """Every local step in expectation, by what the run's expectations are made of: moments, for quadratics."""
-    return moment_frames(run)
+    """Every local step in expectation, by what the run's expectations are made of: moments, for quadratics.
+
+    Where nothing is random the one path of the run is its expectation.
+    """
+    return path_frames(run) if goes_by_points(run.problem, run.algorithm) else moment_frames(run)
 
 
 def moment_frames(run: Run) -> Iterator[Frame]:

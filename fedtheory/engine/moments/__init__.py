@@ -1,6 +1,7 @@
 """Exact expectations: first and second moments of every model of a run, in closed form."""
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.moments.quiet_trajectory import QuietTrajectory, has_points
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import Divergence, ServerTrajectory
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
@@ -14,6 +15,7 @@ __all__ = [
     "ServerTrajectory",
     "SteadyTrajectory",
     "Trajectory",
+    "goes_by_points",
     "is_too_long_for_rationals",
     "require_short",
     "rounds_repeat",
@@ -32,8 +34,16 @@ def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion |
     """
     if problem.arithmetic.is_rigorous:
         require_short(problem, algorithm)
-    is_steady = problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm)
-    return (SteadyTrajectory if is_steady else Trajectory)(problem, algorithm, recursion)
+    if problem.arithmetic is not FLOAT or not rounds_repeat(problem, algorithm):
+        return Trajectory(problem, algorithm, recursion)
+    return (QuietTrajectory if goes_by_points(problem, algorithm) else SteadyTrajectory)(problem, algorithm, recursion)
+
+
+def goes_by_points(problem: Problem, algorithm: Algorithm) -> bool:
+    """Whether nothing is random in a run in floats, whose models are then found without second moments."""
+    if not problem.is_quadratic or problem.arithmetic is not FLOAT or not has_points(problem, algorithm):
+        return False
+    return rounds_repeat(problem, algorithm)
 
 
 def is_too_long_for_rationals(algorithm: Algorithm) -> bool:

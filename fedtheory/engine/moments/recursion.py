@@ -33,12 +33,16 @@ from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
+from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.federation.types import InTypes
 
 _MOST_MAPPED = 2**21
 """Numbers of the linear maps of all clients' noise."""
+_ROUNDING = 1e-13
+"""Relative differences between numbers that are the same without rounding."""
 _MOST_KNOWN = 512
 """Sets of reporting clients whose noise is kept."""
 
@@ -136,6 +140,18 @@ class Recursion:
         return weights
 
     @cached_property
+    def own_importances(self) -> Array:
+        """p_i of one client, (M,), also where each of the problem's stands for all clients of a type."""
+        weights, law = self.problem.weights, self.algorithm.aggregation.participation
+        return weights / self.problem.arithmetic.array(law.counts) if isinstance(law, InTypes) else weights
+
+    @property
+    def squared_importances(self) -> Array:
+        """Sum of p_i^2 over the clients that each of the problem's stands for, (M,)."""
+        squares: Array = self.problem.weights * self.own_importances
+        return squares
+
+    @cached_property
     def _squared_weights_of_all(self) -> Array:
         return squared_weights(self.problem, self.algorithm)
 
@@ -173,7 +189,7 @@ class Recursion:
 
     def _noise_of(self, update: Update, bases: Array) -> RoundNoise:
         size, reports = self.problem.dimension, update.reports
-        if not reports:
+        if not reports or isinstance(self.problem.oracle, ExactOracle):
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
         squares = self._squared_weights(update)
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
@@ -299,7 +315,12 @@ class Recursion:
     def spectral_radius(self) -> float:
         """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""
         linear = plain_floats(self.round_map[1:, 1:])
-        return float(np.abs(np.linalg.eigvals(linear)).max()) if np.isfinite(linear).all() else np.inf
+        if not np.isfinite(linear).all():
+            return np.inf
+        # Steps of symmetric Hessians are symmetric, and so are their averages, up to rounding.
+        is_symmetric = np.abs(linear - linear.T).max() <= _ROUNDING * np.abs(linear).max()
+        values = np.linalg.eigvalsh(linear) if is_symmetric else np.linalg.eigvals(linear)
+        return float(np.abs(values).max())
 
     def growth(self, moment: Array, iterations: int = 40) -> float:
         """Factor by which the linear part of a round multiplies second moments, by power iteration in floats."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from fedtheory.engine.moments.local import homogeneous, local_maps, step_maps
 from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import LocalWork
+from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -84,7 +86,7 @@ class RoundForms:
 
     def of_average(self, form: Array) -> Array:
         """The form (d+1, d+1) in (1, xbar^k - c), c the centre of the problem, for k = 0 .. K: (K+1, d+1, d+1)."""
-        return self._of_sum(form, self.recursion.problem.weights, self.recursion.average_maps)
+        return self._of_sum(form, self.recursion.squared_importances, self.recursion.average_maps)
 
     def of_differences(self, factors: Array) -> Array:
         """|sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
@@ -93,25 +95,41 @@ class RoundForms:
         steps = local_maps(self.recursion.centred, self.recursion.work)
         maps = np.stack([weighted_sum(weights, each) for each in steps])
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
-        return self._of_sum(homogeneous(identity), weights, maps)
+        return self._of_sum(homogeneous(identity), weights * weights, maps)
 
-    def _of_sum(self, form: Array, weights: Array, maps: Array) -> Array:
-        """The form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means."""
+    def _of_sum(self, form: Array, squares: Array, maps: Array) -> Array:
+        """The form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means.
+
+        `squares` are those of the weights.
+        """
+        forms: Array = product(product(maps.transpose(0, 2, 1), form), maps)
+        if self._is_quiet:
+            return forms
         blocks = pulled_back(self.recursion.centred, self.recursion.work, form)
-        noise = np.concatenate([weighted_sum(weights * weights, each.noise.swapaxes(0, 1)) for each in blocks])
-        forms: Array = product(product(maps.transpose(0, 2, 1), form), maps) + noise
-        return forms
+        noise = [weighted_sum(squares, each.noise.swapaxes(0, 1)) for each in blocks]
+        total: Array = forms + np.concatenate(noise)
+        return total
+
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether gradients have no noise."""
+        return isinstance(self.recursion.problem.oracle, ExactOracle)
 
     def of_drift(self) -> Iterator[Array]:
         """|x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
-        weights, identity = self.recursion.problem.weights, self.recursion.problem.arithmetic.identity
-        squares = self._pulled_back(homogeneous(identity(self.recursion.problem.dimension)))
+        identity = self.recursion.problem.arithmetic.identity
+        square = homogeneous(identity(self.recursion.problem.dimension))
         steps = local_maps(self.recursion.centred, self.recursion.work)
-        for one, maps, average in zip(squares, steps, self.recursion.average_maps, strict=True):
+        noises = repeat(None) if self._is_quiet else (one.noise for one in self._pulled_back(square))
+        # Without noise there is no end to its absence.
+        for noise, maps, average in zip(noises, steps, self.recursion.average_maps, strict=False):
             apart = (maps - average)[:, 1:, :]
-            shared = weighted_sum(weights * weights, one.noise)
             carried: Array = apart.transpose(0, 2, 1) @ apart
-            yield carried + (1 - 2 * weights)[:, None, None] * one.noise + shared
+            if noise is None:
+                yield carried
+            else:
+                own = (1 - 2 * self.recursion.own_importances)[:, None, None] * noise
+                yield carried + own + weighted_sum(self.recursion.squared_importances, noise)
 
     def of_clients(self, forms: Array) -> Iterator[Array]:
         """Each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -44,21 +45,28 @@ class ServerTrajectory:
             raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
         return self
 
-    @property
-    def _covariances(self) -> Array:
-        """E[(x - c)(x - c)'] of the server's model, (T+1, d, d)."""
-        return self.moments[:, 1:, 1:]
+    def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
+        """What a measure makes of the moments, (N, d+1, d+1), with one entry for each of them."""
+        return measure(self.moments)
+
+    def _expected(self, form: Array) -> Array:
+        """E (1, x - c)' form (1, x - c) of the server's model for a form (d+1, d+1), (T+1,)."""
+        return self._of_moments(partial(functional, form))
+
+    def _expected_square(self, form: Array) -> Array:
+        """E (x - c)' form (x - c) for a form (d, d), (T+1,)."""
+        return self._of_moments(lambda moments: functional(form, moments[:, 1:, 1:]))
 
     @cached_property
     def server_mean(self) -> Array:
         """E x^n, (T+1, d)."""
-        return self.moments[:, 1:, 0] + self.problem.centre
+        return self._of_moments(lambda moments: moments[:, 1:, 0]) + self.problem.centre
 
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
-        form, moments = self.problem.about_optimum.hessian, self._covariances
-        return self.problem.require_digits(functional(form, moments) / 2, form, moments)
+        form = self.problem.about_optimum.hessian
+        return self.problem.require_digits(self._expected_square(form) / 2, form, self._distances_sq)
 
     @cached_property
     def server_distance_sq(self) -> Array:
@@ -66,17 +74,16 @@ class ServerTrajectory:
         _ = self.problem.about_optimum
         return self._distances_sq
 
-    @property
+    @cached_property
     def _distances_sq(self) -> Array:
         """E|x^n - c|^2, (T+1,)."""
-        distances: Array = self._covariances.trace(axis1=1, axis2=2)
-        return distances
+        return self._of_moments(lambda moments: moments[:, 1:, 1:].trace(axis1=1, axis2=2))
 
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        form, moments = self.problem.gradient_form, self.moments
-        return self.problem.require_digits(functional(form, moments), form, self._covariances)
+        form = self.problem.gradient_form
+        return self.problem.require_digits(self._expected(form), form, self._distances_sq)
 
     # The last model and means over rounds, which need no list of moments where all rounds are alike.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
@@ -20,9 +20,12 @@ from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
 
+_MOST_KEPT = 2 * 10**7
+"""Numbers of second moments that are kept; of more rounds they are found again, block by block, where needed."""
+
 
 @dataclass(frozen=True)
-class _InEveryRound(Collection[RoundNoise]):
+class EqualRounds(Collection[RoundNoise]):
     """The same noise in each of some rounds, however many there are."""
 
     noise: RoundNoise
@@ -58,7 +61,7 @@ class SteadyTrajectory(Trajectory):
         # Traces of second moments are not negative: none is larger than that of their sum.
         largest = max(float((self._many.total + self._last).trace()), noise.largest)
         completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed(noise.largest)
-        self.noise = _InEveryRound(noise, completed)
+        self.noise = EqualRounds(noise, completed)
 
     @cached_property
     def _many(self) -> ManyRounds:
@@ -92,6 +95,14 @@ class SteadyTrajectory(Trajectory):
         """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1)."""
         completed = len(self.noise)
         return self._first_rounds(completed).moments(self.recursion.start)
+
+    def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
+        start = self.recursion.start
+        kept = (len(self.noise) + 1) * start.size
+        if self.problem.arithmetic is not FLOAT or kept <= _MOST_KEPT or "moments" in vars(self):
+            return super()._of_moments(measure)
+        blocks = self._first_rounds(len(self.noise)).blocks(start)
+        return np.concatenate([measure(start[None]), *map(measure, blocks)])
 
     @cached_property
     def _mean_moment(self) -> Array:
@@ -134,7 +145,8 @@ class SteadyTrajectory(Trajectory):
     def _suboptimality(self, moment: Array) -> Any:
         """E F - F* of a model with this second moment, (1, d+1, d+1)."""
         form, covariance = self.problem.about_optimum.hessian, moment[:, 1:, 1:]
-        return self.problem.require_digits(functional(form, covariance) / 2, form, covariance)[0]
+        distances_sq = covariance.trace(axis1=1, axis2=2)
+        return self.problem.require_digits(functional(form, covariance) / 2, form, distances_sq)[0]
 
     @cached_property
     def mean_server_gradient_sq(self) -> Any:

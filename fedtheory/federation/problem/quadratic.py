@@ -227,10 +227,10 @@ class Problem(Shown):
         """Eigenvalues of H in floats, (d,)."""
         return np.linalg.eigvalsh(self.hessian) if self.rows is None else self.rows.curvatures
 
-    def require_digits(self, values: Array, form: Array, moments: Array) -> Array:
-        """The values (N,) of a form in H at second moments (N, d, d); `Unresolved` where floats lose their digits."""
+    def require_digits(self, values: Array, form: Array, distances_sq: Array) -> Array:
+        """The values (N,) of a form in H at models that far from the centre; `Unresolved` where floats lose digits."""
         if self.arithmetic is FLOAT:
-            require_digits(values, np.linalg.norm(form) * moments.trace(axis1=1, axis2=2), lambda: self.curvatures)
+            require_digits(values, np.linalg.norm(form) * distances_sq, lambda: self.curvatures)
         return values
 
     @cached_property

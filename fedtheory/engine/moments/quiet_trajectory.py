@@ -1,0 +1,145 @@
+"""A run in which nothing is random, in floats: its models are their expectations, and no second moment is needed.
+
+The model after n rounds is a point z^n = (1, x^n - c), and a form in it costs d^2 operations instead of the d^3 of
+its second moment z z'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.moments.local import step_maps
+from fedtheory.engine.moments.recursion import RoundNoise
+from fedtheory.engine.moments.steady_trajectory import EqualRounds, SteadyTrajectory
+from fedtheory.federation import Algorithm
+from fedtheory.federation.oracles import ExactOracle
+from fedtheory.federation.problem import Problem
+
+_FEWEST = 32
+"""Dimensions below which second moments cost little."""
+_MOST = 10**8
+"""Numbers of the models of all rounds."""
+
+
+def has_points(problem: Problem, algorithm: Algorithm) -> bool:
+    """Whether gradients have no noise, in so many dimensions that points pay, and so few rounds that all are kept."""
+    numbers = (algorithm.rounds + 1) * (problem.dimension + 1)
+    return isinstance(problem.oracle, ExactOracle) and problem.dimension >= _FEWEST and numbers <= _MOST
+
+
+class QuietTrajectory(SteadyTrajectory):
+    """The models of a deterministic run."""
+
+    points: Array
+    """z^n, (T+1, d+1)."""
+
+    def _run(self) -> None:
+        size = self.problem.dimension
+        self._added = np.zeros((size + 1, size + 1))
+        points = np.empty((self.algorithm.rounds + 1, size + 1))
+        points[0] = np.concatenate([[1.0], self.problem.centred.start])
+        for n in range(self.algorithm.rounds):
+            points[n + 1] = self.recursion.round_map @ points[n]
+        overflowing = np.flatnonzero(~self._fits((points[1:] * points[1:]).max(axis=1)))
+        completed = int(overflowing[0]) if len(overflowing) else self.algorithm.rounds
+        self.noise = EqualRounds(RoundNoise(self._added[1:, 1:]), completed)
+        self.points = points[: completed + 1]
+
+    @cached_property
+    def moments(self) -> Array:  # type: ignore[override]
+        return self.points[:, :, None] * self.points[:, None, :]
+
+    @cached_property
+    def _last(self) -> Array:
+        return np.outer(self.points[-1], self.points[-1])
+
+    @cached_property
+    def _before_last(self) -> Array:
+        return np.outer(self.points[-2], self.points[-2])
+
+    @cached_property
+    def _mean_moment(self) -> Array:
+        begun = self.points[:-1]
+        return np.asarray((begun.T @ begun)[None] / self.algorithm.rounds)
+
+    @cached_property
+    def server_mean(self) -> Array:
+        return np.asarray(self.points[:, 1:] + self.problem.centre)
+
+    def _expected(self, form: Array) -> Array:
+        return _values(form, self.points)
+
+    def _expected_square(self, form: Array) -> Array:
+        return _values(form, self.points[:, 1:])
+
+    @cached_property
+    def _distances_sq(self) -> Array:
+        return np.asarray((self.points[:, 1:] ** 2).sum(axis=1))
+
+    def _local(self, form: Array) -> Array:
+        return np.stack([_values(form, average) for average, _ in self._iterates()], axis=1)
+
+    def _iterates(self) -> Iterator[tuple[Array, Array]]:
+        """The averaged iterates (T, d+1) and those of all clients (M, T, d+1) after k = 0 .. K local steps."""
+        maps, begun = step_maps(self.recursion.centred, self.recursion.work), self.points[:-1]
+        iterates = np.broadcast_to(begun, (len(maps), *begun.shape))
+        transposed, weights = maps.transpose(0, 2, 1), self.problem.weights
+        for k in range(max(self.algorithm.work.steps) + 1):
+            yield np.tensordot(weights, iterates, axes=1), iterates
+            if k < max(self.algorithm.work.steps):
+                iterates = iterates @ transposed
+
+    @cached_property
+    def last_local_suboptimality(self) -> Array:
+        last: Array = self.local_suboptimality[-1]
+        return last
+
+    def _mean_of(self, form: Array) -> Array:
+        return np.asarray(self._local(form).sum(axis=0) / self.algorithm.rounds)
+
+    @cached_property
+    def drift(self) -> Array:
+        self._require_listable()
+        return np.stack([((each - average) ** 2).sum(axis=-1).T for average, each in self._iterates()], axis=1)
+
+    @cached_property
+    def mean_drift(self) -> Array:
+        squares = [((each - average) ** 2).sum(axis=(-2, -1)) for average, each in self._iterates()]
+        return np.stack(squares) / self.algorithm.rounds
+
+    def _differences_sq(self, factors: Array) -> Array:
+        """|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (T, K+1)."""
+        weights = factors - factors.sum() * self.problem.weights
+        together = [np.tensordot(weights, each, axes=1) for _, each in self._iterates()]
+        return np.stack([(each * each).sum(axis=-1) for each in together], axis=1)
+
+    def mean_difference_sq(self, factors: Array) -> Array:
+        return np.asarray(self._differences_sq(factors).sum(axis=0) / self.algorithm.rounds)
+
+    def local_second_moments(self, forms: Array) -> Array:
+        self._require_listable()
+        steps = np.array(self.algorithm.work.steps)
+        by_step = []
+        for k, (_, iterates) in enumerate(self._iterates()):
+            if k < steps.max():
+                values = ((iterates @ forms) * iterates).sum(axis=-1).T
+                by_step.append(np.where(steps > k, values, 0.0))
+        return np.stack(by_step, axis=1)
+
+    def at_virtual_iterates(self, forms: Sequence[Array] | Array) -> Array:
+        step, mean = self.recursion.server_step_size, self.recursion.participation.mean
+        by_step = []
+        for _, iterates in self._iterates():
+            moved = np.tensordot(mean, iterates - self.points[:-1], axes=1)
+            points = self.points[:-1] + step * moved
+            by_step.append(np.stack([_values(form, points) for form in forms], axis=1))
+        return np.stack(by_step, axis=1)
+
+
+def _values(form: Array, points: Array) -> Array:
+    """``z' form z`` at points (N, a), (N,)."""
+    return np.asarray(((points @ form) * points).sum(axis=1))
