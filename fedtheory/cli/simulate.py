@@ -38,10 +38,10 @@ def run(
     from fedtheory.cli.simulated_models import print_models
     from fedtheory.engine.linear_models import LinearModelRun
     from fedtheory.engine.random_clocks import drawn_runs
-    from fedtheory.runfile import read_run
+    from fedtheory.runfile.types import read_run_in_types
 
     require_figure(figure)
-    given = read_run(run_file, named(arithmetic))
+    given = read_run_in_types(run_file, named(arithmetic))
     bits = given.precisions[0]
     with about(run_file), precise_enclosures(bits):
         simulated = given.refined(bits)
@@ -70,14 +70,21 @@ def error_figure_of(simulated: Run, schedules: int, seed: int) -> Figure:
 
 _MOST_NUMBERS = 3 * 10**7
 """Numbers over all rounds that are kept at once."""
+_MOST_PRINTED = 2 * 10**7
+"""Numbers of the document of a run."""
 
 
 def _require_listable(simulated: Run) -> None:
     """Raise `InputError` where a list over all rounds would not fit into memory."""
+    from fedtheory.arithmetic import FLOAT
+    from fedtheory.engine.moments import rounds_repeat
     from fedtheory.errors import InputError
 
-    size = simulated.problem.dimension + 1
-    most = _MOST_NUMBERS // (size**2 if simulated.problem.is_quadratic else size)
+    problem, algorithm = simulated.problem, simulated.algorithm
+    size = problem.dimension + 1
+    # Of rounds that are all alike, in floats, second moments need not be kept.
+    keeps_moments = problem.is_quadratic and not (problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm))
+    most = _MOST_NUMBERS // size**2 if keeps_moments else _MOST_PRINTED // (size + 3)
     if simulated.algorithm.rounds > most:
         way_out = "use fewer rounds, or check and plan, which keep no list"
         expected = f"expected at most {most} to be listed, got {simulated.algorithm.rounds}"
@@ -86,7 +93,7 @@ def _require_listable(simulated: Run) -> None:
 
 def _has_short_steps(simulated: Run) -> bool:
     """Whether numbers of each client at each local step can be listed."""
-    each = (max(simulated.algorithm.work.steps) + 1) * (simulated.problem.clients + 1)
+    each = (max(simulated.algorithm.work.steps) + 1) * (simulated.clients + 1)
     return simulated.algorithm.rounds * each <= _MOST_NUMBERS
 
 
@@ -159,7 +166,7 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
         return None
     try:
         suboptimality = where_known(lambda: trajectory.local_suboptimality)
-        inside = {"suboptimality": suboptimality, "drift": trajectory.drift}
+        inside = {"suboptimality": suboptimality, "drift": simulated.of_each_client(trajectory.drift)}
     except (Diverging, NotApplicable):
         return None
     return {name: _texts(simulated, values) for name, values in inside.items()}
@@ -171,7 +178,7 @@ def constants(simulated: Run) -> dict[str, Any]:
 
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
     found: dict[str, Any] = {
-        "clients": _count(simulated, simulated.problem.clients),
+        "clients": _count(simulated, simulated.clients),
         "dimension": _count(simulated, simulated.problem.features),
         "smoothness": text(simulated.smoothness),
         "strong_convexity": _text_or_none(text, lambda: simulated.strong_convexity),

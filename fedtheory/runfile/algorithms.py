@@ -39,14 +39,22 @@ from fedtheory.runfile.definitions import read_defined
 from fedtheory.runfile.table import Table, whole_number
 
 
-def read_algorithm(table: Table, problem: Problem, folder: Path = Path()) -> Algorithm:
-    """The algorithm of an `[algorithm]` table, for a problem; a user's definition is looked up from `folder`."""
+def read_algorithm(
+    table: Table,
+    problem: Problem,
+    folder: Path = Path(),
+    adapt: Callable[[Participation], Participation] = lambda law: law,
+) -> Algorithm:
+    """The algorithm of an `[algorithm]` table, for a problem; a user's definition is looked up from `folder`.
+
+    The law of participation is adapted where the problem's clients are types.
+    """
     name, schedule = table.text("name", "fedavg"), _schedule(table)
     defined = read_defined(table, name, schedule is not None, folder)
     setting = SETTINGS[name if defined is None else "fedavg"]
     law = _participation(_participation_table(table))
     clock = _clock(table, problem, law if isinstance(law, Cyclic) else None)
-    participation = Full() if isinstance(law, Cyclic) else law
+    participation = adapt(Full() if isinstance(law, Cyclic) else law)
     # A law that does not fit the problem is found when its moments are asked for.
     participation.moments(problem.weights)
     algorithm = setting(

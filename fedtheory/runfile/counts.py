@@ -1,39 +1,95 @@
-"""Clients in types: each entry of a `[problem]` table stands for as many equal clients as its `count` says."""
+"""Clients in types: each client of a `[problem]` table stands for as many equal ones as its `count` says."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.errors import InputError
-from fedtheory.runfile.limits import MOST_ENTRIES
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.checks import is_known_semidefinite, semidefinite, uniform_weights
+from fedtheory.federation.types import each_of
 from fedtheory.runfile.table import Table, whole_number
 
 Counts = tuple[int, ...]
 
+MOST_WRITTEN_OUT = 2 * 10**7
+"""Entries of the Hessians of all clients, one by one."""
+MOST_CLIENTS = 10**8
+"""Clients in types, whose weights alone are listed."""
 
-def read_counts(table: Table, entries: int, dimension: int) -> Counts:
+
+def read_counts(table: Table, entries: int) -> Counts:
     """Return the number of clients of each entry: one number for all entries or one for each; one by default."""
     given = table.take("count", 1)
     listed = given if isinstance(given, list) else [given] * entries
     if len(listed) != entries:
         raise InputError(table.path("count"), f"expected {entries} numbers, one for each entry, got {len(listed)}")
     counts = tuple(whole_number(count, table.path("count"), 1) for count in listed)
-    if sum(counts) * dimension * dimension > MOST_ENTRIES:
-        expected = f"expected at most {MOST_ENTRIES} entries in all Hessians (clients x dimension x dimension)"
-        got = f"{sum(counts)} x {dimension} x {dimension}"
-        raise InputError(table.path("count"), f"{expected}, got {got}: use fewer clients or dimensions")
+    if sum(counts) > MOST_CLIENTS:
+        expected = f"expected at most {MOST_CLIENTS} clients"
+        raise InputError(table.path("count"), f"{expected}, got {sum(counts)}: use smaller counts")
     return counts
 
 
-def repeated(values: Array, counts: Counts) -> Array:
-    """Values of each entry (E, ...) as those of each client (M, ...); others than one for each entry stay."""
-    return np.repeat(values, counts, axis=0) if len(values) == len(counts) and set(counts) != {1} else values
+def entry_weights(weights: Array | None, counts: Counts, arithmetic: Arithmetic) -> Array | None:
+    """Weights of the entries (E,), from those of entries or of single clients; in proportion to counts without any."""
+    if weights is None:
+        shares: Array = arithmetic.array(counts) / arithmetic.number(sum(counts), "clients")
+        return shares
+    if len(weights) == sum(counts) != len(counts):
+        return np.asarray(np.add.reduceat(weights, np.cumsum((0, *counts[:-1]))))
+    return weights
 
 
-def shared_out(weights: Array, counts: Counts) -> Array:
-    """Weights of entries (E,), which their clients share evenly, (M,)."""
-    if len(weights) != len(counts):
-        return weights
-    each: Array = weights / arithmetic_of(weights).array(counts)
-    return repeated(each, counts)
+@dataclass(frozen=True, eq=False)
+class ProblemInTypes:
+    """A problem whose clients are types, and how many clients each type has."""
+
+    problem: Problem
+    """With the weights of all clients of a type together."""
+    counts: Counts
+    given: Array | None = None
+    """Weights of types (E,), which their clients share evenly, or of single clients (M,); without any all are equal."""
+
+    @property
+    def _weights(self) -> Array:
+        """Weights of single clients, (M,)."""
+        if self.given is None:
+            return uniform_weights(self.problem.arithmetic, sum(self.counts))
+        return each_of(self.given, self.counts) if len(self.given) == len(self.counts) else self.given
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether the clients of each type have the same weight."""
+        first = np.cumsum((0, *self.counts[:-1]))
+        if self.given is None or len(self.given) == len(self.counts):
+            return True
+        return bool((self.given == np.repeat(self.given[first], self.counts)).all())
+
+    def written_out(self) -> Problem:
+        """The problem with every client; `InputError` where these would not fit into memory."""
+        if set(self.counts) == {1}:
+            return self.problem
+        problem, clients = self.problem, sum(self.counts)
+        if clients * problem.dimension**2 > MOST_WRITTEN_OUT:
+            expected = f"expected at most {MOST_WRITTEN_OUT} entries in all Hessians (clients x dimension x dimension)"
+            got = f"{clients} x {problem.dimension} x {problem.dimension}"
+            way_out = "use fewer clients; fedtheory simulate goes by types where participation is synchronous"
+            raise InputError("problem.count", f"{expected}, got {got}: {way_out}")
+        places = np.repeat(np.arange(len(self.counts)), self.counts)
+        arrays: dict[str, Any] = {name: getattr(problem, name)[places] for name in ("hessians", "linear", "constants")}
+        if is_known_semidefinite(problem.hessians):
+            arrays["hessians"] = semidefinite(arrays["hessians"])
+        listed = places.tolist()
+        return replace(
+            problem,
+            **arrays,
+            weights=self._weights,
+            oracle=problem.oracle.of(listed),
+            data=None if problem.data is None else problem.data.of(listed),
+            span=None if problem.span is None else problem.span.of(listed),
+        )

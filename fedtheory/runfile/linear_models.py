@@ -15,6 +15,9 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
+from fedtheory.federation.types import each_of
+from fedtheory.runfile.counts import Counts, read_counts
+from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import read_batches, read_classes, read_problem, read_rows, read_shares
 from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import Table
@@ -27,12 +30,17 @@ REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
 
 def read_any_problem(table: Table, folder: Path) -> Problem:
     """The problem of a `[problem]` table: a linear model on data, or any other kind."""
-    kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
-    if kind != LOGISTIC and not (isinstance(kind, str) and kind in KINDS and is_on_data):
+    if not is_linear_model(table):
         return read_problem(table, folder)
     problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
     table.finish()
     return problem
+
+
+def is_linear_model(table: Table) -> bool:
+    """Whether a `[problem]` table is of a linear model on data."""
+    kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
+    return kind == LOGISTIC or (isinstance(kind, str) and kind in KINDS and is_on_data)
 
 
 def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
@@ -51,9 +59,12 @@ def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
     else:
         data, name = read_rows(table, folder)
     start = read_start(table, data.inputs[0].shape[1])
+    types = read_counts(table, len(data.inputs))
+    weights = read_shares(table, data, types)
+    data = _written_out(table, data, types)
     counts = np.array([len(outputs) for outputs in data.outputs])
-    weights = read_shares(table, data)
     weights = uniform_weights(FLOAT, len(counts)) if weights is None else weights
+    weights = each_of(weights, types) if len(weights) == len(types) != len(counts) else weights
     _require_clients(table, counts, weights)
     inputs, outputs = np.concatenate(data.inputs), np.concatenate(data.outputs)
     ones = np.ones(len(outputs))
@@ -64,6 +75,18 @@ def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
     what = f"{kind} regression on {name}"
     oracle = _oracle(table, counts)
     return LinearModelProblem(model, weights, start, oracle, description=what, classes=classes)
+
+
+def _written_out(table: Table, data: ClientData, counts: Counts) -> ClientData:
+    """The rows of every client, of equal ones again and again; `InputError` where these are too many."""
+    if set(counts) == {1}:
+        return data
+    rows = sum(count * len(outputs) for count, outputs in zip(counts, data.outputs, strict=True))
+    if rows * data.inputs[0].shape[1] > MOST_NUMBERS:
+        expected = f"expected at most {MOST_NUMBERS} numbers in the rows of all clients (rows x columns)"
+        got = f"{rows} x {data.inputs[0].shape[1]}"
+        raise InputError(table.path("count"), f"{expected}, got {got}: use smaller counts")
+    return data.of(np.repeat(np.arange(len(counts)), counts).tolist())
 
 
 def _loss(table: Table, kind: str) -> MarginLoss:

@@ -18,7 +18,7 @@ from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import shares_of_rows
 from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
-from fedtheory.runfile.counts import read_counts, repeated, shared_out
+from fedtheory.runfile.counts import Counts, ProblemInTypes, entry_weights, read_counts
 from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start
@@ -27,32 +27,34 @@ from fedtheory.runfile.table import Table
 
 def read_problem(table: Table, folder: Path) -> Problem:
     """The problem of a `[problem]` table; data files are looked up from `folder`."""
+    return read_types(table, folder).written_out()
+
+
+def read_types(table: Table, folder: Path) -> ProblemInTypes:
+    """The same with each client that the table lists once, and how many of it there are."""
     kind = table.choice("kind", ("quadratic", "least-squares", "logistic", *KINDS))
     if kind in KINDS:
-        problem: Problem = read_losses(table, KINDS[kind])
+        losses: Problem = read_losses(table, KINDS[kind])
+        found = ProblemInTypes(losses, (1,) * losses.clients)
     else:
-        problem = _quadratic(table) if kind == "quadratic" else _least_squares(table, folder)
+        found = _quadratic(table) if kind == "quadratic" else _on_rows(table, *read_rows(table, folder))
     table.finish()
-    return problem
+    return found
 
 
-def _quadratic(table: Table) -> Problem:
+def _quadratic(table: Table) -> ProblemInTypes:
     hessians, linear = table.array("hessians", 3), table.array("linear", 2)
     entries, dimension = hessians.shape[0], hessians.shape[1]
-    counts = read_counts(table, entries, dimension)
-    constants, weights = table.optional_array("constants", 1), table.optional_array("weights", 1)
-    return quadratic(
-        repeated(hessians, counts),
-        repeated(linear, counts),
+    counts, weights = read_counts(table, entries), table.optional_array("weights", 1)
+    problem = quadratic(
+        hessians,
+        linear,
         read_start(table, dimension),
-        constants=None if constants is None else repeated(constants, counts),
-        weights=None if weights is None else shared_out(weights, counts),
-        noise=repeated(read_noise(table, entries), counts),
+        constants=table.optional_array("constants", 1),
+        weights=entry_weights(weights, counts, table.arithmetic),
+        noise=read_noise(table, entries),
     )
-
-
-def _least_squares(table: Table, folder: Path) -> Problem:
-    return _on_rows(table, *read_rows(table, folder))
+    return ProblemInTypes(problem, counts, weights)
 
 
 def read_rows(table: Table, folder: Path) -> tuple[ClientData, str]:
@@ -70,7 +72,7 @@ def read_classes(table: Table, folder: Path) -> tuple[ClientData, str, tuple[str
 
 def problem_on(table: Table, data: DataSet) -> Problem:
     """Least squares on a data set, by the keys of a `[problem]` table that say how."""
-    return _on_rows(table, *_split_rows(table, data))
+    return _on_rows(table, *_split_rows(table, data)).written_out()
 
 
 def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
@@ -93,15 +95,18 @@ def _choice(table: Table, name: str, default: bool) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _on_rows(table: Table, data: ClientData, name: str) -> Problem:
+def _on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
     _require_fitting(data)
-    return least_squares(
+    counts = read_counts(table, len(data.inputs))
+    weights = read_shares(table, data, counts)
+    problem = least_squares(
         replace(data, ridge=table.number("ridge", 0), free=_is_intercept_free(table, data)),
         read_start(table, data.inputs[0].shape[1]),
         **read_batches(table),
-        weights=read_shares(table, data),
+        weights=entry_weights(weights, counts, table.arithmetic),
         description=f"least squares on {name}",
     )
+    return ProblemInTypes(problem, counts, weights)
 
 
 def _is_intercept_free(table: Table, data: ClientData) -> bool:
@@ -116,15 +121,25 @@ def _is_intercept_free(table: Table, data: ClientData) -> bool:
     return True
 
 
-def read_shares(table: Table, data: ClientData) -> Array | None:
-    """The clients' importance, (M,): as given, or in proportion to their rows; None where all count alike."""
+def read_shares(table: Table, data: ClientData, counts: Counts = ()) -> Array | None:
+    """The clients' importance, (M,): as given, or in proportion to their rows; None where all count alike.
+
+    Of clients with counts it is that of all equal ones together.
+    """
     given = table.optional_array("weights", 1)
     if not table.has("shares"):
         return given
     if given is not None:
         raise InputError(table.path("shares"), "expected either shares or weights, got both")
     equal = table.choice("shares", ("equal", "samples")) == "equal"
-    return None if equal else shares_of_rows(data, table.arithmetic)
+    if equal:
+        return None
+    rows = shares_of_rows(data, table.arithmetic)
+    if not counts:
+        return rows
+    together = rows * table.arithmetic.array(counts)
+    shares: Array = together / together.sum()
+    return shares
 
 
 def _require_fitting(data: ClientData) -> None:

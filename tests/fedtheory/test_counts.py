@@ -56,9 +56,10 @@ def test_one_count_is_for_all_entries() -> None:
         ([1], "expected 2 numbers, one for each entry, got 1"),
         ([1, 0], "expected a whole number of at least 1, got 0"),
         ([1, "2"], "expected a whole number"),
-        (10**8, "expected at most 100000000 entries in all Hessians"),
+        (10**8, "expected at most 100000000 clients, got 200000000"),
+        (2 * 10**7, "expected at most 20000000 entries in all Hessians.*fedtheory simulate goes by types"),
     ],
-    ids=["too few", "none", "text", "too many"],
+    ids=["too few", "none", "text", "too many", "too many to write out"],
 )
 def test_wrong_counts_are_refused(count: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
