@@ -20,10 +20,12 @@ LAWS: dict[str, Any] = {
 }
 
 
-def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None) -> Run:
-    """Four clients with rows of their own, mini-batches of one row."""
-    rows = [[[1, 2], [0, 1]], [[1, 0], [2, 1]], [[1, 1], [1, -1]], [[0, 2], [1, 1]]]
-    outputs = [[1, 2], [0, 1], [3, -1], [1, 1]]
+ROWS = [[[1, 2], [0, 1]], [[1, 0], [2, 1]], [[1, 1], [1, -1]], [[0, 2], [1, 1]]]
+OUTPUTS = [[1, 2], [0, 1], [3, -1], [1, 1]]
+
+
+def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None, rows: Any = ROWS, outputs: Any = OUTPUTS) -> Run:
+    """Clients with rows of their own, mini-batches of one row."""
     algorithm: dict[str, Any] = {"local_step_size": "1/20", "local_steps": 3, "rounds": 3}
     algorithm |= {} if law is None else {"participation": law}
     algorithm |= {} if clock is None else {"clock": clock}
@@ -43,6 +45,17 @@ def test_moments_forward_are_forms_backward(law: Any) -> None:
     forms = run.gradient_forms.lengths
     assert len(forms) > run.algorithm.rounds
     assert np.allclose(run.trajectory.at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_moments_of_clients_with_few_rows(law: Any) -> None:
+    """Noise is found in the dimensions that a client's rows span."""
+    draw = np.random.default_rng(1).normal
+    rows, outputs = draw(size=(5, 3, 20)).tolist(), draw(size=(5, 3)).tolist()
+    run = run_of(law, rows=rows, outputs=outputs)
+    assert run.trajectory.recursion._row_spaces
+    forms = run.gradient_forms.lengths
+    assert np.allclose(run.trajectory.at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-10)
 
 
 @pytest.mark.parametrize("clock", [None, {"policy": "async", "times": [1, 2, 1, 3]}], ids=["together", "stale"])

@@ -13,7 +13,7 @@ noise a round then costs O(d^3) for any number of clients.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
+    LocalSteps,
     after_local_steps,
     homogeneous,
     noise_after_local_steps,
@@ -228,6 +229,16 @@ class Recursion:
         if outside := self._outside_row_spaces:
             each.append(self._noise_in_all_dimensions(outside, moment, squares[outside]))
         return RoundNoise(np.sum([one.server for one in each], axis=0), max(one.largest for one in each))
+
+    def noise_over_steps(self, moment: Array) -> Iterator[Array]:
+        """sum_i E[w_i^2] C_i^k, (d, d), after k = 0 .. K local steps of all from a model with this second moment."""
+        squares = self._squared_weights_of_all
+        if self._row_spaces and not self._outside_row_spaces:
+            each = [space.noise_over_steps(moment, squares) for space in self._row_spaces]
+            yield from sum(each[1:], each[0])
+            return
+        for step in LocalSteps(self.centred, self.work).begun_at(moment):
+            yield weighted_sum(squares, step.covariances)
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
         """Make the server's next model."""

@@ -136,24 +136,40 @@ class RowSpace:
         `moment` is that model's, (d+1, d+1), in which a zero in place of E[1] leaves the linear part of a round, and
         `weights` those of all clients, (M,); beside the sum the largest entry of what it is made of.
         """
+        start, means = self._seen(moment)
+        *_, after = self._over_steps(float(moment[0, 0]), means[:-1], start)
+        # Of second moments the largest entry is on the diagonal.
+        largest = float(np.abs(np.einsum("crr->cr", after) + means[-1] * means[-1]).max())
+        return self._summed(weights, after - self._kept_squares * start), largest
+
+    def noise_over_steps(self, moment: Array, weights: Array) -> Array:
+        """The same sums after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
+        start, means = self._seen(moment)
+        found = self._over_steps(float(moment[0, 0]), means[:-1], start)
+        steps = zip(found, self._all_means[0], strict=True)
+        return np.stack([self._summed(weights, now - _squares(kept) * start) for now, kept in steps])
+
+    def _seen(self, moment: Array) -> tuple[Array, Array]:
+        """What clients see of a model: its covariances (C, r, r), and the means over the steps, (K+1, C, r)."""
         one, mean = float(moment[0, 0]), moment[0, 1:]
         start = self.bases @ (moment[1:, 1:] - np.outer(mean, mean)) @ self.bases.transpose(0, 2, 1)
         kept, moved = self._all_means
-        means = kept * (self.bases @ mean) + one * moved
-        after = self._after_steps(one, means[:-1], start)
-        own = after - self._kept_squares * start
+        return start, kept * (self.bases @ mean) + one * moved
+
+    def _summed(self, weights: Array, own: Array) -> Array:
+        """Covariances (C, r, r) of these clients in all dimensions, weighted and added up, (d, d)."""
         lifted = (weights[self.clients][:, None, None] * own) @ self.bases
         size = self.bases.shape[-1]
-        # Of second moments the largest entry is on the diagonal.
-        largest = float(np.abs(np.einsum("crr->cr", after) + means[-1] * means[-1]).max())
-        return self.bases.reshape(-1, size).T @ lifted.reshape(-1, size), largest
+        summed: Array = self.bases.reshape(-1, size).T @ lifted.reshape(-1, size)
+        return summed
 
-    def _after_steps(self, one: float, means: Array, start: Array) -> Array:
-        """Covariances (C, r, r) after all local steps, from those at the `start`, with the `means` (K, C, r) before."""
+    def _over_steps(self, one: float, means: Array, start: Array) -> Iterator[Array]:
+        """Covariances (C, r, r) after k = 0 .. K local steps from the `start`; `means` (K, C, r) are those before."""
         inputs, outputs = self._weighted
         slope, at_zero = self._mean_gradient
         residuals, gradients = (inputs @ means[..., None])[..., 0] - one * outputs, slope * means + one * at_zero
         now, transposed = start, self.inputs.transpose(0, 2, 1)
+        yield now
         for k, (residual, gradient) in enumerate(zip(residuals * residuals, gradients, strict=True)):
             squares = np.einsum("cnr,cnr->cn", inputs @ now, inputs) + residual
             following = transposed @ (squares[..., None] * self.inputs)
@@ -161,7 +177,7 @@ class RowSpace:
             following -= _squares(gradient)
             busy = self.steps > k
             now = following if busy.all() else np.where(busy[:, None, None], following, now)
-        return now
+            yield now
 
 
 def _squares(vectors: Array) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.local import LocalStep, LocalSteps, homogeneous
+from fedtheory.engine.moments.local import homogeneous, local_maps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -18,32 +18,33 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 def virtual_moments(recursion: Recursion, moments: Array) -> Array:
     """E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of rounds from models with moments (N, d+1, d+1).
 
-    Shape (N, K+1, d+1, d+1), k = 0 .. K.
+    Shape (N, K+1, d+1, d+1), k = 0 .. K; all clients take K steps.
     """
-    local_steps = LocalSteps(recursion.centred, recursion.work)
-    found = [[_after(recursion, base, local) for local in local_steps.begun_at(base)] for base in moments]
-    return np.stack([np.stack(each) for each in found])
+    squared = recursion.server_step_size * recursion.server_step_size
+    noise = np.stack([np.stack([*recursion.noise_over_steps(base)]) for base in moments])
+    steps = local_maps(recursion.centred, recursion.work)
+    carried = np.stack([_without_noise(recursion, maps, moments) for maps in steps], axis=1)
+    found: Array = carried + squared * homogeneous(noise)
+    return found
 
 
-def _after(recursion: Recursion, base: Array, local: LocalStep) -> Array:
-    """The moment (d+1, d+1) after some local steps from a model with moment `base`."""
+def _without_noise(recursion: Recursion, maps: Array, moments: Array) -> Array:
+    """The moments (N, d+1, d+1) after local steps with these `maps` (M, d+1, d+1) and no noise of gradients."""
     weights, step = recursion.participation, recursion.server_step_size
-    identity = recursion.problem.arithmetic.identity(len(base))
-    displacements = local.maps - identity
+    identity = recursion.problem.arithmetic.identity(maps.shape[-1])
+    displacements = maps - identity
     mean = weighted_sum(weights.mean, displacements)
-    added = homogeneous(weighted_sum(weights.squares, local.covariances))
-    if not weights.is_fixed:
-        added = added + weighted_sum(weights.diagonal, _carried(displacements, base))
-        for scale, together in [(weights.pairing - 1, mean), *_directions(recursion, displacements)]:
-            added = added + scale * _carried(together, base)
-    after: Array = _carried(identity + step * mean, base) + step * step * added
-    return after
+    after = _carry(identity + step * mean, moments)
+    if weights.is_fixed:
+        return after
+    spread = np.stack([weighted_sum(weights.diagonal, _carry(displacements, base)) for base in moments])
+    together = [(scale, weighted_sum(vector, displacements)) for scale, vector in weights.directions]
+    for scale, direction in [(weights.pairing - 1, mean), *together]:
+        spread = spread + scale * _carry(direction, moments)
+    total: Array = after + step * step * spread
+    return total
 
 
-def _directions(recursion: Recursion, displacements: Array) -> list[tuple[Array, Array]]:
-    """Sums of displacements whose squares count, and how much."""
-    return [(scale, weighted_sum(vector, displacements)) for scale, vector in recursion.participation.directions]
-
-
-def _carried(maps: Array, moment: Array) -> Array:
-    return maps @ moment @ maps.swapaxes(-1, -2)
+def _carry(maps: Array, moments: Array) -> Array:
+    carried: Array = maps @ moments @ maps.swapaxes(-1, -2)
+    return carried
