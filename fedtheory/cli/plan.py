@@ -10,7 +10,7 @@ import typer
 
 from fedtheory.cli.output import Json, NoCode, SourceKey, about, print_json, print_lines, progress
 from fedtheory.cli.plan_document import document
-from fedtheory.cli.plan_tables import print_first, print_plan
+from fedtheory.cli.plan_tables import print_first, print_guarantees, print_plan
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -226,6 +226,7 @@ def _planned(
             jobs=-1,
             on_progress=tell,
             on_answer=None if asked.is_json else partial(print_first, run),
+            on_bounds=None if asked.is_json else print_guarantees,
         )
     return found, run
 

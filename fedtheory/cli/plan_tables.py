@@ -20,16 +20,18 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     from rich.markup import escape
 
     from fedtheory.planner.listing import others
+    from fedtheory.planner.other_settings import other_settings
     from fedtheory.planner.setting_in_words import notes_of, planned_lines
     from fedtheory.planner.words import answer_lines, constants_alone
 
-    lines = constants_alone(found) if planned is None else answer_lines(found)
-    if planned is not None and found.answer is None:
-        print_lines(*map(escape, planned_lines(planned)))
+    if found.answer is not None:
+        # What comes before stands there already.
+        _print_headed(other_settings(found.answer))
     elif planned is not None:
-        # The first line stands there already.
-        lines = lines[1:]
-    print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines))
+        print_lines(*map(escape, planned_lines(planned)))
+        _print_headed(answer_lines(found))
+    else:
+        _print_headed(constants_alone(found))
     print_lines(*map(escape, [] if planned is None else notes_of(planned)), "")
     _print_varied(found)
     _print_bounds(found, every=details)
@@ -50,7 +52,22 @@ def print_first(planned: Run, answer: Answer) -> None:
     from fedtheory.planner.setting_in_words import planned_lines
     from fedtheory.planner.words import use
 
-    print_lines(*map(escape, planned_lines(planned)), f"[bold]use:[/bold] {escape(use(answer))}")
+    print_lines(*map(escape, planned_lines(planned)))
+    _print_headed([("use:", use(answer))])
+
+
+def print_guarantees(found: Plan) -> None:
+    """Print what the bounds promise of it, and what limits both, before the table of bounds is complete."""
+    from fedtheory.planner.words import guarantees
+
+    if found.answer is not None:
+        _print_headed(guarantees(found, found.answer))
+
+
+def _print_headed(lines: list[tuple[str, str]]) -> None:
+    from rich.markup import escape
+
+    print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines))
     sys.stdout.flush()
 
 

@@ -59,6 +59,7 @@ def plan(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
     on_answer: Callable[[Answer], None] | None = None,
+    on_bounds: Callable[[Plan], None] | None = None,
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
@@ -69,7 +70,8 @@ def plan(
     assumptions hold at smaller step sizes only, those of the run at a smaller one.
     `vary` asks for a table of other settings, each at its best step size: "steps"
     (local steps), "batch", "algorithm" (SCAFFOLD beside FedAvg), by what rounds cost.
-    `on_answer` is told what to run as soon as it is known, before any bound.
+    `on_answer` is told what to run as soon as it is known, before any bound, and `on_bounds` what the bounds promise
+    of it, before their best step sizes are compared with those of exact errors.
     With more than one process (`jobs`, -1 for all cores) two share the work where
     runs are long; a script then needs a guarded main part.
     """
@@ -90,15 +92,18 @@ def plan(
                 work.best(planned[-1].error)
                 work.error(planned[-1].error, _step_of(planned[-1]))
             on_progress(len(planned), len(chosen) + 1)
-        planned = [_beside_exact(found, work, run.errors_are) for found in planned]
-        recommended = _recommended(planned, work)
+        answer = None if reached is None else answered(errors, reached, accuracy, planned)
+        found = Plan(tuple(planned), None, refuted_bounds(claims), cost_of_a_round(errors.run), answer)
+        if on_bounds is not None and answer is not None:
+            on_bounds(found)
+        planned = [_beside_exact(one, work, run.errors_are) for one in planned]
+        found = replace(found, claims=tuple(planned), recommended=_recommended(planned, work))
     on_progress(len(chosen) + 1, len(chosen) + 1)
-    if reached is None:
-        return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run))
+    if reached is None or answer is None:
+        return found
     others = Alternatives(errors.run, Question(error, accuracy, margin, costs or Costs()), reached.best)
-    answer = replace(answered(errors, reached, accuracy, planned), others=others.beside())
     varied = tuple(others.table(vary)) if vary else ()
-    return Plan(tuple(planned), recommended, refuted_bounds(claims), cost_of_a_round(errors.run), answer, varied)
+    return replace(found, answer=replace(answer, others=others.beside()), varied=varied)
 
 
 def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:

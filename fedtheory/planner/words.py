@@ -42,11 +42,16 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     answer = found.answer
     if answer is None:
         return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
+    return [("use:", use(answer)), *guarantees(found, answer, write), *other_settings(answer)]
+
+
+def guarantees(found: Plan, answer: Answer, write: Write = briefly) -> list[tuple[str, str]]:
+    """The second line and the third, and a fourth where the run as planned diverges."""
     promised = _promised(answer) if answer.promise is not None else _unpromised(found)
-    lines = [("use:", use(answer)), ("promised:", promised), ("limits:", _limits(answer, write))]
+    lines = [("promised:", promised), ("limits:", _limits(answer, write))]
     if answer.cause is not None:
         lines.append(("diverges:", f"as planned: {answer.cause.sentence()}"))
-    return [*lines, *other_settings(answer)]
+    return lines
 
 
 def use(answer: Answer) -> str:
