@@ -18,7 +18,14 @@ from fedtheory.federation.problem.checks import require_weights, uniform_weights
 from fedtheory.federation.types import each_of
 from fedtheory.runfile.counts import Counts, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
-from fedtheory.runfile.problems import read_batches, read_classes, read_problem, read_rows, read_shares
+from fedtheory.runfile.problems import (
+    is_intercept_free,
+    read_batches,
+    read_classes,
+    read_problem,
+    read_rows,
+    read_shares,
+)
 from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import Table
 
@@ -71,7 +78,8 @@ def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
     labels, offsets = (ones, outputs) if classes is None else (outputs, 0 * ones)
     inputs = inputs if classes is None else inputs * labels[:, None]
     origin = np.zeros(len(start))
-    model = LinearModel(_loss(table, kind), inputs, offsets, counts, _ridge(table), origin, labels)
+    penalties = replace(data, ridge=_ridge(table), free=is_intercept_free(table, data)).penalties
+    model = LinearModel(_loss(table, kind), inputs, offsets, counts, penalties, origin, labels)
     what = f"{kind} regression on {name}"
     oracle = _oracle(table, counts)
     return LinearModelProblem(model, weights, start, oracle, description=what, classes=classes)

@@ -100,7 +100,7 @@ def _on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
     counts = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, counts)
     problem = least_squares(
-        replace(data, ridge=table.number("ridge", 0), free=_is_intercept_free(table, data)),
+        replace(data, ridge=table.number("ridge", 0), free=is_intercept_free(table, data)),
         read_start(table, data.inputs[0].shape[1]),
         **read_batches(table),
         weights=entry_weights(weights, counts, table.arithmetic),
@@ -109,7 +109,7 @@ def _on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
     return ProblemInTypes(problem, counts, weights)
 
 
-def _is_intercept_free(table: Table, data: ClientData) -> bool:
+def is_intercept_free(table: Table, data: ClientData) -> bool:
     """Whether the ridge leaves the intercept out; `InputError` where the last column is none."""
     if table.flag("penalize_intercept", True):
         return False

@@ -76,6 +76,8 @@ def _models(problem: LinearModelProblem) -> dict[str, Any]:
         "start": _numbers(problem.start, problem),
         "ridge": problem.arithmetic.text(model.ridge),
     }
+    if model.is_intercept_apart:
+        table["penalize_intercept"] = False
     if problem.classes is None:
         table["width"] = problem.arithmetic.text(model.loss.width)
     if isinstance(problem.oracle, RowBatches):

@@ -13,6 +13,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
 from fedtheory.errors import NoMinimiser
+from fedtheory.runfile import run_table
 
 STEP = {"local_step_size": "1/10", "local_steps": 3, "rounds": 4}
 ROWS = {
@@ -72,6 +73,46 @@ def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
     assert np.linalg.norm(theirs - run.problem.optimum) < 1e-6
     assert run.problem.minimum.gap < 1e-15
     assert run.problem.accuracies(theirs[None])[0] == pytest.approx(fitted.score(rows, labels), abs=1e-12)
+
+
+@pytest.mark.parametrize("data", ["breast_cancer", "digits:3-8"])
+def test_an_intercept_without_penalty_is_that_of_scikit_learn(data: str) -> None:
+    """Its own `fit_intercept` leaves the intercept out of the penalty."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    run = model_run(data=data, clients=4, shares="samples", ridge=0.01, penalize_intercept=False)
+    model = run.problem.model
+    rows, labels = model.inputs * model.labels[:, None], model.labels
+    fitted = linear_model.LogisticRegression(
+        C=1 / (len(rows) * 0.01), tol=1e-12, max_iter=10_000, solver="newton-cholesky"
+    ).fit(rows[:, :-1], labels)
+    theirs = np.append(fitted.coef_[0], fitted.intercept_)
+    assert abs(run.problem.value(theirs) - run.problem.optimal_value) < 1e-9
+    assert np.linalg.norm(theirs - run.problem.optimum) < 1e-6
+    assert run.problem.minimum.gap < 1e-12
+    assert run.strong_convexity == 0
+
+
+@pytest.mark.parametrize("features", [3, 12], ids=["tall", "wide"])
+def test_numbers_with_a_free_intercept(features: int) -> None:
+    """Values, gradients and the comparator against finite differences and Newton's residual; written and read again."""
+    generator = np.random.default_rng(3)
+    inputs = [np.column_stack([generator.standard_normal((4, features)), np.ones(4)]).tolist() for _ in range(2)]
+    keys = {"inputs": inputs, "outputs": [[0, 1, 1, 0], [1, 0, 0, 1]], "ridge": 0.3, "penalize_intercept": False}
+    run = model_run(**keys, start=[1.0] * (features + 1))
+    problem = run.problem
+    point = generator.standard_normal(features + 1)
+    steps = 1e-6 * np.eye(features + 1)
+    slopes = [(problem.value(point + step) - problem.value(point - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(problem.slopes(point[None])[0], slopes, atol=1e-8)
+    assert np.linalg.norm(problem.slopes(problem.optimum[None])) < 1e-12
+    assert problem.minimum.distance < 1e-9
+    near = problem.compared_at(2.0)
+    residual = problem.slopes(near[None])[0] + (near - problem.start) / 2
+    assert np.linalg.norm(residual) < 1e-12
+    moved = problem.centred
+    assert moved.value(point - problem.optimum) == pytest.approx(problem.value(point), rel=1e-12)
+    again = parse_run(run_table(run), FLOAT)
+    np.testing.assert_allclose(again.trajectory.server_suboptimality, run.trajectory.server_suboptimality, rtol=1e-9)
 
 
 def test_a_minimiser_without_a_ridge_is_certified() -> None:

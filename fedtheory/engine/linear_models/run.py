@@ -121,8 +121,8 @@ class LinearModelRun(Run):
 
     @cached_property
     def strong_convexity(self) -> Number:
-        """The ridge: far away the losses have no curvature."""
-        return self.problem.model.ridge
+        """The smallest ridge of a coefficient: far away the losses have no curvature."""
+        return self.problem.model.strength
 
     @cached_property
     def client_smoothness(self) -> Array:
@@ -132,7 +132,7 @@ class LinearModelRun(Run):
     @cached_property
     def client_strong_convexity(self) -> Array:
         """The ridge of each client, (M,)."""
-        return np.full(self.problem.clients, self.problem.model.ridge)
+        return np.full(self.problem.clients, self.problem.model.strength)
 
     @cached_property
     def client_mean_square_smoothness(self) -> Array:
@@ -156,8 +156,8 @@ class LinearModelRun(Run):
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """The ridge: far away the losses have no curvature."""
-        return self.problem.model.ridge
+        """The smallest ridge of a coefficient: far away the losses have no curvature."""
+        return self.problem.model.strength
 
     @cached_property
     def initial_distance_sq(self) -> Number:

@@ -3,7 +3,8 @@
 Let F be m-strongly convex on a ball of radius rho about a point w with ``|grad F(w)| < m rho / 2``.  Then F is larger
 on the sphere than at w: a minimiser x* is inside, ``|w - x*| <= |grad F(w)| / m``, and ``F(w) - F*`` is at most
 ``|grad F(w)|^2 / (2m)``.
-With a ridge m is the ridge, everywhere; without it, the smallest eigenvalue of a lower bound on all Hessians there.
+With a ridge on all coefficients m is the ridge, everywhere; without it, the smallest eigenvalue of a lower bound on all
+Hessians there.
 """
 
 from __future__ import annotations
@@ -51,13 +52,18 @@ class _Coordinates:
     inputs: Array
     """Rows in these coordinates, (n, r)."""
     offsets: Array
+    penalties: Array
+    """Those of these coordinates, (r,)."""
 
     @classmethod
     def of(cls, model: LinearModel, row_weights: Array, start: Array) -> _Coordinates:
-        base = model.origin if model.ridge > 0 else start
+        base = np.where(model.penalties > 0, model.origin, start)
         basis = _span(model)
         inputs = model.inputs if basis is None else model.inputs @ basis
-        return cls(model, row_weights, base, basis, inputs, model.offsets - model.inputs @ base)
+        # In a basis all coordinates are penalised alike, but for an intercept that is apart, the last one.
+        is_last = np.arange(inputs.shape[1]) == inputs.shape[1] - 1
+        penalties = np.where(is_last, model.penalties[-1], model.penalties[0]) if basis is not None else model.penalties
+        return cls(model, row_weights, base, basis, inputs, model.offsets - model.inputs @ base, penalties)
 
     def lifted(self, z: Array) -> Array:
         """The model of coordinates."""
@@ -76,19 +82,18 @@ class _Coordinates:
 
     def value(self, z: Array) -> float:
         """The objective."""
-        loss, ridge = self.model.loss, self.model.ridge
-        return float(loss.value(self.margins(z)) @ self.row_weights + ridge / 2 * (z @ z))
+        return float(self.model.loss.value(self.margins(z)) @ self.row_weights + self.penalties @ (z * z) / 2)
 
     def gradient(self, z: Array) -> Array:
         """Its gradient, (r,)."""
         slopes = self.model.loss.slope(self.margins(z)) * self.row_weights
-        gradient: Array = slopes @ self.inputs + self.model.ridge * z
+        gradient: Array = slopes @ self.inputs + self.penalties * z
         return gradient
 
     def hessian(self, curvatures: Array) -> Array:
         """Its Hessian for the curvatures phi'' of the rows, (r, r)."""
         hessian: Array = (self.inputs * (curvatures * self.row_weights)[:, None]).T @ self.inputs
-        hessian[np.diag_indices_from(hessian)] += self.model.ridge
+        hessian[np.diag_indices_from(hessian)] += self.penalties
         return hessian
 
     def gradient_bound(self, z: Array) -> float:
@@ -109,10 +114,21 @@ def _span(model: LinearModel) -> Array | None:
     count, size = model.inputs.shape
     if model.ridge > 0 and size <= count:
         return None
-    square = model.inputs if count <= size else np.linalg.qr(model.inputs, mode="r")
+    if not model.is_intercept_apart:
+        rows = _directions(model.inputs)
+        return None if len(rows) == size else np.ascontiguousarray(rows.T)
+    rows = _directions(model.inputs[:, :-1])
+    basis = np.zeros((size, len(rows) + 1))
+    basis[:-1, :-1], basis[-1, -1] = rows.T, 1.0
+    return basis
+
+
+def _directions(inputs: Array) -> Array:
+    """Orthonormal rows (r, d) that span the given ones (n, d)."""
+    count, size = inputs.shape
+    square = inputs if count <= size else np.linalg.qr(inputs, mode="r")
     _, values, rows = np.linalg.svd(square, full_matrices=False)
-    steep = values > _FLAT * size * values.max(initial=0.0)
-    return None if steep.sum() == size else np.ascontiguousarray(rows[steep].T)
+    return np.asarray(rows[values > _FLAT * size * values.max(initial=0.0)])
 
 
 def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | None = None) -> Minimum:
@@ -184,8 +200,8 @@ def _descended(
 
 def _curvature_about(at: _Coordinates, z: Array) -> float:
     """A lower bound on the curvature of the objective on a ball about a point that contains its minimiser."""
-    if at.model.ridge > 0:
-        return at.model.ridge
+    if at.model.strength > 0:
+        return at.model.strength
     bound, lengths = at.gradient_bound(z), np.sqrt((at.inputs * at.inputs).sum(axis=1))
     margins, longest = np.abs(at.margins(z)), float(lengths.max(initial=0.0))
     if longest == 0:

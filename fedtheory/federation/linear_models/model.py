@@ -62,7 +62,7 @@ class MarginLoss:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w - r|^2`` of M clients."""
+    """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + (w - r)' diag(penalties) (w - r)/2`` of M clients."""
 
     loss: MarginLoss
     inputs: Array
@@ -71,7 +71,8 @@ class LinearModel:
     """b_ij, (n,)."""
     counts: Array
     """n_i, (M,) whole numbers."""
-    ridge: float
+    penalties: Array
+    """The ridge of each coefficient, (d,): one for all, of which the last may be left out."""
     origin: Array
     """r, (d,)."""
     labels: Array
@@ -81,6 +82,21 @@ class LinearModel:
     def clients(self) -> int:
         """M."""
         return len(self.counts)
+
+    @property
+    def ridge(self) -> float:
+        """The largest penalty."""
+        return float(self.penalties.max())
+
+    @property
+    def strength(self) -> float:
+        """The smallest penalty: far away the losses have no curvature."""
+        return float(self.penalties.min())
+
+    @property
+    def is_intercept_apart(self) -> bool:
+        """Whether the last coefficient has a penalty of its own."""
+        return bool(self.penalties[-1] != self.penalties[0])
 
     @cached_property
     def first_rows(self) -> Array:
@@ -112,9 +128,9 @@ class LinearModel:
         """The same objectives in coordinates whose zero is the given point, (d,)."""
         return replace(self, offsets=self.offsets - self.inputs @ origin, origin=self.origin - origin)
 
-    def with_ridge(self, ridge: float, origin: Array) -> LinearModel:
-        """The same rows with another ridge, about another point."""
-        return replace(self, ridge=ridge, origin=origin)
+    def with_penalties(self, penalties: Array, origin: Array) -> LinearModel:
+        """The same rows with other penalties, about another point."""
+        return replace(self, penalties=penalties, origin=origin)
 
     def margins(self, points: Array) -> Array:
         """x_j'w - b_j of all rows, (..., n), at points (..., d)."""
@@ -122,9 +138,14 @@ class LinearModel:
         return margins
 
     def ridge_values(self, points: Array) -> Array:
-        """ridge/2 |w - r|^2, (...), at points (..., d)."""
+        """The ridge's part of the values, (...), at points (..., d)."""
         away = points - self.origin
-        return np.asarray(self.ridge / 2 * (away * away).sum(axis=-1))
+        return np.asarray((away * away) @ self.penalties / 2)
+
+    def _ridge_slopes(self, points: Array) -> Array:
+        """The ridge's part of the gradients, (..., d), at points (..., d)."""
+        slopes: Array = self.penalties * (points - self.origin)
+        return slopes
 
     def values(self, row_weights: Array, points: Array) -> Array:
         """The mixed objective with weights (n,) of the rows, (K,), at points (K, d)."""
@@ -134,7 +155,7 @@ class LinearModel:
     def slopes(self, row_weights: Array, points: Array) -> Array:
         """The gradient of the mixed objective, (K, d), at points (K, d)."""
         found = [(self.loss.slope(self.margins(block)) * row_weights) @ self.inputs for block in self._blocks(points)]
-        return np.concatenate(found) + self.ridge * (points - self.origin)
+        return np.concatenate(found) + self._ridge_slopes(points)
 
     def measured(self, row_weights: Array, points: Array) -> tuple[Array, Array, Array]:
         """Values (K,) and gradients (K, d) of the mixed objective, and the part of the rows whose margins are positive.
@@ -147,10 +168,9 @@ class LinearModel:
             values.append(self.loss.value(margins) @ row_weights)
             slopes.append((self.loss.slope(margins) * row_weights) @ self.inputs)
             positive.append(((margins > 0).mean(axis=-1) + (margins >= 0).mean(axis=-1)) / 2)
-        away = self.ridge * (points - self.origin)
         return (
             np.concatenate(values) + self.ridge_values(points),
-            np.concatenate(slopes) + away,
+            np.concatenate(slopes) + self._ridge_slopes(points),
             np.concatenate(positive),
         )
 
@@ -174,7 +194,7 @@ class LinearModel:
         for clients, inputs, offsets in self._alike:
             slopes = self.loss.slope(self._own_margins(points, clients, inputs, offsets))
             found[:, clients] = (slopes.transpose(0, 2, 1) @ inputs).transpose(1, 0, 2) / inputs.shape[1]
-        return found + self.ridge * (points - self.origin)
+        return found + self._ridge_slopes(points)
 
     @staticmethod
     def _own_margins(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
@@ -201,5 +221,5 @@ class LinearModel:
             inputs = self.inputs[rows[block]]
             margins = (inputs @ points[block, :, :, None])[..., 0] - self.offsets[rows[block]]
             found[block] = (self.loss.slope(margins)[..., None, :] @ inputs)[..., 0, :]
-        slopes: Array = found / rows.shape[-1] + self.ridge * (points - self.origin)
+        slopes: Array = found / rows.shape[-1] + self._ridge_slopes(points)
         return slopes

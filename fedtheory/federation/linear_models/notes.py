@@ -10,6 +10,7 @@ from fedtheory.federation.linear_models.model import LinearModel
 def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
     """The objective of a client in words; `classes` are the names of those labelled -1 and 1."""
     loss, ridge = model.loss, f" + {model.ridge:g}/2 |w|^2" if model.ridge > 0 else ""
+    ridge += " (w without its intercept there)" if model.is_intercept_apart else ""
     if classes is None:
         return f"F_i is the mean of the {loss.kind.name} loss of x'w - y, of width {loss.width:g}, over its rows{ridge}"
     low, high = classes
@@ -19,7 +20,7 @@ def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
 
 def note_on_minimum(model: LinearModel, found: Minimum) -> str:
     """Accuracy of x* and F*."""
-    strength = "the ridge" if model.ridge > 0 else "a lower bound on the curvature about it"
+    strength = "the ridge" if model.strength > 0 else "a lower bound on the curvature about it"
     return (
         f"x* is known within {found.distance:.2g} and F* within {found.gap:.2g}: Newton's residual over {strength}; "
         "constants are upper bounds, strong convexity a lower one"

@@ -166,9 +166,9 @@ class LinearModelProblem(NonquadraticProblem):
 
     def compared_at(self, time: float, near: Array | None = None) -> Array:
         """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``, (d,)."""
-        ridge, model = self.model.ridge, self.model
-        joint = ridge + 1 / time
-        moved = model.with_ridge(joint, (ridge * model.origin + self.start / time) / joint)
+        penalties, model = self.model.penalties, self.model
+        joint = penalties + 1 / time
+        moved = model.with_penalties(joint, (penalties * model.origin + self.start / time) / joint)
         return minimum_of(moved, self.weights, self.start, near).point
 
     def repeated(self, copies: int) -> LinearModelProblem:
@@ -183,7 +183,7 @@ class LinearModelProblem(NonquadraticProblem):
             self.model,
             inputs=self.model.inputs * curvature**0.5,
             offsets=self.model.offsets * length,
-            ridge=self.model.ridge * curvature,
+            penalties=self.model.penalties * curvature,
         )
         return self._with(model=model, start=self.start * length)
 
