@@ -26,6 +26,7 @@ from report.slack import SlackSection, slack_section
 from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
+from verify.left_open import describe_left_open
 from verify.printed import PrintedStep, printed_proof
 from verify.verdict import ClaimVerdict
 from verify.worst_case import WorstCase
@@ -207,7 +208,7 @@ def _undecided(verdict: ClaimVerdict) -> str:
     found = [f"on {verdict.undecided} of {_tried(verdict)} neither floats nor exact numbers could tell"]
     if verdict.left_open:
         found = found if verdict.undecided else []
-        found.append(f"{verdict.left_open} runs of the search look like violations, and nothing decided them")
+        found.append(f"in the search {describe_left_open(verdict.left_open)}")
     return f"Undecided: {'; '.join(found)}."
 
 

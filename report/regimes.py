@@ -8,6 +8,7 @@ from itertools import groupby
 
 from fedtheory.language.numbers import decimal
 from verify.falsify.regimes import Pairs
+from verify.left_open import describe_left_open
 from verify.verdict import ClaimVerdict
 
 
@@ -29,7 +30,8 @@ class SearchSection:
     varied: Sequence[tuple[str, Sequence[Level]]]
     """The factor that is varied, and its levels."""
     pairs: Pairs
-    left_open: int
+    left_open: str | None
+    """Runs that no exact check decides, in words."""
 
 
 def search_section(verdict: ClaimVerdict) -> SearchSection | None:
@@ -46,4 +48,5 @@ def search_section(verdict: ClaimVerdict) -> SearchSection | None:
         )
         for name, of in groupby(verdict.regimes, key=lambda one: one.factor)
     ]
-    return SearchSection(verdict.searched, varied, verdict.pairs, verdict.left_open)
+    left_open = describe_left_open(verdict.left_open) if verdict.left_open else None
+    return SearchSection(verdict.searched, varied, verdict.pairs, left_open)

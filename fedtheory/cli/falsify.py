@@ -9,7 +9,6 @@ import typer
 from fedtheory.cli.output import (
     Json,
     NoCode,
-    in_words_of_open,
     print_json,
     print_lines,
     progress,
@@ -88,6 +87,8 @@ def for_people(target: str, finding: Finding) -> None:
     """Print the outcome of a search for a terminal."""
     from rich.markup import escape
 
+    from verify.left_open import describe_left_open
+
     recorded = f" (recorded: {finding.claim.verdict})" if finding.contradicts else ""
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
@@ -98,7 +99,8 @@ def for_people(target: str, finding: Finding) -> None:
     if finding.reason is not None:
         print_lines(f"not applicable: {escape(finding.reason)}")
     if finding.left_open:
-        print_lines(f"[yellow]left open:[/yellow] {in_words_of_open(finding.left_open)}")
+        of_these = describe_left_open(finding.left_open)
+        print_lines(f"[yellow]left open:[/yellow] {of_these}; a larger --budget allows more exact checks")
     print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:
         print_witness(finding.found, finding.run, "a counterexample" if finding.verdict == "refuted" else None)

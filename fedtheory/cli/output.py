@@ -81,12 +81,6 @@ def print_lines(*lines: str) -> None:
         console.print(line, overflow="ignore", crop=False)
 
 
-def in_words_of_open(count: int) -> str:
-    """Describe the runs of a search that nothing decides."""
-    runs = "1 run looks like a violation" if count == 1 else f"{count} runs look like violations"
-    return f"{runs} in floats, and nothing decided them: too long for exact arithmetic, or beyond the work for that"
-
-
 def styled(verdict: str | None) -> str:
     """A verdict with its colour."""
     if verdict is None:

@@ -14,7 +14,6 @@ from fedtheory.cli.output import (
     NoCode,
     SourceKey,
     Targets,
-    in_words_of_open,
     print_json,
     print_lines,
     print_table,
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from verify.verdict import ClaimVerdict
 
 NAME = "verify"
+_LONGER_BUDGET = 120
+"""Seconds of a longer search, which has more work for exact checks as well."""
 
 
 Search = Annotated[
@@ -194,11 +195,16 @@ def _print_regimes(verdict: ClaimVerdict) -> None:
 
 
 def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
-    """Runs that look like violations and that nothing decides, also of claims whose search has no regimes."""
+    """Print how many runs of each search no exact check decides, and the search that goes on from there."""
+    from rich.markup import escape
+
+    from verify.left_open import describe_left_open
+
     for verdict in verdicts:
         if verdict.left_open:
-            of = "" if len(verdicts) == 1 else f" of {verdict.target}"
-            print_lines(f"[yellow]left open{of}:[/yellow] {in_words_of_open(verdict.left_open)}")
+            of = "" if len(verdicts) == 1 else f" of {escape(verdict.target)}"
+            longer = f"`fedtheory falsify {escape(verdict.target)} --budget {_LONGER_BUDGET}` searches longer"
+            print_lines(f"[yellow]left open{of}:[/yellow] {describe_left_open(verdict.left_open)}; {longer}")
 
 
 def _print_found_proof(verdict: ClaimVerdict) -> None:

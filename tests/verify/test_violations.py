@@ -163,7 +163,8 @@ def test_a_verdict_counts_what_its_search_leaves_open(
     for_people([left_open], 1.0)
     printed = " ".join(capsys.readouterr().out.split())
     assert "8 of 9 pairs of regimes covered, 1 given up because the claim applied to no run" in printed
-    assert "left open: 2 runs look like violations in floats, and nothing decided them" in printed
+    assert "left open: 2 runs violate the claim in floats, but no exact check confirmed any of them" in printed
+    assert "`fedtheory falsify mine:bound --budget 120` searches longer" in printed
 
 
 @pytest.mark.long

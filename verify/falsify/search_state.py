@@ -111,7 +111,7 @@ class SearchState:
         self.best: Candidate | None = None
         """The largest score of a run on which the claim holds."""
         self.left_open = 0
-        """Runs that look like violations in floats and that nothing decides: too long for exact arithmetic."""
+        """Runs that violate the claim in floats and that no exact check decides: too long for exact arithmetic."""
         self.fresh: list[SearchPoint] = []
         """The best runs of families from which no local search has started, the best one first."""
         self.reached: list[SearchPoint] = []
