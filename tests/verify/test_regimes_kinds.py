@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
+from flint import fmpq
 from known_errors import known_errors
 from verdicts import SEARCH
 
@@ -50,6 +51,51 @@ def test_a_step_on_a_rare_row_turns_the_error_round(level: int, rows: int) -> No
     assert len(table["problem"]["inputs"][0]) == rows
     assert Fraction(str(table["algorithm"]["local_step_size"])) * curvature == 2
     assert parse_run(table, RATIONAL).smoothness == 1
+
+
+@pytest.mark.parametrize("loss", ["Huber", "Huber, linear part", "kinked"])
+@pytest.mark.parametrize(("clients", "steps", "noisy"), [(0, 0, "all"), (0, 9, "all"), (10, 9, "all"), (10, 3, "one")])
+def test_noise_on_losses_is_never_left_out(loss: str, clients: int, steps: int, noisy: str) -> None:
+    """A run is as short as the enumeration of its coins asks for: at most nine of them, and at least one."""
+    claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule]))
+    point: Point = {**BASE, "loss": loss, "clients": clients, "local steps": steps, "noisy clients": noisy}
+    table = Evaluation(claim).table(normal({**point, "sources": "sn", "horizon": ("T", 12)}))
+    assert table is not None
+    noisy_clients = sum(variance != "0" for variance in table["problem"]["noise"])
+    coins = noisy_clients * table["algorithm"]["local_steps"] * table["algorithm"]["rounds"]
+    assert 5 <= coins <= 9
+
+
+@pytest.mark.parametrize("gradients", ["", "p"])
+def test_a_kinked_loss_is_flat_on_one_side_of_its_optimum(gradients: str) -> None:
+    """It begins there where nothing is said of a start, and its curvature is that of both terms."""
+    claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule]))
+    point: Point = {**BASE, "loss": "kinked", "curvatures": "alike", "conditioning": -3, "sources": gradients + "n"}
+    table = Evaluation(claim).table(normal(point))
+    assert table is not None
+    run = parse_run(table, RATIONAL)
+    assert (run.smoothness, list(run.problem.start)) == (1 + fmpq(1, 8), [0])
+    gradient = run.problem.gradients(RATIONAL.array([[[0], [0]]])).sum()
+    assert gradient == 0
+
+
+@pytest.mark.long
+def test_noise_moves_the_mean_on_losses_that_are_no_quadratics() -> None:
+    """On quadratics the mean goes where gradient descent goes, so that nothing else violates this bound."""
+    stated = [a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares, a.one_type]
+    stated += [a.convex_and_smooth, a.unbiased_bounded_variance]
+    claim = Claim(
+        id="mine:mean",
+        lhs=q.final_mean_distance_sq,
+        rhs=D**2,
+        where={D: q.initial_distance, eta: q.local_step_size, L: q.smoothness},
+        conditions=[eta * L <= 1],
+        assumptions=stated,
+    )
+    found = search_for(claim, 600).counterexample
+    assert found is not None
+    assert found[0]["problem"]["kind"] == "huber"
+    assert (found[1].applicable, found[1].holds) == (True, False)
 
 
 @pytest.mark.parametrize("assumption", [a.compressed, a.fedprox, a.scaffold], ids=lambda one: one.name)

@@ -122,7 +122,7 @@ PROBLEM = (
     Factor("unit of values", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_power),
     Factor("unit of length", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_power),
     Factor("weights", (None, "one heavy", "one tiny"), None, in_words=_word),
-    Factor("loss", (None, "Huber", "Huber, linear part", *DATA, "bounded"), None, in_words=_word),
+    Factor("loss", (None, "Huber", "Huber, linear part", "kinked", *DATA, "bounded"), None, in_words=_word),
     Factor("negative curvature", (None, "one client", "all"), None, in_words=_word),
 )
 RULE = (

@@ -9,7 +9,7 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from verify.falsify.regimes.algorithms import Subject, rounds_of_a_cycle
 from verify.falsify.regimes.factors import DATA, Point
-from verify.falsify.regimes.problems import number_of_clients, number_of_steps
+from verify.falsify.regimes.problems import most_enumerated_steps, number_of_clients, number_of_steps
 
 _MOST = 2**22
 """Rounds of runs whose equal rounds are doubled."""
@@ -68,7 +68,9 @@ def _curvature(point: Point, unit: str) -> float:
 def _most_steps(point: Point, subject: Subject, steps: int) -> int:
     """Local steps of a run, by what its simulation takes."""
     if point.get("loss") is not None:
-        return _DATA if point["loss"] in DATA and not point.get("clock") else _LOSSES
+        enumerated = most_enumerated_steps(point)
+        short = _LOSSES if enumerated is None else enumerated
+        return _DATA if point["loss"] in DATA and not point.get("clock") else short
     if point.get("clock"):
         return _CLOCK
     if point.get("participation") or subject.is_decreasing:

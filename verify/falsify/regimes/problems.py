@@ -15,12 +15,16 @@ from verify.falsify.tables import Table
 _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)
 """Curvature across a nearly rank-one client, as part of the flat one, unless that is extreme itself."""
-_MOST_DRAWS = 6
-"""Coins of noise that can be enumerated where losses are no quadratics."""
+_MOST_DRAWS = 9
+"""Coins of noise that are enumerated where losses are no quadratics; runs there are as short as that asks for."""
 _FEW, _SHORT, _FEW_WITH_DATA = 3, 8, 2
 """Clients and local steps of such losses, and clients with data."""
-_FAR_ON_LINE = {"Huber": fmpq(3), "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
+_FAR_ON_LINE = {"Huber": fmpq(3), "kinked": _ONE, "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
 """Starts in units of the width: a bounded loss is flat from two of them on, and gradient descent leaves slowly."""
+_LEAVING_OPTIMUM = ("Huber", "kinked")
+"""Losses on which noise, or unlike gradients, say something where the start is the optimum."""
+_WIDE = fmpq(2**26)
+"""Width of a term that is a quadratic wherever the run goes."""
 _ROWS = {0: 1, 5: 2, -5: 4, -9: 8, 9: 16}
 """Square roots of half the rows of a client, by the level of its gradients: few rows say anything, the rest is zero."""
 _RARE_ROWS = {0: 4, 5: 8, -5: 2, 9: 16}
@@ -45,7 +49,20 @@ def number_of_clients(point: Point) -> int:
 
 def number_of_steps(point: Point) -> int:
     """Local steps of a round; few where losses are enumerated."""
-    return min(count(point["local steps"]), _SHORT) if point.get("loss") else count(point["local steps"])
+    steps, coins = count(point["local steps"]), coins_of_a_step(point)
+    return min(steps, _SHORT, _MOST_DRAWS // coins if coins else _SHORT) if point.get("loss") else steps
+
+
+def coins_of_a_step(point: Point) -> int:
+    """Clients whose noise is enumerated outcome by outcome."""
+    is_enumerated = point.get("loss") not in (None, *DATA) and "n" in point["sources"]
+    return (number_of_clients(point) if point["noisy clients"] == "all" else 1) if is_enumerated else 0
+
+
+def most_enumerated_steps(point: Point) -> int | None:
+    """Local steps of a run that coins allow; None where no coins are tossed."""
+    coins = coins_of_a_step(point)
+    return _MOST_DRAWS // coins if coins else None
 
 
 def problem(point: Point, rounds: int) -> Table:
@@ -182,22 +199,40 @@ def _turned(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
     ]
 
 
-def _scalar_losses(point: Point, rounds: int) -> Table:
+def _scalar_losses(point: Point, _rounds: int) -> Table:
     values, length, clients = unit_of_values(point), unit_of_length(point), number_of_clients(point)
     flat = power(point["conditioning"]) or fmpq(1, 4)
     alike = point["curvatures"] in ("alike", "diagonal")
     curved = [_ONE if alike or client % 2 == 0 else flat for client in range(clients)]
+    of_a_client = _kinked if point["loss"] == "kinked" else _centred
     terms = [
-        [{"coordinate": 0, "weight": str(curve * values), "centre": str(gradient * length), "width": str(length)}]
+        [
+            {
+                "coordinate": 0,
+                "weight": str(weight * values),
+                "centre": str(centre * length),
+                "width": str(width * length),
+            }
+            for weight, centre, width in of_a_client(curve, gradient, flat)
+        ]
         for curve, gradient in zip(curved, _gradients(point), strict=True)
     ]
-    start = _FAR_ON_LINE[point["loss"]] * length * (-1 if point["direction"] == "minus" else 1)
+    is_far = "s" in point["sources"] or point["loss"] not in _LEAVING_OPTIMUM
+    start = (_FAR_ON_LINE[point["loss"]] if is_far else _ZERO) * length * (-1 if point["direction"] == "minus" else 1)
     kind = "hampel" if point["loss"] == "bounded" else "huber"
     found: Table = {"kind": kind, "terms": terms, "start": [str(start)]}
     noise = _noise(point)
-    if noise is None or clients * rounds * number_of_steps(point) > _MOST_DRAWS:
-        return found
-    return found | {"noise": [str(entry * (values * length) ** 2) for entry in noise]}
+    return found if noise is None else found | {"noise": [str(entry * (values * length) ** 2) for entry in noise]}
+
+
+def _centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
+    """Weight, centre and width of one term, curved around a centre so far from zero as its slope there."""
+    return [(curve, gradient, _ONE)]
+
+
+def _kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
+    """Terms of a sum with this slope at zero, curved on one side of it and flat on the other: noise moves the mean."""
+    return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
 
 
 def _root_of_half_the_rows(point: Point) -> int:
@@ -229,6 +264,7 @@ _KINDS: dict[Any, Callable[[Point, int], Table]] = {
     None: _quadratics,
     "Huber": _scalar_losses,
     "Huber, linear part": _scalar_losses,
+    "kinked": _scalar_losses,
     "bounded": _scalar_losses,
     **dict.fromkeys(DATA, _data),
 }
