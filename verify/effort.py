@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -50,8 +50,14 @@ def spend_a_try() -> None:
 
 
 def spend(run: Run) -> None:
-    """Count a check of a run."""
-    _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulation(run)
+    """Count a check of a run that is done; what asks for constants alone has simulated nothing."""
+    simulated = simulation(run) if _is_simulated(run) else 0.0
+    _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
+
+
+def _is_simulated(run: Run) -> bool:
+    """Whether the expectations of a run are known; enclosures are computed on refined copies of it."""
+    return run.arithmetic is ENCLOSED or not vars(run).keys().isdisjoint(("attempted_trajectory", "trajectory"))
 
 
 def simulation(run: Run) -> float:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fedtheory import Claim
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
@@ -11,7 +14,7 @@ from verify.check import check
 from verify.effort import simulation, worked
 
 
-def _table(rounds: int, clients: int = 2) -> dict[str, object]:
+def _table(rounds: int, clients: int = 2) -> dict[str, dict[str, object]]:
     problem = {"kind": "quadratic", "hessians": [[["1"]]] * clients, "linear": [["0"]] * clients, "start": ["1"]}
     return {"problem": problem, "algorithm": {"local_step_size": "1/8", "local_steps": 2, "rounds": rounds}}
 
@@ -26,6 +29,20 @@ def test_a_check_counts_the_same_each_time() -> None:
         spent.append(Fraction(worked()) - Fraction(begin))
     assert abs(spent[0] - spent[1]) < Fraction(1, 10**9)
     assert spent[0] > 0
+
+
+def test_what_asks_for_constants_alone_has_no_simulation() -> None:
+    """A claim about the clock counts the same for a thousand rounds as for two."""
+    clock = {"policy": "async", "ties": "one-by-one", "times": ["1", "1"]}
+    of_clock = Claim(id="mine:clock", lhs=q.window, rhs=10**6, assumptions=[a.asynchronous, a.one_at_a_time])
+    spent = []
+    for rounds in (2, 1000):
+        table = _table(rounds)
+        run = parse_run({**table, "algorithm": {**table["algorithm"], "clock": clock}}, FLOAT)
+        begin = worked()
+        check(of_clock, run)
+        spent.append(worked() - begin)
+    assert abs(spent[0] - spent[1]) < 1e-9
 
 
 def test_longer_runs_count_more_only_where_they_take_longer() -> None:

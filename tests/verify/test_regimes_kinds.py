@@ -154,8 +154,13 @@ NEEDS_OWN_KIND = (
     "planted:liu2022:thm-1:a-constant-at-the-optimum:1",
     "planted:liu2022:thm-3:a-constant-at-the-optimum:1",
     "planted:liu2022:cor-4.K1.implied:a-wider-condition:1",
+    "planted:fraboni2022:table-2.async.W:a-lost-number-of-clients-generous:1",
+    "planted:fraboni2022:eq-38.fixed:a-lost-number-of-clients-generous:1",
 )
-"""The first three fail with rare rows alone, the last one where the curvature is at the edge of its condition."""
+"""The first three fail with rare rows alone, the next where the curvature is at the edge of its condition.
+
+The last two ask for more than forty clients with a clock, and of a run that is not simulated.
+"""
 
 
 @pytest.mark.long

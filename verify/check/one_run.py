@@ -39,8 +39,9 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.algorithm):
         run = certified(run)
+    found = _in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
     spend(run)
-    return _in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
+    return found
 
 
 def _in_enclosures(claim: Claim, run: Run) -> Check:

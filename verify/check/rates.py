@@ -250,10 +250,11 @@ def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
     """Values found at a rung; kept, as several ladders of a rate meet there."""
     compiled = _compiled(claim)
     at = _run_at(claim, run, place)
-    spend(at)
     whole = whole_run(at)
     first, *others = (variable(whole).item() for variable in compiled.variables)
-    return Rung(first, _measured(claim, at), compiled.order(whole).item(), tuple(others))
+    found = Rung(first, _measured(claim, at), compiled.order(whole).item(), tuple(others))
+    spend(at)
+    return found
 
 
 def _measured(claim: Claim, at: Run) -> Number:

@@ -154,8 +154,8 @@ class Evaluation:
         key = (asked, "n" in point["sources"], tuple(sorted((name, str(level)) for name, level in kept.items())))
         if key not in self._edges:
             run = parse_run(self._table(point, _SMALL, asked), FLOAT)
-            spend(run)
             factor = self._edge.largest_factor(run)
+            spend(run)
             small = float(int(_SMALL.p) / int(_SMALL.q))
             self._edges[key] = factor if factor is None or factor == UNBOUNDED else factor * small
         return self._edges[key]
