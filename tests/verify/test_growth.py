@@ -72,6 +72,30 @@ def test_a_noise_floor_is_no_o_of_a_vanishing_order() -> None:
     assert found.words(str).startswith("measured tends to 1/3 as T grows, and order to 0")
 
 
+def _unlike_clients() -> Run:
+    """Two local steps on (x - 1)^2 / 2 and on (x + 2)^2 / 4: the fixed point is -eta / 6 + O(eta^2)."""
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]], [[fmpq(1, 2)]]]), array([[1], [-1]]), array([1]))
+    return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 64), local_steps=2))
+
+
+@pytest.mark.parametrize(
+    ("measured", "order", "run", "power", "coefficient"),
+    [
+        (q.limiting_distance_sq, eta**4, _unlike_clients(), 2, fmpq(1, 36)),
+        (q.limiting_distance_sq, eta**2, _unlike_clients(), 2, fmpq(1, 36)),
+        (q.limiting_mean_distance_sq, eta**3, _unlike_clients(), 2, fmpq(1, 36)),
+        (q.limiting_model_suboptimality, eta**2, _run(noise=1), 1, fmpq(1, 4)),
+    ],
+)
+def test_stationary_errors_are_series_in_the_step_size(
+    measured: q.RunQuantity, order: sp.Expr, run: Run, power: int, coefficient: fmpq
+) -> None:
+    """Their first coefficient decides: the squared bias of local steps, or the noise of variance 1, by hand."""
+    found = _growth(measured, order, eta, run)
+    assert found == Growth(eta, sp.S.Zero, Fraction(power), coefficient, exceeds=order != eta**power)
+
+
 def test_the_distance_stays_as_steps_shrink() -> None:
     """At a fixed number of rounds it tends to D^2, and no power of the step size does."""
     run = _run(start=fmpq(17, 4), rounds=3)

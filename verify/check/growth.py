@@ -28,6 +28,7 @@ from verify.check.applicability import conditions_hold
 from verify.check.ladders import Ladder, ladders_of
 from verify.check.links import compile_side
 from verify.check.orders import BEYOND_GERMS, as_germ, germ_of, order_of
+from verify.check.stationary_orders import leading_of_small_steps
 
 _MOST = 10**7
 """Products of coefficients up to which a run is looked at."""
@@ -101,7 +102,7 @@ def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Gro
         at = ladder.at_limit(run)
         variable = germ_of(claim, symbol, at)
         if variable.is_monomial and conditions_hold(claim, at) and _premises_hold(claim, run, at, ladder):
-            return _compared(claim, at, symbol, variable)
+            return _compared(claim, run, at, symbol, variable)
     return None
 
 
@@ -119,10 +120,13 @@ def _premises_hold(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
         return not any(failed_premises(claim, ladder.at(run, rung)) for rung in ladder.rungs)
 
 
-def _compared(claim: Claim, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
+def _compared(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
     """Whether what is measured is of a larger order than the rate says; None where that is not known."""
     assert claim.rate is not None
     measured, order = _measured(claim, at), order_of(claim, claim.rate.order, at)
+    if measured is None and variable.power > 0:
+        # Stationary errors solve equations that have no germs; of a variable that vanishes they are series in the step.
+        measured = leading_of_small_steps(claim, run)
     if measured is None or order is None:
         return None
     leading, power = measured
