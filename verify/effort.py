@@ -6,7 +6,10 @@ long on the clock; what is found within it does not depend on the clock.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 
@@ -23,6 +26,8 @@ _PER_ROUND = 1e-4
 """Seconds of a round that is simulated by itself in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
+_PER_PLACE, _STALE = 5e-5, 1e-4
+"""Seconds of what a claim asks for at each local step, and of a local step from models of several ages, in floats."""
 _ENCLOSED = 30
 """Times as much that enclosures take as floats."""
 _LONGER = 32
@@ -51,8 +56,19 @@ def spend_a_try() -> None:
 
 def spend(run: Run) -> None:
     """Count a check of a run that is done; what asks for constants alone has simulated nothing."""
-    simulated = simulation(run) if _is_simulated(run) else 0.0
+    simulated = simulation(run) + _at_each_step(run) if _is_simulated(run) else 0.0
     _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
+
+
+def _at_each_step(run: Run) -> float:
+    """Seconds of work that values at each local step took, where a check in floats asked for them."""
+    if run.arithmetic is not FLOAT:
+        return 0.0
+    places = run.algorithm.rounds, max(run.algorithm.work.steps)
+    is_asked = any(isinstance(value, np.ndarray) and value.shape[:2] == places for value in run.known.values())
+    trajectory = vars(run).get("attempted_trajectory")
+    is_stale = trajectory is not None and "stale" in vars(trajectory)
+    return math.prod(places) * (_PER_PLACE * is_asked + _STALE * is_stale)
 
 
 def _is_simulated(run: Run) -> bool:

@@ -13,6 +13,7 @@ from flint import fmpq
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
+from fedtheory.language.quantities.measuring.expectations import AtSteps
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.effort import spend
@@ -42,6 +43,8 @@ _MOST_AT_EVERY_STEP = 7
 """Exponent of the clients of whom a claim asks for something at each step."""
 _MOST_STEPS_LOOKED_AT = 9
 """Exponent of the local steps where a claim asks for something at each of them."""
+_LOOKED_AT, _LOOKED_AT_IN_FRAMES = 4096, 1024
+"""Local steps of all clients where a claim asks for something at each: in one pass, or with what vectors are there."""
 _TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
 """Factors that do not move the edge, but for whether there is noise."""
 
@@ -75,7 +78,7 @@ class Evaluation:
         """Evaluations so far."""
         self.known: dict[Hashable, Seen] = {}
         self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
-        self._speaks_of_steps = _speaks_of_steps(claim)
+        self._looked_at = _looked_at(claim)
         self._conditions_ask_for_rounds = _asks_for_rounds(claim) or is_tied(claim)
 
     @property
@@ -85,7 +88,7 @@ class Evaluation:
         if not is_smooth_alone(self.claim):
             found["loss"] = found["loss"].without("bounded")
             del found["negative curvature"]
-        if self._speaks_of_steps:
+        if self._looked_at is not None:
             # Ascents go further: a thousand clients take a second where they are looked at one by one.
             found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=found["clients"].high)
             found["local steps"] = found["local steps"].up_to(_MOST_STEPS_LOOKED_AT)
@@ -130,7 +133,7 @@ class Evaluation:
 
     def table(self, point: Point) -> Table | None:
         """The run at a point; None where the claim speaks of none there."""
-        rounds = rounds_at(point, _SMALL, self.subject, self._speaks_of_steps)
+        rounds = rounds_at(point, _SMALL, self.subject, self._looked_at)
         for _ in range(2 if self._conditions_ask_for_rounds else 1):
             edge = self._edge_at(point, rounds)
             if edge is None:
@@ -138,7 +141,7 @@ class Evaluation:
             is_at_edge = point["step size"] == 0 and edge != UNBOUNDED
             largest = min(_BEYOND if edge == UNBOUNDED else edge, largest_step(point))
             step_size = just_below(largest * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
-            rounds = rounds_at(point, step_size, self.subject, self._speaks_of_steps)
+            rounds = rounds_at(point, step_size, self.subject, self._looked_at)
         return self._table(point, step_size, rounds)
 
     def _table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
@@ -192,6 +195,15 @@ def _speaks_of_steps(claim: Claim) -> bool:
         quantity.place != "run" or not (quantity.is_constant or quantity.name.startswith(_OF_DOUBLED_ROUNDS))
         for quantity in asked
     )
+
+
+def _looked_at(claim: Claim) -> int | None:
+    """Local steps of all clients that are affordable; None where equal rounds can be doubled."""
+    if not _speaks_of_steps(claim):
+        return None
+    asked = claim.notation.values()
+    needs_frames = any(not isinstance(q, RunQuantity) or q.per_round or isinstance(q.measure, AtSteps) for q in asked)
+    return _LOOKED_AT_IN_FRAMES if needs_frames else _LOOKED_AT
 
 
 def _asks_for_rounds(claim: Claim) -> bool:

@@ -18,18 +18,16 @@ _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
 _MOST_IN_CYCLES = 256
 """Rounds of runs that end with a whole cycle of their clock."""
-_AT_EVERY_STEP = 4096
-"""Local steps of all clients where a claim speaks of each."""
 
 
-def rounds_at(point: Point, step_size: fmpq, subject: Subject, speaks_of_steps: bool) -> int:
-    """T, at least one."""
+def rounds_at(point: Point, step_size: fmpq, subject: Subject, looked_at: int | None = None) -> int:
+    """T, at least one; `looked_at` bounds the local steps of all clients where a claim asks for something at each."""
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
     if point["horizon"][0] == "cycle":
         return _whole_cycles(point)
     most = _most_steps(point, subject, steps)
-    if speaks_of_steps:
-        most = min(most, _AT_EVERY_STEP // max(number_of_clients(point), _sets_of_participants(point)))
+    if looked_at is not None:
+        most = min(most, looked_at // max(number_of_clients(point), _sets_of_participants(point)))
     return max(1, min(round(_wished(point, step_size, steps)), most // steps, _MOST))
 
 
