@@ -7,7 +7,7 @@ made anew of closed pieces: nothing else, such as a reason of one's own, is judg
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -24,7 +24,7 @@ from fedtheory.proofs.combination import Combination, check_combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
 from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
 from fedtheory.proofs.decoding import AnyCertificate, decode
-from fedtheory.proofs.document import certificate_in, document_of, require_short, with_quantities
+from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
 from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
 from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
 from fedtheory.proofs.means import MeanCertificate, check_mean
@@ -127,9 +127,20 @@ def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
     """The steps of the examination of a document, in symbols of which SymPy knows what they stand for."""
     try:
         plain = use_plain_symbols(with_quantities(claim, document))
-        yield from _check_kind(plain, decode(certificate_in(plain, document)), prover)
+        own: dict[str, Proof] = {}
+        prove = _first_of(own, prover)
+        for lemma in lemmas_in(plain, document):
+            steps = tuple(_check_kind(lemma.claim, decode(lemma.certificate), prove))
+            yield from prefixed(f"{lemma.claim.id}: ", steps)
+            own[lemma.claim.id] = Proof(lemma.claim, lemma.certificate, steps)
+        yield from _check_kind(plain, decode(certificate_in(plain, document)), prove)
     except _REFUSALS as reason:
         yield Step(str(reason), False)
+
+
+def _first_of(own: Mapping[str, Proof], prover: Prover) -> Prover:
+    """Prove lemmas of a document by what came before, other claims as before."""
+    return lambda name: own[name] if name in own else prover(name)
 
 
 def _plain(document: Document) -> Document:

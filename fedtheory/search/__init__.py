@@ -10,6 +10,9 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
     blocks      scalars as rows and Gram matrices, and sums of squares
     dimensions  units, which coefficients have to agree with
     known       bounds on runs from proved claims and facts
+    chains      bounds on runs by one step after the other, as lemmas of the document
+    remainders  what a claim's slack leaves without multiples of premises
+    workspace   the lemmas of a document
     restated    known claims in other symbols, by their recorded certificates
     premises    what is proved, as linear forms in the quantities of a claim
     positivity  numbers that are not negative, as sums of products

@@ -2,85 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 
-import numpy as np
-import sympy as sp
-
-from fedtheory.kernel import Rejected, is_ordering, slack
-from fedtheory.kernel.expressions import Average, ClientSum, Expr
-from fedtheory.kernel.quotients import Quotient, quotient
-from fedtheory.kernel.work import spend
-from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import check_certificate
-from fedtheory.proofs.combination import Combination, conditions_of_run
-from fedtheory.proofs.document import document_of, with_quantities
-from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.numbers import numbers_of
-from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import follows
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly, split_with_squares
+from fedtheory.search.positivity import split_pairs, split_quickly
 from fedtheory.search.premises import (
     KnownClaim,
-    Premise,
     known_claims,
     lacking_quantities,
     premises_from,
     premises_of_facts,
-    split_linear,
-    without_quantities,
 )
+from fedtheory.search.remainders import Remainder, goal_of, remainders, search_products, show_remainder
 from fedtheory.search.restated import reuse_certificate
-from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
-
-_DEEPEST = 4
-"""Premises in one combination."""
-_POINTS = 600
-
-
-@dataclass(frozen=True)
-class _Goal:
-    """A claim that is being shown, with everything that the search has to know of it."""
-
-    claim: Claim
-    """In plain symbols, with symbols for the quantities of what is known, and the assumptions that are supposed."""
-    original: Claim
-    """The same as its author wrote it, with these assumptions."""
-    quantities: Sequence[str]
-    supposed: Sequence[Assumption]
-    relaxed: Sequence[Expr] | None
-    signs: Signs
-
-    @property
-    def original_symbols(self) -> set[sp.Symbol]:
-        """The symbols of the claim as it was written, in plain symbols."""
-        return set(use_plain_symbols(self.original).notation)
-
-
-@dataclass(frozen=True)
-class _Remainder:
-    """The slack of a claim without multiples of premises: a number, which must not be negative."""
-
-    goal: _Goal
-    parts: Sequence[tuple[Quotient, Premise]]
-    own: Quotient
-    """The number in the slack of the claim."""
-    written: Expr
-    """Remainder, in the terms of the claim and the premises."""
-
-    @cached_property
-    def number(self) -> Expr:
-        """Return the remainder, in lowest terms."""
-        left = {sp.S.One: self.own}
-        for multiple, premise in self.parts:
-            left = _taken(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
-        return left.get(sp.S.One, quotient(sp.S.Zero)).expression
 
 
 def search_known(claim: Claim) -> Found | NotFound:
@@ -94,20 +30,20 @@ def search_known(claim: Claim) -> Found | NotFound:
     candidates = known_claims(use_plain_symbols(claim))
     if not candidates:
         return NotFound("no proved claim is about this quantity under these assumptions")
-    remainders: list[_Remainder] = []
+    seen: list[Remainder] = []
     others: list[KnownClaim] = []
     for known in candidates:
-        before = len(remainders)
+        before = len(seen)
         for remainder in _remainders(claim, known):
-            found = _shown(remainder, remainder.written, split_pairs) or _shown(
+            found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
                 remainder, remainder.number, split_quickly
             )
             if found is not None:
                 return found
-            remainders.append(remainder)
-        if len(remainders) == before:
+            seen.append(remainder)
+        if len(seen) == before:
             others.append(known)
-    result = _search_products(remainders) if remainders else _asks_for_more(candidates)
+    result = search_products(seen) if seen else _asks_for_more(candidates)
     if isinstance(result, Found):
         return result
     return next(filter(None, (reuse_certificate(claim, known) for known in others)), result)
@@ -126,154 +62,9 @@ def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
     return NotFound(reason, candidates[0].claim.id)
 
 
-def _search_products(remainders: Sequence[_Remainder]) -> Found | NotFound:
-    """The second stage: what no sample refutes is written as a sum of products."""
-    counts, plausible = [], []
-    for remainder in remainders:
-        goal = remainder.goal
-        if remainder.number.atoms(Average, ClientSum):
-            # An average over clients has no value where only numbers of runs are drawn.
-            counts.append(_POINTS)
-            plausible.append(remainder)
-            continue
-        samples = draw_samples(
-            sorted(remainder.number.free_symbols, key=str), goal.signs.numbers, goal.signs.conditions, _POINTS
-        )
-        point = find_negative(remainder.number, samples, goal.signs.numbers, goal.signs.conditions)
-        counts.append(int(np.sum(samples.values(remainder.number) < 0)))
-        if point is None:
-            plausible.append(remainder)
-    for split in (split_with_squares, split_into_products):
-        for remainder in plausible:
-            found = _shown(remainder, remainder.number, split)
-            if found is not None:
-                return found
-    nearest = remainders[int(np.argmin(counts))]
-    name = next((premise.name for _, premise in nearest.parts), None)
-    if plausible:
-        return NotFound("no combination of known bounds and facts shows it", name)
-    return NotFound("no combination of known bounds and facts shows it", name, _below_all(remainders))
-
-
-def _below_all(remainders: Sequence[_Remainder]) -> Mapping[sp.Symbol, Expr] | None:
-    """Numbers at which the claim is below every known bound whose conditions hold; None where samples show none."""
-    goals = [remainder.goal for remainder in remainders]
-    symbols = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
-    conditions = list(dict.fromkeys(one for goal in goals for one in goal.signs.conditions))
-    numbers = max((goal.signs.numbers for goal in goals), key=lambda known: len(known.symbols))
-    samples = draw_samples(symbols, numbers, conditions, _POINTS)
-    values = np.array([samples.values(remainder.number) for remainder in remainders])
-    for place in np.flatnonzero((values < 0).all(axis=0)):
-        point = samples.point(int(place))
-        is_below = all(is_negative_at(remainder.number, point) for remainder in remainders)
-        if is_below and is_met(point, numbers, conditions):
-            return {symbol: value for symbol, value in point.items() if symbol in goals[0].original_symbols}
-    return None
-
-
-def _remainders(claim: Claim, known: KnownClaim) -> Iterator[_Remainder]:
+def _remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
     """Remainders of combinations that begin with a known claim."""
-    goal = _goal(claim, known)
+    goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
     first = premises_from(goal.claim, known.claim)
-    if not first:
-        return
-    others = premises_of_facts(goal.claim)
-    relation = goal.claim.relations[0]
-    try:
-        form = dict(split_linear(relation.slack, goal.claim))
-    except Rejected:
-        return
-    number = form.pop(sp.S.One, quotient(sp.S.Zero))
-    own = without_quantities(relation.slack, goal.claim)
-    for parts in _eliminated(form, [*first, *others], goal.signs, frozenset()):
-        if any(premise in first for _, premise in parts):
-            written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
-            yield _Remainder(goal, parts, number, written)
-
-
-def _goal(claim: Claim, known: KnownClaim) -> _Goal:
-    supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
-    quantities = lacking_quantities(supposing, [known.claim])
-    whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
-    solved = _solved(whole)
-    whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
-    signs = Signs(numbers_of(whole), tuple(conditions_of_run(whole)))
-    return _Goal(whole, supposing, quantities, known.missing, whole.conditions if solved else None, signs)
-
-
-def _solved(claim: Claim) -> list[Expr]:
-    """Conditions that bind a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
-    found = []
-    for condition in claim.conditions:
-        if not is_ordering(condition) or any(side.is_Symbol for side in condition.args):
-            continue
-        used = sorted(
-            condition.free_symbols, key=lambda one: (claim.notation.get(one) is not q.local_step_size, str(one))
-        )
-        for symbol in used[:1]:
-            gap = sp.expand(sp.numer(sp.together(slack(condition))))
-            if gap.is_polynomial(symbol) and sp.degree(gap, symbol) == 1:
-                above, below = gap.coeff(symbol, 0), -gap.coeff(symbol, 1)
-                bound = sp.Le(symbol, above / below, evaluate=False)
-                if follows(bound, claim):
-                    found.append(bound)
-    return found
-
-
-def _eliminated(
-    form: Mapping[Expr, Quotient], premises: Sequence[Premise], signs: Signs, done: frozenset[Expr]
-) -> Iterator[list[tuple[Quotient, Premise]]]:
-    """Multiples of premises after which a form has no quantity left; its number is left out."""
-    rows = sorted(form, key=str)
-    if not rows:
-        yield []
-        return
-    if len(done) == _DEEPEST:
-        return
-    row = min(rows, key=lambda one: sum(one in premise.form for premise in premises))
-    for premise in premises:
-        if row not in premise.form or premise.form.keys() & done:
-            continue
-        spend(2000)
-        multiple = form[row] * _inverse(premise.form[row])
-        if not signs.is_nonnegative(multiple.expression):
-            continue
-        left = _taken(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
-        for parts in _eliminated(left, premises, signs, done | {row}):
-            yield [(multiple, premise), *parts]
-
-
-def _inverse(number: Quotient) -> Quotient:
-    return quotient(1 / number.expression)
-
-
-_MINUS = quotient(sp.S.NegativeOne)
-
-
-def _taken(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
-    """A form without a multiple of another."""
-    left = dict(form)
-    for row, number in other.items():
-        less = _MINUS * multiple * number
-        left[row] = left[row] + less if row in left else less
-    return {row: number for row, number in left.items() if number}
-
-
-def _shown(remainder: _Remainder, number: Expr, split: Callable[[Expr, Signs], list[Expr] | None]) -> Found | None:
-    """The proof by premises and summands of what remains, if there are such summands and the kernel accepts it."""
-    goal = remainder.goal
-    summands = split(number, goal.signs)
-    if summands is None:
-        return None
-    parts = [Part(multiple.expression * premise.sign, premise.part) for multiple, premise in remainder.parts]
-    parts += [Part(summand, ONE) for summand in summands]
-    certificate = Combination(claim=goal.claim.id, links=[parts], relaxed=goal.relaxed)
-    document = document_of(goal.claim, certificate)
-    if goal.quantities:
-        document |= {"quantities": list(goal.quantities)}
-    proof = check_certificate(goal.original, document)
-    spend(sum(proof.work.values()))
-    if proof.verdict != "proved":
-        return None
-    uses = list(dict.fromkeys(premise.name for _, premise in remainder.parts))
-    return Found(proof, uses, goal.supposed, 0)
+    if first:
+        yield from remainders(goal, first, premises_of_facts(goal.claim))

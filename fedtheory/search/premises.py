@@ -54,6 +54,8 @@ class Premise:
     sign: int = 1
     """Minus one for an equation that is used the other way round."""
     vanishes: bool = False
+    given: tuple[str, ...] = ()
+    """Lemmas that say that its conditions hold."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -194,6 +196,12 @@ def premises_of_facts(claim: Claim) -> list[Premise]:
         if usable:
             found += _premises(fact, fact.name, fact.slack(symbol), claim, fact.is_zero)
     return found
+
+
+def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> Premise | None:
+    """A lemma of a document as a premise, with those that say that its conditions hold."""
+    found = next(_premises(lemma, name, slack, claim, False), None)
+    return None if found is None else replace(found, given=given)
 
 
 def _premises(part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, vanishes: bool) -> Iterator[Premise]:

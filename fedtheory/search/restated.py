@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
+from fedtheory.errors import InputError
 from fedtheory.kernel.work import spend
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.document import document_of
+from fedtheory.proofs.document import document_of, lemma_id
+from fedtheory.proofs.document.notation import Scope, read, read_ordering
+from fedtheory.proofs.document.reading import symbols_of
+from fedtheory.proofs.document.writing import written
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.outcome import Found
 from fedtheory.search.premises import KnownClaim
+from fedtheory.search.workspace import Statement, Workspace, names_in, plain_name
 
 
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
@@ -41,3 +48,96 @@ def _renamed(entry: Any, name: str, other: str) -> Any:
             for key, value in entry.items()
         }
     return [_renamed(one, name, other) for one in entry] if isinstance(entry, list) else entry
+
+
+AT_OPTIMUM: Mapping[str, str] = {
+    "comparator": "optimum",
+    "comparator_noise": "noise_at_optimum",
+    "comparator_dissimilarity": "dissimilarity_at_optimum",
+    "comparator_distance": "initial_distance",
+    "comparator_suboptimality": "0",
+    "total_comparator_progress": "total_progress",
+    "final_comparator_distance_sq": "final_distance_sq",
+    "telescoped_from_comparator": "telescoped_progress",
+    "final_comparator_distance": "final_distance",
+}
+"""The optimum as the point that a run is compared with, by the words of documents."""
+
+
+def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | None:
+    """The id of a lemma that says what a published claim does, in other words, by the same certificate.
+
+    It makes the assumptions of the workspace's claim, and has the published conditions.  What the certificate relies
+    on becomes lemmas too; None where the kernel accepts one of them not.
+    """
+    recorded, certificate = find(name), certificate_of(name)
+    if certificate is None or len(recorded.relations) != 1 or recorded.for_all:
+        return None
+    document = document_of(recorded, certificate)
+    if document["letters"] or "definition" in document:
+        return None
+    lemma = plain_name(f"at optimum {name}" if "comparator" in words else name)
+    renamed = {name: lemma_id(workspace.claim, lemma)}
+    for other in _relied_on(document["certificate"], name):
+        found = restate(workspace, other, words)
+        if found is None:
+            return None
+        renamed[other] = found
+    scope = Scope(symbols_of(recorded))
+    (relation,) = recorded.relations
+    smaller, larger = relation.ordered
+    conditions = tuple(certificate.relaxed) if certificate.relaxed is not None else tuple(recorded.conditions)
+    try:
+        texts = [written(one, scope) for one in (smaller, larger, *conditions)]
+        own = Scope(symbols_of(workspace.claim))
+        sides = [read(_in_words(text, words), own, "lemma") for text in texts[:2]]
+        known = [read_ordering(_in_words(text, words), own, "lemma") for text in texts[2:]]
+    except InputError:
+        return None
+    said = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
+    statement = Statement(lemma, recorded.place, Relation(sides[0], relation_sign(relation), sides[1]), known)
+    return workspace.add(statement, _rewritten(said, renamed, words))
+
+
+@cache
+def quantities_behind(name: str) -> frozenset[str]:
+    """The quantities that a claim names, its certificate, and what that relies on."""
+    claim, certificate = find(name), certificate_of(name)
+    own = frozenset(quantity.name for quantity in claim.notation.values())
+    if certificate is None:
+        return own
+    entry = document_of(claim, certificate)["certificate"]
+    known = [quantity.name for quantity in {**claim.where, **claim.notation}.values()]
+    return own.union(names_in([entry], known), *map(quantities_behind, _relied_on(entry, name)))
+
+
+def relation_sign(relation: Relation) -> Operator:
+    """How the smaller side of a relation relates to the larger one."""
+    signs: Mapping[Operator, Operator] = {">=": "<=", ">": "<"}
+    return signs.get(relation.operator, relation.operator)
+
+
+def _relied_on(entry: Any, name: str) -> list[str]:
+    """The claims that a certificate names."""
+    if isinstance(entry, Mapping):
+        named = [entry[key] for key in ("claim", "step") if isinstance(entry.get(key), str)]
+        named += [one for one in entry.get("lemmas", []) if isinstance(one, str)]
+        inside = [one for value in entry.values() for one in _relied_on(value, name)]
+        return [one for one in dict.fromkeys([*named, *inside]) if one != name]
+    return [one for value in entry for one in _relied_on(value, name)] if isinstance(entry, list) else []
+
+
+def _rewritten(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
+    """A certificate with other names of claims, and other words for quantities."""
+    if isinstance(entry, Mapping):
+        # Assumptions of a theory have names that are no words for quantities.
+        return {key: value if key == "name" else _rewritten(value, names, words) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return [_rewritten(value, names, words) for value in entry]
+    if not isinstance(entry, str):
+        return entry
+    return names[entry] if entry in names else _in_words(entry, words)
+
+
+def _in_words(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(r"(?<![\w.])[a-z_]+(?![\w.(])", lambda found: words.get(found.group(), found.group()), text)

@@ -4,6 +4,7 @@
     shapes     how values are read
     records    which certificates there are
     reading    documents and files, and the symbols in them
+    lemmas     statements of a document's own
     writing    certificates as documents
     algorithms what documents say of algorithms
     schemas    the JSON schema
@@ -12,6 +13,7 @@ Whatever is judged has been a document: what a document cannot say cannot be sai
 closed pieces before it is judged, so that nothing rests on how certificates are written or read.
 """
 
+from fedtheory.proofs.document.lemmas import Lemma, lemma_id, lemmas_in
 from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document, require_short, with_quantities
 from fedtheory.proofs.document.schemas import schema
 from fedtheory.proofs.document.writing import document_of, text_of
@@ -19,10 +21,13 @@ from fedtheory.proofs.proof_report import Document, digest
 
 __all__ = [
     "Document",
+    "Lemma",
     "certificate_in",
     "claim_named",
     "digest",
     "document_of",
+    "lemma_id",
+    "lemmas_in",
     "read_document",
     "require_short",
     "schema",

@@ -31,6 +31,8 @@ LONGEST = 250_000
 """Characters of a document; the papers' longest has 13,000."""
 QUANTITIES = "quantities"
 """The entry that names quantities which the claim does not, and the certificate does."""
+LEMMAS = "lemmas"
+"""The entry with statements that the certificate relies on, and their certificates."""
 DEFINITION = "definition"
 """The entry that says what the user's definition says that the certificate is about."""
 
@@ -142,7 +144,7 @@ def claim_named(document: object) -> str:
 
 def _require_format(document: object) -> Document:
     expected = {"format", "version", "letters", "certificate"}
-    if not isinstance(document, dict) or document.keys() - {DEFINITION, QUANTITIES} != expected:
+    if not isinstance(document, dict) or document.keys() - {DEFINITION, QUANTITIES, LEMMAS} != expected:
         raise InputError("", f"expected a table with {', '.join(sorted(expected))}")
     if (document["format"], document["version"]) != (FORMAT, VERSION):
         found = f"{document['format']!r:.40} version {document['version']!r:.10}"

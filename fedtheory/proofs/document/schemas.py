@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import singledispatch
 from inspect import Parameter
+from typing import get_args
 
 from fedtheory.kernel.inequalities import INEQUALITIES, subjects
+from fedtheory.language.claim import Place
 from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.document.notation import HEADS
-from fedtheory.proofs.document.reading import DEFINITION, FORMAT, QUANTITIES, VERSION
+from fedtheory.proofs.document.reading import DEFINITION, FORMAT, LEMMAS, QUANTITIES, VERSION
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
@@ -39,6 +41,7 @@ _Schema = dict[str, Json]
 _EXPRESSION: _Schema = {"$ref": "#/$defs/expression"}
 _TEXT: _Schema = {"type": "string"}
 _OF_QUANTITIES = "Names of quantities that the certificate speaks of, and the claim does not."
+_OF_LEMMAS = "Statements with the assumptions of the claim, and its conditions unless others stand there: CLAIM#NAME."
 _OF_DEFINITION = "The SHA-256 digest of the definition, for a claim about an algorithm in a user's file."
 
 
@@ -64,12 +67,25 @@ def schema() -> Document:
             "letters": {"type": "object", "additionalProperties": symbol},
             "certificate": schema_of(CERTIFICATE),
             QUANTITIES: {"type": "array", "items": {"type": "string"}, "description": _OF_QUANTITIES},
+            LEMMAS: {"type": "array", "items": _of_lemma(), "description": _OF_LEMMAS},
             DEFINITION: {"type": "string", "description": _OF_DEFINITION},
         },
         "required": ["format", "version", "letters", "certificate"],
         "additionalProperties": False,
         "$defs": {"expression": {"type": "string", "description": expression}},
     }
+
+
+def _of_lemma() -> _Schema:
+    """The schema of a lemma; its certificate is one of any kind."""
+    entries = {
+        "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"},
+        "place": {"enum": list(get_args(Place))},
+        "statement": _EXPRESSION,
+        "certificate": {"$ref": "#/properties/certificate"},
+    }
+    conditions = {"conditions": {"type": "array", "items": _EXPRESSION}}
+    return _object(entries | conditions, list(entries))
 
 
 @singledispatch

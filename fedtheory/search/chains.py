@@ -1,0 +1,222 @@
+"""Bounds on runs by chains: bounds on one quantity after the other, restated for the claim, and a number at the end.
+
+The kinds of steps are those of the published proofs: from the error to the drift and the progress, from the drift to
+the noise and the dissimilarity, from the progress to the start.  Each becomes a lemma of the document, under the
+assumptions of the claim; conditions of a lemma that do not follow at a glance become lemmas as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, slack
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.assumptions.assumption import Setting
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.document import with_quantities
+from fedtheory.proofs.facts import ONE, STRONG_CURVATURE
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.parts import Part
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.proof import check_assumed, follows
+from fedtheory.proofs.recorded import certificate_of
+from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly
+from fedtheory.search.premises import (
+    PARAMETERS,
+    Premise,
+    premise_of,
+    premises_of_facts,
+    supposable,
+)
+from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, search_products, show_remainder
+from fedtheory.search.restated import AT_OPTIMUM, quantities_behind, restate
+from fedtheory.search.workspace import Statement, Workspace, le
+
+_COUNTS = frozenset(one.name for one in (q.clients, q.local_steps, q.rounds))
+"""Numbers that a bound may have, and a claim need not name: they are at least one."""
+_OF_FACTS = tuple(
+    one.name for one in (q.total_progress, q.initial_distance, q.final_distance_sq, q.total_descent, q.initial_gap)
+)
+"""Quantities that facts connect with those of steps."""
+_ITERATIONS = {"iterations": "(local_steps*rounds)"}
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A published bound on one quantity, and the words in which it becomes a lemma."""
+
+    name: str
+    words: Mapping[str, str]
+    row: str
+    """The quantity that it bounds."""
+    rows: frozenset[str]
+    """Those by which it does."""
+    numbers: frozenset[str]
+    settings: Sequence[Assumption]
+
+
+def search_chains(claim: Claim) -> Found | NotFound:
+    """A certificate with lemmas for a bound on a run: first as the claim stands, then with what it may mean."""
+    found: Found | NotFound = NotFound("no chain of known steps leads to its quantities")
+    for missing in ((), *((each,) for each in supposable(claim))):
+        found = _search(claim, missing)
+        if isinstance(found, Found):
+            return found
+    return found
+
+
+def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
+    steps = _fitting(claim)
+    wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _quantities_behind(step))])
+    own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
+    goal = goal_of(claim, [name for name in wanted if name not in own], missing)
+    plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
+    workspace = Workspace(plain)
+    goal = _with_curvatures(replace(goal, workspace=workspace), workspace)
+    (row,) = _rows_of(claim) or ("",)
+    first: list[Premise] = []
+    others = premises_of_facts(goal.claim)
+    for step in steps:
+        premise = _premise(goal, workspace, step)
+        if premise is not None:
+            (first if step.row == row else others).append(premise)
+    return _combined(goal, first, others)
+
+
+def _combined(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) -> Found | NotFound:
+    seen: list[Remainder] = []
+    for remainder in remainders(goal, first, others):
+        found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
+            remainder, remainder.number, split_quickly
+        )
+        if found is not None:
+            return found
+        seen.append(remainder)
+    return search_products(seen) if seen else NotFound("no chain of known steps leads to its quantities")
+
+
+def _premise(goal: Goal, workspace: Workspace, step: _Step) -> Premise | None:
+    """A step as a lemma, with lemmas for those of its conditions that do not follow at a glance."""
+    name = restate(workspace, step.name, step.words)
+    if name is None:
+        return None
+    lemma = workspace.proofs[name].claim
+    given = []
+    for condition in lemma.conditions:
+        if follows(condition, goal.claim, goal.signs.conditions):
+            continue
+        shown = _show_condition(goal, workspace, condition)
+        if shown is None:
+            return None
+        given.append(shown)
+    return premise_of(name, step.name, lemma.relations[0].slack, goal.claim, tuple(given))
+
+
+def _with_curvatures(goal: Goal, workspace: Workspace) -> Goal:
+    """The same, knowing that mu <= L, where the claim names both."""
+    symbol = symbols_of(goal.claim)
+    if not (symbol.has(q.strong_convexity) and symbol.has(q.smoothness)):
+        return goal
+    ordering = sp.Le(symbol(q.strong_convexity), symbol(q.smoothness), evaluate=False)
+    statement = Statement("curvatures", "run", le(*ordering.args))
+    certificate = Combination(claim=workspace.claim_of(statement).id, links=[[Part(sp.S.One, STRONG_CURVATURE)]])
+    name = workspace.add(statement, certificate)
+    if name is None:
+        return goal
+    return replace(goal, given=(name,), signs=Signs(goal.signs.numbers, (*goal.signs.conditions, ordering)))
+
+
+def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
+    number = slack(condition)
+    try:
+        summands = split_quickly(number, goal.signs) or split_into_products(number, goal.signs)
+    except Rejected:
+        return None
+    if summands is None:
+        return None
+    statement = Statement(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
+    claim = workspace.claim_of(statement)
+    parts = [Part(summand, ONE) for summand in summands]
+    known = [Derived(name) for name in goal.given]
+    return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed, known=known))
+
+
+def _rows_of(claim: Claim) -> tuple[str, ...]:
+    """The quantities on the smaller side of a claim."""
+    if len(claim.relations) != 1:
+        return ()
+    smaller, _ = claim.relations[0].ordered
+    notation = claim.notation
+    return tuple(
+        dict.fromkeys(
+            notation[symbol].name
+            for symbol in smaller.free_symbols
+            if symbol in notation and notation[symbol] not in PARAMETERS
+        )
+    )
+
+
+def _fitting(claim: Claim) -> list[_Step]:
+    """The steps on the way from the quantity of a claim, in numbers that the claim names."""
+    known = {quantity.name for quantity in claim.notation.values()}
+    have = _COUNTS | known
+    counted = q.iterations.name in known
+    reached = set(_rows_of(claim))
+    found: dict[tuple[str, frozenset[str]], _Step] = {}
+    if len(claim.relations) != 1 or claim.rate is not None or claim.for_all or len(reached) != 1:
+        return []
+    while True:
+        more = [
+            step
+            for step in _steps()
+            if step.row in reached
+            and (step.name, frozenset(step.words)) not in found
+            and step.numbers <= have
+            and counted != ("iterations" in step.words)
+            and check_assumed(claim, step.settings, "").holds
+        ]
+        if not more:
+            return list(found.values())
+        for step in more:
+            found[step.name, frozenset(step.words)] = step
+            reached |= step.rows
+
+
+@cache
+def _steps() -> Sequence[_Step]:
+    return tuple(step for claim in all_claims().values() for step in _steps_by(claim))
+
+
+def _steps_by(claim: Claim) -> Iterator[_Step]:
+    """A published bound as a step, and the same at the optimum where it compares with any point."""
+    is_bound = claim.verdict == "proved" and claim.place == "run" and claim.rate is None and not claim.for_all
+    if not is_bound or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", ">="):
+        return
+    certificate = certificate_of(claim.id)
+    if certificate is None or len(_rows_of(claim)) != 1:
+        return
+    names = {quantity.name: quantity in PARAMETERS for quantity in claim.notation.values()}
+    settings = [one for one in claim.assumptions if isinstance(one, Setting)]
+    compares = any(name in AT_OPTIMUM for name in names)
+    points: Sequence[Mapping[str, str]] = ({}, AT_OPTIMUM) if compares else ({},)
+    for words in ({**point, **counts} for point in points for counts in ({}, _ITERATIONS)):
+        renamed = {words.get(name, name): is_number for name, is_number in names.items()}
+        numbers = frozenset(name for name, is_number in renamed.items() if is_number and name.isidentifier())
+        (row,) = (words.get(name, name) for name in _rows_of(claim))
+        rows = frozenset(name for name, is_number in renamed.items() if not is_number and name.isidentifier())
+        yield _Step(claim.id, words, row, rows - {row}, numbers, settings)
+
+
+def _quantities_behind(step: _Step) -> Iterator[str]:
+    """The quantities that a step and what it relies on name, in its words."""
+    words = (step.words.get(name, name) for name in sorted(quantities_behind(step.name)))
+    yield from (word for word in words if word.isidentifier())

@@ -1,0 +1,126 @@
+"""Lemmas that a search finds on its way, each accepted by the kernel when it is added."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.work import spend
+from fedtheory.language.claim import Claim, Place, Relation
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate, check_certificate, prove
+from fedtheory.proofs.document import Document, document_of, lemma_id
+from fedtheory.proofs.document.notation import Scope
+from fedtheory.proofs.document.reading import symbols_of
+from fedtheory.proofs.document.writing import written
+from fedtheory.proofs.proof import Proof
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A lemma that is to be proved."""
+
+    name: str
+    place: Place
+    relation: Relation
+    conditions: Sequence[Expr] | None = None
+    """None for those of the claim."""
+
+
+class Workspace:
+    """The lemmas of one document, in the symbols of a claim that has one for every quantity they speak of."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.proofs: dict[str, Proof] = {}
+        self._entries: dict[str, Document] = {}
+        self._refused: set[str] = set()
+
+    def claim_of(self, statement: Statement) -> Claim:
+        """The claim that a lemma is."""
+        conditions = self.claim.conditions if statement.conditions is None else statement.conditions
+        return replace(
+            self.claim,
+            id=lemma_id(self.claim, statement.name),
+            also=(statement.relation,),
+            conditions=tuple(conditions),
+            place=statement.place,
+            lhs=None,
+            rhs=None,
+            chain=(),
+        )
+
+    def add(self, statement: Statement, certificate: Any) -> str | None:
+        """The id of a lemma, once the kernel has accepted its certificate, which is a document's or an object."""
+        claim = self.claim_of(statement)
+        if claim.id in self.proofs or claim.id in self._refused:
+            return claim.id if claim.id in self.proofs else None
+        try:
+            entry = self._entry(statement, claim, certificate)
+            document = document_of_lemma(claim, entry["certificate"])
+            proof = check_certificate(claim, document, self.prover)
+        except (InputError, Rejected):
+            self._refused.add(claim.id)
+            return None
+        spend(sum(proof.work.values()))
+        if proof.verdict != "proved":
+            self._refused.add(claim.id)
+            return None
+        self.proofs[claim.id] = proof
+        self._entries[claim.id] = entry
+        return claim.id
+
+    def _entry(self, statement: Statement, claim: Claim, certificate: Any) -> Document:
+        scope = Scope(symbols_of(claim))
+        smaller, larger = statement.relation.ordered
+        made = certificate if isinstance(certificate, dict) else document_of(claim, certificate)["certificate"]
+        entry = {
+            "name": statement.name,
+            "place": statement.place,
+            "statement": f"{written(smaller, scope)} <= {written(larger, scope)}",
+            "certificate": made,
+        }
+        if statement.conditions is not None:
+            entry["conditions"] = [written(one, scope) for one in statement.conditions]
+        return entry
+
+    def prover(self, name: str) -> Proof:
+        """A lemma, or the proof of a published claim."""
+        return self.proofs[name] if name in self.proofs else prove(find(name))
+
+    def entries(self, names: Iterable[str]) -> list[Document]:
+        """The entries of lemmas and of all that they rely on, in the order in which they were proved."""
+        wanted = set(names) & self._entries.keys()
+        for name in reversed(self._entries):
+            if name in wanted:
+                text = repr(self._entries[name])
+                wanted |= {other for other in self._entries if other != name and f"'{other}'" in text}
+        return [entry for name, entry in self._entries.items() if name in wanted]
+
+
+def document_of_lemma(claim: Claim, certificate: Document) -> Document:
+    """A certificate that is written already, as the document of a claim."""
+    return document_of(claim, Certificate(claim=claim.id, links=[])) | {"certificate": certificate}
+
+
+def plain_name(name: str) -> str:
+    """A name for a lemma, from the id of a claim."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def names_in(documents: Sequence[Document], known: Iterable[str]) -> list[str]:
+    """Those of some names that documents use."""
+    words = set(re.findall(r"\w+", repr(documents)))
+    return [name for name in known if name in words]
+
+
+def le(smaller: Expr, larger: Expr) -> Relation:
+    """The relation of a lemma."""
+    return Relation(sp.sympify(smaller), "<=", sp.sympify(larger))

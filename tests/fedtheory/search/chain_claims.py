@@ -1,0 +1,109 @@
+"""Bounds on whole runs as a user states them, with constants that leave room, and false ones beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from fedtheory import Claim
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.language.targets import resolve
+
+LETTERS = "eta tau T K M zeta sigma L D mu G Delta ell sigma_opt zeta_opt zeta_m"
+eta, tau, T, K, M, zeta, sigma, L, D, mu, G, Delta, ell, s_opt, z_opt, z_mean = sp.symbols(LETTERS, positive=True)
+WHERE = {
+    eta: q.local_step_size,
+    tau: q.local_steps,
+    T: q.rounds,
+    K: q.iterations,
+    M: q.clients,
+    zeta: q.gradient_dissimilarity,
+    sigma: q.noise_deviation,
+    L: q.smoothness,
+    D: q.initial_distance,
+    mu: q.strong_convexity,
+    G: q.second_moment,
+    Delta: q.initial_gap,
+    ell: q.noise_smoothness,
+    s_opt: q.noise_at_optimum,
+    z_opt: q.dissimilarity_at_optimum,
+    z_mean: q.mean_dissimilarity,
+}
+ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares)
+NOISY = (*ROUNDS, a.unbiased_bounded_variance)
+CONVEX, SMOOTH = (a.convex_and_smooth,), (a.smooth,)
+STRONGLY = (a.convex_and_smooth, a.strongly_convex_clients)
+ERROR, GRADIENT, DISTANCE = q.average_suboptimality, q.average_local_gradient_sq, q.final_distance_sq
+START, SLOPE = D**2 / (eta * tau * T), 4 * Delta / (eta * tau * T)
+
+
+def bound(lhs: Any, rhs: Any, assumptions: Sequence[Any], conditions: Sequence[Any]) -> Claim:
+    """A bound on a run, as a file of one's own would state it."""
+    used = sp.sympify(rhs).free_symbols.union(*(condition.free_symbols for condition in conditions))
+    where = {symbol: quantity for symbol, quantity in WHERE.items() if symbol in used}
+    stated = {"lhs": lhs, "rhs": rhs, "where": where, "assumptions": assumptions, "conditions": conditions}
+    return resolve(Claim(id="mine:chain", **stated))
+
+
+_MEDIUM = [eta <= 1 / (4 * L)]
+_SMALL = [eta <= 1 / (8 * tau * L)]
+_SMALL_NOISE = [eta <= 1 / (20 * tau * L), 20 * tau * eta * ell <= 1]
+_BOUNDED = (a.bounded_dissimilarity,)
+_MEAN = (a.bounded_mean_dissimilarity,)
+_MOMENT = (a.bounded_second_moment,)
+_QUIET = (*ROUNDS, *CONVEX, a.full_gradients, *_BOUNDED)
+_AT_OPTIMUM = (*ROUNDS, *CONVEX, a.smooth_noise)
+_DRIFT = 4 * L * eta**2 * tau**2
+_CURVED_DRIFT = 8 * L**2 * eta**2 * tau
+TRUE = {
+    "convex": bound(
+        ERROR,
+        START + 2 * eta * sigma**2 / M + _DRIFT * (zeta**2 + sigma**2),
+        (*NOISY, *CONVEX, *_BOUNDED),
+        _MEDIUM,
+    ),
+    "convex, second moments": bound(
+        ERROR, START + 2 * eta * sigma**2 / M + _DRIFT * G**2, (*NOISY, *CONVEX, *_MOMENT), _MEDIUM
+    ),
+    "convex, full gradients": bound(ERROR, START + _DRIFT * zeta**2, _QUIET, _MEDIUM),
+    "convex, noise at the optimum": bound(
+        ERROR, START + 4 * eta * s_opt**2 / M + _DRIFT * (z_opt**2 + s_opt**2), _AT_OPTIMUM, _SMALL_NOISE
+    ),
+    "smooth": bound(
+        GRADIENT,
+        SLOPE + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * (tau * z_mean**2 + sigma**2),
+        (*NOISY, *SMOOTH, *_MEAN),
+        _SMALL,
+    ),
+    "smooth, second moments": bound(
+        GRADIENT, SLOPE + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * tau * G**2, (*NOISY, *SMOOTH, *_MOMENT), _SMALL
+    ),
+}
+FALSE = {
+    "noise falls with the square of the clients": bound(
+        ERROR, START + 2 * eta * sigma**2 / M**2 + _DRIFT * zeta**2, (*NOISY, *CONVEX, *_BOUNDED), _MEDIUM
+    ),
+    "no drift": bound(ERROR, START + 2 * eta * sigma**2 / M, (*NOISY, *CONVEX, *_MOMENT), _MEDIUM),
+    "too small a drift": bound(
+        ERROR, START + 2 * eta * sigma**2 / M + _DRIFT * G**2 / tau**2, (*NOISY, *CONVEX, *_MOMENT), _MEDIUM
+    ),
+    "no dissimilarity": bound(ERROR, START, _QUIET, _MEDIUM),
+    "drift of a higher power": bound(ERROR, START + L**2 * eta**3 * zeta**2, _QUIET, _MEDIUM),
+    "no noise at the optimum": bound(ERROR, START + _DRIFT * (z_opt**2 + s_opt**2 / tau), _AT_OPTIMUM, _SMALL_NOISE),
+    "no dissimilarity at the optimum": bound(
+        ERROR, START + 4 * eta * s_opt**2 / M + _DRIFT * s_opt**2, _AT_OPTIMUM, _SMALL_NOISE
+    ),
+    "too large a step": bound(
+        ERROR, START + 2 * eta * sigma**2 / M + _DRIFT * G**2, (*NOISY, *CONVEX, *_MOMENT), [eta <= 4 / L]
+    ),
+    "smooth without noise": bound(GRADIENT, SLOPE + _CURVED_DRIFT * tau * z_mean**2, (*NOISY, *SMOOTH, *_MEAN), _SMALL),
+    "smooth, too short a start": bound(
+        GRADIENT,
+        SLOPE / tau + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * tau * G**2,
+        (*NOISY, *SMOOTH, *_MOMENT),
+        _SMALL,
+    ),
+}

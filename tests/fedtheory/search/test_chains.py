@@ -1,0 +1,26 @@
+"""Bounds on whole runs by chains of steps: the kernel accepts what is found, and false bounds have no certificate."""
+
+from __future__ import annotations
+
+import pytest
+from chain_claims import FALSE, TRUE
+
+from fedtheory.proofs import check_certificate
+from fedtheory.search import Found, NotFound, find_proof
+
+pytestmark = pytest.mark.long
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_chains_are_found(name: str) -> None:
+    """Each template is proved from its statement, with nothing supposed, by a document that stands alone."""
+    found = find_proof(TRUE[name])
+    assert isinstance(found, Found)
+    assert not found.supposed
+    assert check_certificate(TRUE[name], found.proof.document).verdict == "proved"
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_false_bounds_have_no_chain(name: str) -> None:
+    """Lost terms, too small powers, too large steps."""
+    assert isinstance(find_proof(FALSE[name]), NotFound)
