@@ -35,8 +35,11 @@ if TYPE_CHECKING:
     from fedtheory.language import assumptions, exercises, quantities
     from fedtheory.language.assumptions import Assumption
     from fedtheory.language.claim import Claim, Rate, Relation
+    from fedtheory.language.other_runs import on_another_run
     from fedtheory.language.registry import all_claims, all_sources
+    from fedtheory.language.schedules import step_sizes
     from fedtheory.language.source import Source
+    from fedtheory.language.weighted import weighted_mean, weighted_sum
     from fedtheory.runfile import parse_run, read_run
 
 _HOMES = {
@@ -62,8 +65,11 @@ _HOMES = {
     "kernel.expressions": ("Average", "Expectation", "Gradient", "Value", "inner", "norm_sq"),
     "language.assumptions": ("Assumption",),
     "language.claim": ("Claim", "Rate", "Relation"),
+    "language.other_runs": ("on_another_run",),
     "language.registry": ("all_claims", "all_sources"),
+    "language.schedules": ("step_sizes",),
     "language.source": ("Source",),
+    "language.weighted": ("weighted_mean", "weighted_sum"),
     "runfile": ("parse_run", "read_run"),
 }
 _MODULES = ("assumptions", "exercises", "quantities")
@@ -102,6 +108,7 @@ __all__ = [
     "inner",
     "least_squares",
     "norm_sq",
+    "on_another_run",
     "parse_run",
     "plan",
     "problem_from",
@@ -111,7 +118,10 @@ __all__ = [
     "read_run",
     "run_on",
     "simulate",
+    "step_sizes",
     "verify",
+    "weighted_mean",
+    "weighted_sum",
 ]
 
 

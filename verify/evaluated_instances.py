@@ -168,8 +168,9 @@ def _key(target: str, family: str, part: int) -> tuple[str, ...]:
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
-    members = [_Member.of(instance) for instance in instances]
+    # Claims come first: some make the families of their own.
     tried = [_Tried.of(target) for target in targets]
+    members = [_Member.of(instance) for instance in instances]
     together = _Together.of([each.claim for each in tried], members)
     return [outcome for member in members for outcome in member.outcomes(tried, together)]
 
@@ -187,6 +188,7 @@ class _Tried:
     def of(cls, target: Target) -> _Tried:
         """The claim of a target."""
         claim = resolve(target)
+        families_for(claim)
         return cls(target, claim, published_by(claim) is None)
 
 

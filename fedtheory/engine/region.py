@@ -63,9 +63,10 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     convexity the steps contract and the radius does not grow with the horizon.
     Raises `NotApplicable` where this argument does not apply.
     """
-    algorithm.require_update_rule("a ball that contains the run is known for the update rule")
+    if not algorithm.is_fedavg_of_changing_steps:
+        algorithm.require_update_rule("a ball that contains the run is known for the update rule")
     _require_averaging(problem, algorithm)
-    step = max(algorithm.work.step_sizes)
+    step = algorithm.largest_step_size
     if not problem.has_convex_clients:
         raise NotApplicable("no ball is known to contain the run: a local step expands where a client is not convex")
     bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)

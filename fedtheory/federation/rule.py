@@ -142,6 +142,19 @@ class Algorithm:
         if not self.clock.is_synchronous:
             raise NotApplicable(f"{purpose}, but with this clock clients report on models that are not the newest")
 
+    @property
+    def is_fedavg_of_changing_steps(self) -> bool:
+        """Whether it is the update rule but for step sizes that change from step to step."""
+        return self.defined is not None and self.name == "fedavg" and self.work.schedule is not None
+
+    @cached_property
+    def largest_step_size(self) -> Number:
+        """The largest step size of all clients in all rounds."""
+        if self.work.schedule is None:
+            return max(self.work.step_sizes)
+        steps = ((n, k) for n in range(self.rounds) for k in range(max(self.work.steps)))
+        return max(max(self.work.sizes_at(n, k)) for n, k in steps)
+
     def require_update_rule(self, purpose: str) -> None:
         """Raise `NotApplicable` where the algorithm is more than work, aggregation and clock."""
         if self.defined is not None:

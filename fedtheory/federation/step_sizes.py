@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,12 +24,22 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.FloorDiv: lambda left, right: Fraction(left // right),
+    ast.Mod: operator.mod,
 }
+_EXACT: dict[str, Callable[..., Any]] = {"min": min, "max": max}
+"""Functions of rational numbers whose values are rational."""
+_ROUNDED: dict[str, Callable[[Any], float]] = {"sqrt": math.sqrt, "cos": math.cos, "exp": math.exp}
+_ALLOWED = "numbers, n, k, pi, + - * / // % **, brackets, min, max, sqrt, cos and exp"
 
 
 @dataclass(frozen=True)
 class StepSchedule:
-    """A formula such as ``1/(10 + 2*n)``: numbers, n, k, ``+ - * / **`` and brackets; `InputError` else."""
+    """A formula such as ``1/(10 + 2*n)`` in the round n and the local step k; `InputError` for anything else.
+
+    Warm-up is ``min(n + 1, 10)/100``, halving every 30 rounds ``(1/10)*(1/2)**(n // 30)``, a cosine
+    ``(1 + cos(pi*n/100))/20``.  Values of `sqrt`, `cos` and `exp` are floats.
+    """
 
     formula: str
 
@@ -65,27 +76,42 @@ class StepSchedule:
         """The step size at round n and local step k, divided by the first one."""
         first, value = self.exactly(0, 0), self.exactly(n, k)
         if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
-            raise InputError(_KEY, f"{self.formula} takes a root: expected whole powers with exact arithmetic")
+            raise InputError(
+                _KEY, f"{self.formula} has irrational values: expected rational ones with exact arithmetic, or floats"
+            )
         return arithmetic.number(value / first, _KEY)
 
     def value_at(self, n: int, k: int) -> Any:
         """Evaluate the formula, without checking the value."""
-        return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k)})
+        return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
 
-    def _value(self, node: ast.expr, symbols: dict[str, Fraction]) -> Any:
+    def _value(self, node: ast.expr, symbols: dict[str, Any]) -> Any:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return Fraction(repr(node.value))
         if isinstance(node, ast.Name) and node.id in symbols:
             return symbols[node.id]
+        if isinstance(node, ast.Call):
+            return self._function(node, [self._value(argument, symbols) for argument in node.args])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             value = self._value(node.operand, symbols)
             return -value if isinstance(node.op, ast.USub) else value
         if isinstance(node, ast.BinOp):
-            left, right = self._value(node.left, symbols), self._value(node.right, symbols)
-            if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
-                return self._power(left, right)
-            if type(node.op) in _OPERATIONS:
-                return _OPERATIONS[type(node.op)](left, right)
+            return self._operation(node, self._value(node.left, symbols), self._value(node.right, symbols))
+        raise self._no_formula(ast.unparse(node))
+
+    def _operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
+        if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
+            return self._power(left, right)
+        if type(node.op) in _OPERATIONS:
+            return _OPERATIONS[type(node.op)](left, right)
+        raise self._no_formula(ast.unparse(node))
+
+    def _function(self, node: ast.Call, arguments: list[Any]) -> Any:
+        name = node.func.id if isinstance(node.func, ast.Name) and not node.keywords else ""
+        if name in _EXACT and len(arguments) > 1:
+            return _EXACT[name](*arguments)
+        if name in _ROUNDED and len(arguments) == 1:
+            return _ROUNDED[name](arguments[0])
         raise self._no_formula(ast.unparse(node))
 
     def _power(self, base: Any, exponent: Any) -> Any:
@@ -94,7 +120,7 @@ class StepSchedule:
         return base**exponent
 
     def _no_formula(self, given: str) -> InputError:
-        return InputError(_KEY, f"expected numbers, n, k, + - * / ** and brackets, got {given!r}")
+        return InputError(_KEY, f"expected {_ALLOWED}, got {given!r}")
 
 
 def _bits(number: Fraction) -> int:

@@ -180,11 +180,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         'algorithm.aggregation: expected "importance" with dsgd, whose server weighs nobody',
     ),
     "another's key": ({"name": "scaffold", "momentum": 0}, "algorithm.momentum: unknown key"),
-    "formula": ({"local_step_size": "1/(1+m)"}, "algorithm.local_step_size: expected numbers, n, k, + - * / **"),
+    "formula": ({"local_step_size": "1/(1+m)"}, "algorithm.local_step_size: expected numbers, n, k, pi, + - * /"),
     "not positive": ({"local_step_size": "1 - n"}, "expected positive numbers, got 0 from 1 - n at n = 1"),
     "no value": ({"local_step_size": "1/n"}, "1/n has no value at n = 0, k = 0"),
-    "a call": ({"local_step_size": "__import__('os')"}, "expected numbers, n, k, + - * / ** and brackets"),
-    "a root": ({"local_step_size": "1/(1+n)**(1/2)"}, "takes a root: expected whole powers with exact arithmetic"),
+    "a call": ({"local_step_size": "__import__('os')"}, "expected numbers, n, k, pi, + - * / // % **, brackets"),
+    "a root": (
+        {"local_step_size": "1/(1+n)**(1/2)"},
+        "irrational values: expected rational ones with exact arithmetic",
+    ),
     "a formula elsewhere": ({"name": "sgd", "local_step_size": "1/(1+n)"}, "formulas go with fedavg"),
 }
 

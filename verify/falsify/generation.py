@@ -38,6 +38,7 @@ from verify.falsify.tables import (
     working_table,
 )
 from verify.instances import FAMILIES, Instance, families_for
+from verify.instances.schedules import stated_by, with_stated_sizes
 
 _BASES = 40
 """Members of the families that are changed, at most."""
@@ -264,6 +265,8 @@ def _turned(table: Table, generator: np.random.Generator) -> Table | None:
 
 def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
     """A step size that the conditions allow, now and then the largest one."""
+    if any(stated_by(claim)):
+        return with_stated_sizes(claim, run)
     run, at_edge = with_steps_times(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
     if not claim.conditions:
         return run

@@ -19,6 +19,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import is_of_the_package
+from fedtheory.language.schedules import StepSizes
 from fedtheory.language.setting import lifted_by
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
@@ -38,6 +39,7 @@ from verify.instances import (
 )
 from verify.instances.family import FAMILIES, PARTS, Family, Given, Instance
 from verify.instances.own import own_families
+from verify.instances.schedules import families_of_step_sizes
 
 __all__ = [
     "FAMILIES",
@@ -82,6 +84,8 @@ def families_for(claim: Claim) -> tuple[str, ...]:
 
 
 def _families_of_any_objectives(claim: Claim) -> tuple[str, ...]:
+    if claim.rate is None and (stated := families_of_step_sizes(claim)):
+        return tuple(stated)
     is_own = not (claim.is_published and is_of_the_package(claim.source))
     is_on_fedavg = not _names_another_algorithm(claim)
     meant = (*claim.assumptions, *(_spoken_of(claim) if is_own and is_on_fedavg else ()))
@@ -126,7 +130,10 @@ def _spoken_of(claim: Claim) -> Iterator[Assumption]:
 
 def _names_another_algorithm(claim: Claim) -> bool:
     """Whether it is about none of the runs of the general families."""
-    return any(isinstance(one, OfAlgorithm) and "fedavg" not in one.names for one in claim.assumptions)
+    return any(
+        isinstance(one, StepSizes) or (isinstance(one, OfAlgorithm) and "fedavg" not in one.names)
+        for one in claim.assumptions
+    )
 
 
 def complexity(instance: Instance, run: Run) -> Complexity:

@@ -62,6 +62,14 @@ class LocalStage:
             found.append(covariance)
         return found
 
+    def gradient_moments(self, known: Array) -> list[Array]:
+        """Second moments of (1, x) where each local step asks for its gradient, (G, d+1, d+1); zero after the last."""
+        covariances = self.noises(known)
+        return [
+            np.where(step.active[:, None, None], _at_point(step.point, known, covariance), 0 * known[:1, :1, :1])
+            for step, covariance in zip(self.steps, covariances, strict=False)
+        ]
+
     def _fresh(self, step: NoiseStep, known: Array, covariance: Array) -> Array:
         """Covariances of the gradients' noise, (G, d, d)."""
         if not self.oracle.depends_on_model:

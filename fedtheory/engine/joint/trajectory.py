@@ -38,8 +38,10 @@ _STEP_OR_MAP = "the step size is too large, or the updates grow at any step size
 _MOST_EIGENVALUES = 400
 """Size of a mean round map whose spectral radius is found."""
 _STABILITY_SLACK = 1e-6
-_MOST_KNOWN = 64
-"""Sets of reporting clients for which the matrices of a round are kept."""
+_MOST_KNOWN = 4
+"""Rounds of different step sizes or reporting clients whose matrices are kept."""
+_SMALL_MAP = 2**12
+"""Entries of matrices of which as many times more rounds are kept as they are smaller."""
 
 
 class JointTrajectory(Trajectory):
@@ -118,7 +120,7 @@ class JointTrajectory(Trajectory):
         changes, update = not self.algorithm.has_one_size_a_step, self._update(n)
         key = (n if changes else 0, None if update is None else update.work)
         if key not in self._known:
-            if changes or len(self._known) > _MOST_KNOWN:
+            if len(self._known) >= self._most_known:
                 self._known.clear()
             group = self._group(update)
             self._known[key] = [
@@ -126,6 +128,12 @@ class JointTrajectory(Trajectory):
                 for chance, coins in self._outcomes()
             ]
         return self._known[key]
+
+    @cached_property
+    def _most_known(self) -> int:
+        """How many rounds are kept: more where their matrices are small, as each quantity asks for all of them."""
+        size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
+        return _MOST_KNOWN * max(1, _SMALL_MAP // size**2)
 
     def _outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
         """Every outcome of the coins that is possible."""
@@ -332,6 +340,27 @@ class JointTrajectory(Trajectory):
 
     def _local(self, form: Array) -> Array:
         return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])
+
+    def local_second_moments(self, forms: Array) -> Array:
+        """Expectations of forms in (1, x - x*), one for each client, where local steps ask for gradients, (T, K, M)."""
+        self.algorithm.require_synchronous("the points of local gradients are known in rounds that wait")
+        self._require_few_iterates()
+        kinds = self.parameters.kinds
+        each = forms[kinds.representatives]
+        rounds = range(len(self.moments) - 1)
+        found = [self._gradient_values(n, joint, each) for n, joint in zip(rounds, self._known_joints(), strict=False)]
+        return np.stack(found)[:, :, kinds.of_client]
+
+    def _gradient_values(self, n: int, joint: Joint, forms: Array) -> Array:
+        """The same in one round, for each kind, (K, G)."""
+        known = joint.known()
+        parts = [
+            chance
+            * np.stack([(forms * second).sum(axis=(-2, -1)) for second in one.maps.stage.gradient_moments(known)])
+            for chance, one in self.transitions(n)
+        ]
+        total: Array = sum(parts[1:], parts[0])
+        return total
 
     @cached_property
     def drift(self) -> Array:

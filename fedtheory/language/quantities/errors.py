@@ -10,7 +10,7 @@ from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
-from fedtheory.language.quantities.quantity import RunQuantity, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
 
 
 def _mean(values: Array) -> Any:
@@ -90,6 +90,30 @@ round_suboptimality = per_round(
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "for each round t: (1/tau) sum_{k=1..tau} E F(xbar^{t,k}) - F*",
     _round_suboptimality,
+)
+suboptimality_at_step = per_step(
+    "suboptimality_at_step",
+    r"\mathbb E F(\bar x^{(t,k)})-F(x^*)",
+    "for each local step k = 0 .. tau-1 of each round t: E F(xbar^{t,k}) - F*, before the step",
+    lambda run: over_common_steps(run, run.trajectory.local_suboptimality)[:, :-1, None],
+)
+suboptimality_after_step = per_step(
+    "suboptimality_after_step",
+    r"\mathbb E F(\bar x^{(t,k+1)})-F(x^*)",
+    "for each local step k = 0 .. tau-1 of each round t: E F(xbar^{t,k+1}) - F*, after the step",
+    lambda run: over_common_steps(run, run.trajectory.local_suboptimality)[:, 1:, None],
+)
+server_suboptimality = per_round(
+    "server_suboptimality",
+    r"\mathbb E F(x^{(t)})-F(x^*)",
+    "for each round t: E F(x^t) - F*, the model that the round starts from",
+    lambda run: on_rounds(run.trajectory.server_suboptimality[:-1]),
+)
+server_suboptimality_after = per_round(
+    "server_suboptimality_after",
+    r"\mathbb E F(x^{(t+1)})-F(x^*)",
+    "for each round t: E F(x^{t+1}) - F*, the server's model after the round",
+    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
 )
 server_distance_sq = per_round(
     "server_distance_sq",

@@ -7,7 +7,7 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_clients
-from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round, per_step
 
 rounds = RunQuantity(
     "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
@@ -51,6 +51,24 @@ def _step_size(run: Run) -> object:
 
 
 local_step_size = constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
+
+
+def _sizes_at_steps(run: Run) -> Any:
+    _steps(run)
+    work = run.algorithm.work
+    if (work.step_sizes != work.step_sizes[0]).any():
+        raise NotApplicable("the clients use different step sizes")
+    rounds, steps = range(run.algorithm.rounds), range(max(work.steps))
+    sizes = [[[work.sizes_at(n, k)[0]] for k in steps] for n in rounds]
+    return run.arithmetic.array(sizes)
+
+
+step_size_at_step = per_step(
+    "step_size_at_step",
+    r"\eta_{t,k}",
+    "for each local step k = 0 .. tau-1 of each round t: its size, the same for all clients",
+    _sizes_at_steps,
+)
 server_step_size = constant(
     "server_step_size", r"\eta_g", "server step size", lambda run: run.algorithm.aggregation.server_step_size
 )

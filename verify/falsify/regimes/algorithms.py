@@ -15,6 +15,7 @@ from fedtheory.federation.algorithms import names as defined_names
 from fedtheory.federation.definition import Compressed, FederatedAlgorithm, Mixed, Parameter
 from fedtheory.language.assumptions import OfAlgorithm, decreasing_steps
 from fedtheory.language.claim import Claim
+from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile.definitions import definition_named, is_own
 from verify.falsify.regimes.factors import Factor, Level, Point
 from verify.falsify.regimes.numbers import power
@@ -40,6 +41,8 @@ class Subject:
     """Parameters to which the claim gives one value."""
     is_decreasing: bool = False
     """Whether the claim is about steps 2/(mu tau (n + c)) in round n."""
+    stated: StepSizes | None = None
+    """The step sizes that the claim states, where it states some."""
 
     @classmethod
     def of(cls, claim: Claim) -> Subject:
@@ -47,7 +50,8 @@ class Subject:
         named = [one for one in claim.assumptions if isinstance(one, OfAlgorithm) and one.names]
         if not named:
             return cls("fedavg")
-        return cls(named[0].names[0], named[0].numbers, decreasing_steps in claim.assumptions)
+        stated = next((one for one in named if isinstance(one, StepSizes)), None)
+        return cls(named[0].names[0], named[0].numbers, decreasing_steps in claim.assumptions, stated)
 
     @cached_property
     def definition(self) -> FederatedAlgorithm | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import AtSteps
@@ -148,7 +148,11 @@ class Evaluation:
         of_problem, algorithm = problem(point, rounds), self.subject.table(point, step_size, rounds)
         if self.subject.is_decreasing:
             algorithm |= decreasing(of_problem, algorithm)
-        return {"problem": of_problem, "algorithm": algorithm}
+        found = {"problem": of_problem, "algorithm": algorithm}
+        if self.subject.stated is not None:
+            formula = self.subject.stated.formula_on(parse_run(found, RATIONAL))
+            algorithm |= {} if formula is None else {"local_step_size": formula}
+        return found
 
     def _edge_at(self, point: Point, rounds: int) -> float | None:
         """The largest step size, for a largest curvature of 1."""

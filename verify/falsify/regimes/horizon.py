@@ -16,6 +16,8 @@ _MOST = 2**22
 _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
 """Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
+_STATED = 48
+"""Local steps of runs with step sizes of a formula, whose rounds are all made anew."""
 _MOST_IN_CYCLES = 256
 """Rounds of runs that end with a whole cycle of their clock."""
 
@@ -71,6 +73,8 @@ def _most_steps(point: Point, subject: Subject, steps: int) -> int:
         return _DATA if point["loss"] in DATA and not point.get("clock") else short
     if point.get("clock"):
         return _CLOCK
+    if subject.stated is not None:
+        return _STATED
     if point.get("participation") or subject.is_decreasing:
         return _SAMPLED * steps
     if subject.definition is not None:

@@ -1,0 +1,56 @@
+"""A quantity of a second run on the same problem, for claims that compare two algorithms or two settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.language.quantities.quantity import RunQuantity
+from fedtheory.language.weighted import require_new_name
+from fedtheory.runfile import parse_run, run_table
+
+_TABLES = ("problem", "algorithm")
+
+
+@dataclass(frozen=True)
+class _OnAnother:
+    """Measures a quantity on the run with some keys of its run file changed."""
+
+    of: RunQuantity
+    changes: tuple[tuple[str, Any], ...]
+
+    def __call__(self, run: Run) -> Any:
+        return self.of.on(run.once(self._other))
+
+    def _other(self, run: Run) -> Run:
+        table: dict[str, Any] = run_table(run)
+        for key, value in self.changes:
+            part, _, name = key.partition(".")
+            table[part] = {**table[part], name: value(run) if callable(value) else value}
+        try:
+            return parse_run(table, run.arithmetic)
+        except InputError as reason:
+            raise NotApplicable(f"there is no such other run: {reason}") from None
+
+
+def on_another_run(name: str, of: RunQuantity, changes: Mapping[str, Any]) -> RunQuantity:
+    """A quantity of the run that differs from a run in some keys of its run file.
+
+    `changes` maps keys such as ``"algorithm.local_steps"`` to values of run files, or to functions of the run that
+    return them: ``on_another_run("one_step_error", q.final_suboptimality, {"algorithm.local_steps": 1})``.
+    """
+    require_new_name(name)
+    if not isinstance(of, RunQuantity) or of.root or of.place != "run":
+        expected = "a quantity with one value for the whole run, such as quantities.final_suboptimality"
+        raise InputError(name, f"expected {expected}, got {getattr(of, 'name', of)!r}")
+    for key in changes:
+        part, _, rest = key.partition(".")
+        if part not in _TABLES or not rest:
+            raise InputError(name, f"expected keys such as algorithm.local_steps or problem.noise, got {key!r}")
+    given = tuple(changes.items())
+    changed = ", ".join(f"{key} = {'a function of the run' if callable(value) else value}" for key, value in given)
+    latex = rf"{of.latex}\Big|_{{\text{{{name.replace('_', ' ')}}}}}"
+    return RunQuantity(name, latex, f"{of.name} of the same run with {changed}", _OnAnother(of, given))

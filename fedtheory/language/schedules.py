@@ -1,0 +1,115 @@
+"""Step sizes of one's own that change along a run: an assumption of claims, and the runs that satisfy it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import sympy as sp
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import all_plain
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.assumptions import OfAlgorithm
+from fedtheory.language.assumptions.assumption import expect
+from fedtheory.language.evaluation import Compiled, compile_expression
+from fedtheory.language.evaluation.site import whole_run
+from fedtheory.language.quantities.quantity import RunQuantity
+from fedtheory.language.typesetting import latex
+
+_ROUNDING = 1e-9
+"""How far floats may be from the step sizes that are stated, relative to them."""
+
+
+def _rounds(run: Run) -> Array:
+    numbers: Array = run.arithmetic.array(list(range(run.algorithm.rounds)))[:, None, None]
+    return numbers
+
+
+def _steps(run: Run) -> Array:
+    numbers: Array = run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None]
+    return numbers
+
+
+_INDICES = {
+    "n": RunQuantity("round", "n", "number of the round, from 0 on", _rounds),
+    "k": RunQuantity("local_step", "k", "number of the local step, from 0 on", _steps),
+}
+
+
+@dataclass(frozen=True)
+class StepSizes(OfAlgorithm):
+    """FedAvg whose local step k of round n has a stated size; see `step_sizes`."""
+
+    size: Expr = sp.S.One
+    where: tuple[tuple[sp.Symbol, RunQuantity], ...] = ()
+    """The quantities of the symbols in the size, but for n and k."""
+
+    def formula_on(self, run: Run) -> str | None:
+        """The step sizes on a problem as run files state them; None where they have no rational numbers.
+
+        The run is one on that problem with the same numbers of rounds and local steps, at any step size.
+        """
+        numbers = {}
+        for symbol, quantity in self.where:
+            value = compile_expression(symbol, {symbol: quantity})(whole_run(run)).ravel()
+            if len(value) != 1 or not hasattr(value[0], "p"):
+                return None
+            numbers[symbol] = sp.Rational(int(value[0].p), int(value[0].q))
+        try:
+            size = sp.nsimplify(self.size.xreplace(numbers), rational=True)
+        except ValueError:
+            # SymPy compares nothing with what a division by zero leaves.
+            return None
+        return None if size.has(sp.zoo, sp.nan, sp.oo) else str(size)
+
+
+@dataclass(frozen=True)
+class _Requirement:
+    """Raises `NotApplicable` unless a run is FedAvg with the stated step sizes."""
+
+    size: Expr
+    where: tuple[tuple[sp.Symbol, RunQuantity], ...]
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The sizes, ready for runs; `ValueError` for what the language does not know."""
+        known = dict(self.where)
+        indices = {symbol: _INDICES[symbol.name] for symbol in self.size.free_symbols if symbol not in known}
+        return compile_expression(self.size, {**known, **indices})
+
+    def __call__(self, run: Run) -> None:
+        work = run.algorithm.work
+        expect(run.algorithm.name == "fedavg", f"the algorithm is {run.algorithm.name}, not fedavg")
+        expect((work.step_sizes == work.step_sizes[0]).all(), "the clients use different step sizes")
+        expect(work.common_steps, "the clients take different numbers of local steps")
+        shape = (run.algorithm.rounds, max(work.steps), 1)
+        stated = all_plain(self.compiled(whole_run(run)) + run.arithmetic.zeros(*shape))
+        rounding = 0 if run.arithmetic.is_rigorous else _ROUNDING
+        for n, k in product(range(shape[0]), range(shape[1])):
+            size = stated[n, k, 0]
+            is_equal = abs(work.sizes_at(n, k)[0] - size) <= rounding * abs(size)
+            expect(is_equal, f"local step {k} of round {n} is not one of size {self.size}")
+
+
+def step_sizes(size: Expr, where: Mapping[sp.Symbol, RunQuantity]) -> StepSizes:
+    """The assumption that the algorithm is FedAvg with step sizes of a formula.
+
+    `size` is an expression in n (round, from 0), k (local step, from 0) and symbols of `where`, for example
+    ``step_sizes(2 / (mu * (8 * L / mu + tau * n + k)), where)``.  Raises `InputError` for other symbols.
+    """
+    size = sp.sympify(size)
+    used = sorted(size.free_symbols, key=str)
+    given = tuple((symbol, where[symbol]) for symbol in used if symbol in where)
+    for symbol in used:
+        if symbol not in where and symbol.name not in _INDICES:
+            raise InputError("step_sizes", f"expected n, k and symbols of `where` in {size}, got {symbol}")
+    for symbol, quantity in given:
+        if not isinstance(quantity, RunQuantity) or quantity.place != "run":
+            raise InputError("step_sizes", f"expected a quantity with one value for the whole run for {symbol}")
+    statement = rf"the algorithm is fedavg, with a local step $k$ of round $n$ of size ${latex(size)}$"
+    return StepSizes(f"step sizes {size}", statement, _Requirement(size, given), ("fedavg",), (), size, given)

@@ -1,0 +1,80 @@
+"""Families of FedAvg with the step sizes that a claim states, on small quadratics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Arithmetic
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language.claim import Claim
+from fedtheory.language.schedules import StepSizes
+from fedtheory.runfile import parse_run, run_table, run_with
+from verify.instances.algorithms import SIZE, Keys, small_problem
+from verify.instances.family import CURVATURES, FAMILIES, NOISES, Family, pick
+
+_KNOWN: dict[str, Family] = {}
+"""Families of the step sizes that claims have stated, by their names."""
+
+
+def families_of_step_sizes(claim: Claim) -> list[str]:
+    """The families of the step sizes that a claim states, which are made when it is asked for."""
+    return [_named(one) for one in stated_by(claim)]
+
+
+def stated_by(claim: Claim) -> Iterator[StepSizes]:
+    """The step sizes that a claim states."""
+    yield from (one for one in claim.assumptions if isinstance(one, StepSizes))
+
+
+def _named(stated: StepSizes) -> str:
+    meaning = ", ".join(f"{symbol} = {quantity.name}" for symbol, quantity in stated.where)
+    name = f"{stated.name}, {meaning}" if meaning else stated.name
+    if name not in _KNOWN:
+        description = f"FedAvg with {name}, on small quadratics"
+        _KNOWN[name] = Family(name, description, SIZE // 2, partial(_run, stated))
+    return name
+
+
+FAMILIES.makers.append(_KNOWN.get)
+
+
+def _run(stated: StepSizes, number: int) -> Run:
+    generator = np.random.default_rng([31, number])
+    problem = (
+        small_problem(generator, number, shared=number % 4 == 0) if number % 3 else _of_one_type(generator, number)
+    )
+    longest = (1, 2, 4, 8)[number // 4 % 4]
+    rounds = 1 + int(generator.integers(4 * longest))
+    keys: Keys = {"name": "fedavg", "local_steps": 1 + number // 16 % 4, "rounds": rounds}
+    constant = run_with(problem, keys | {"local_step_size": 1})
+    formula = stated.formula_on(constant)
+    return constant if formula is None else run_with(problem, keys | {"local_step_size": formula})
+
+
+def _of_one_type(generator: np.random.Generator, number: int) -> Problem:
+    """One to three clients with the same objective in one or two dimensions."""
+    spectrum = [pick(generator, CURVATURES) for _ in range(1 + number % 2)]
+    one = random_quadratics(generator, [spectrum], shared=False, heterogeneity=fmpq(1), noise=pick(generator, NOISES))
+    return one.repeated(1 + number // 3 % 3)
+
+
+def with_stated_sizes(claim: Claim, run: Run) -> Run:
+    """The run with the step sizes that a claim states, where it states some and the run can have them."""
+    for stated in stated_by(claim):
+        with suppress(FedtheoryError):
+            formula = stated.formula_on(_of_size(run, 1, RATIONAL))
+            run = run if formula is None else _of_size(run, formula, run.arithmetic)
+    return run
+
+
+def _of_size(run: Run, size: int | str, arithmetic: Arithmetic) -> Run:
+    table = run_table(run)
+    return parse_run(table | {"algorithm": table["algorithm"] | {"local_step_size": size}}, arithmetic)
