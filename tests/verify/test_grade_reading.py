@@ -50,7 +50,7 @@ def test_python(text: str, expected: sp.Expr) -> None:
         (r"M^{3/4}", M ** sp.Rational(3, 4)),
         (r"\eta^12", eta * 2),
         (r"2(1-\frac1M)^2", 2 * (1 - 1 / M) ** 2),
-        (r"$2M/3M$", sp.Rational(2, 3) * M**2),
+        (r"$2M/3 M$", sp.Rational(2, 3) * M**2),
         ("tau^2 eta^2/M", tau**2 * eta**2 / M),
         (r"\frac{tau}{2} \tau sigma", tau**2 * sigma / 2),
         ("zeta_1^2 tau", zeta_1**2 * tau),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import LONGEST_TEXT, NoExpression, Unreadable
+from verify.grade.guarded import LONGEST_TEXT, Ambiguous, NoExpression, Unreadable
 from verify.grade.latex_answer import read_latex
-from verify.grade.plain_text import as_latex, in_plain_text, is_latex
+from verify.grade.plain_text import TIGHT, as_latex, in_plain_text, is_latex
 from verify.grade.python_answer import read_python
 
 
@@ -31,9 +31,11 @@ def _read(text: str, names: Mapping[str, Expr]) -> Expr:
     if is_latex(text):
         return read_latex(as_latex(text), names)
     try:
-        return read_python(text.replace("^", "**"), names)
+        return read_python(text.replace("^", "**").replace(TIGHT, " "), names)
     except NoExpression as reason:
         try:
             return read_latex(as_latex(text), names)
+        except Ambiguous:
+            raise
         except Unreadable:
             raise reason from None

@@ -21,6 +21,10 @@ class Unreadable(ValueError):
     """An answer that is outside the language of answers; the message says where."""
 
 
+class Ambiguous(Unreadable):
+    """An answer that can be read in two ways; a person decides, and the message says how to write each."""
+
+
 class NoExpression(Unreadable):
     """A text that Python cannot parse."""
 
@@ -62,6 +66,10 @@ class Guarded:
             known = f"it has {', '.join(sorted(self._names))}" if self._names else "it asks for a number"
             raise Unreadable(f"{text} is not a symbol of this question; {known}")
         return self._names[text]
+
+    def has(self, text: str) -> bool:
+        """Whether a name is that of a symbol."""
+        return text in self._names
 
     def quotient(self, left: Expr, right: Expr) -> Expr:
         """One part over another."""

@@ -6,17 +6,22 @@ import re
 from collections.abc import Mapping
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import FUNCTIONS, Guarded, Unreadable
+from verify.grade.guarded import FUNCTIONS, Ambiguous, Guarded, Unreadable
+from verify.grade.plain_text import TIGHT
 
 _TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|{words}[A-Za-z]|\S"
 _SPACES = {r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\displaystyle", "$", "~", "&"}
-_SPACES |= {r"\(", r"\)", r"\[", r"\]", r"\mathrm", r"\mathit", r"\operatorname"}
+_SPACES |= {r"\(", r"\)", r"\[", r"\]", r"\mathrm", r"\mathit", r"\operatorname", r"\text", r"\textrm", r"\textit"}
+_SPACES |= {r"\mathbf", r"\boldsymbol", r"\bm", r"\textstyle", r"\scriptstyle", r"\boxed", r"\limits", TIGHT}
 _SPACES |= {rf"\{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r")}
-_TIMES = {"*", r"\cdot", r"\times"}
+_TIMES = {"*", r"\cdot", r"\times", r"\ast"}
+_OVER = {"/", r"\div"}
 _CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lceil": r"\rceil", r"\lfloor": r"\rfloor"}
+_ENDS = {*_CLOSING.values(), r"\over"}
 _ROUNDED = {r"\lceil": "ceil", r"\lfloor": "floor"}
+_BLANKS = {r"\,", r"\;", r"\:", r"\ ", r"\quad", "~"}
 _BARS = {"|": "|", r"\lvert": r"\rvert", r"\vert": r"\vert"}
-_FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}
+_FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac", r"\cfrac", r"\sfrac", r"\nicefrac"}
 _FUNCTIONS = {r"\exp": "exp", r"\log": "log", r"\ln": "log", r"\max": "Max", r"\min": "Min"}
 _FUNCTIONS |= {name.lower(): name for name in FUNCTIONS} | {name: name for name in FUNCTIONS} | {"ln": "log"}
 _GREEK = {rf"\var{symbol}": rf"\{symbol}" for symbol in ("epsilon", "rho", "phi", "theta", "sigma")}
@@ -27,7 +32,7 @@ _QUOTED = 30
 def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
     """The expression of a LaTeX formula; `Unreadable` for anything else."""
     reader = _Reader(text, names)
-    found = reader.total()
+    found = reader.formula()
     reader.expect(_END)
     return found
 
@@ -44,8 +49,18 @@ def _token(names: Mapping[str, Expr]) -> str:
 
 class _Reader:
     def __init__(self, text: str, names: Mapping[str, Expr]) -> None:
-        found = (_GREEK.get(token, token) for token in re.findall(_token(names), text))
-        self._tokens = [token for token in found if token not in _SPACES]
+        tokens: list[str] = []
+        blanks: list[bool] = []
+        end, is_apart = 0, False
+        for part in re.finditer(_token(names), text):
+            token = _GREEK.get(part[0], part[0])
+            is_apart = is_apart or part.start() > end or token in _BLANKS
+            end = part.end()
+            if token not in _SPACES:
+                tokens.append(token)
+                blanks.append(is_apart)
+                is_apart = False
+        self._tokens, self._blanks = tokens, blanks
         self._at, self._build = 0, Guarded(names)
         self._has_open_bar = False
 
@@ -70,6 +85,14 @@ class _Reader:
             raise self._unexpected(token or "the end")
         self._at += 1
 
+    def formula(self) -> Expr:
+        """A whole formula, which plain TeX may divide by the rest of it."""
+        found = self.total()
+        if self._next != r"\over":
+            return found
+        self._take()
+        return self._build.quotient(found, self.total())
+
     def total(self) -> Expr:
         """A sum of products."""
         found = self._product()
@@ -87,23 +110,37 @@ class _Reader:
             self._build.leave()
             return -found if sign == "-" else found
         found = self._power()
+        below: Expr | None = None
         while True:
-            if self._next == "/":
+            if self._next in _OVER:
                 self._take()
-                found = self._build.quotient(found, self._power())
+                below = self._power()
+                found = self._build.quotient(found, below)
             elif self._next in _TIMES:
                 self._take()
-                found = found * self._power()
+                found, below = found * self._power(), None
             elif self._starts_factor():
+                self._require_one_product(below)
                 found = found * self._power()
             else:
                 return found
+
+    def _require_one_product(self, below: Expr | None) -> None:
+        """Raise where the factor that begins here may belong below the last stroke, or to the number before it."""
+        if self._blanks[self._at] and self._next[0].isdigit() and self._tokens[self._at - 1][0].isdigit():
+            pair = f"{self._tokens[self._at - 1]} {self._next}"
+            raise Unreadable(f"two numbers stand side by side in {pair}: write one number, or a sign between them")
+        if below is not None and not (below.is_Rational and self._blanks[self._at]):
+            read = "".join(self._tokens[: self._at])[-_QUOTED:]
+            raise Ambiguous(
+                f"is {self._next} behind `{read}` above or below the stroke? write a bracket, as in 1/(4*L)"
+            )
 
     def _starts_factor(self) -> bool:
         token = self._next
         if token in _BARS or token in _BARS.values():
             return token in _BARS and not self._has_open_bar
-        return token in _CLOSING or token[:1].isalnum() or (_is_command(token) and token not in _CLOSING.values())
+        return token in _CLOSING or token[:1].isalnum() or (_is_command(token) and token not in _ENDS)
 
     def _power(self) -> Expr:
         base = self._atom()
@@ -124,11 +161,15 @@ class _Reader:
         """The first digit of a number, as TeX takes it: 12 under a fraction bar is 1 over 2."""
         token = self._next
         self._tokens[self._at : self._at + 1] = [token[0], *([token[1:]] if token[1:] else [])]
+        self._blanks[self._at : self._at + 1] = [self._blanks[self._at], *([False] if token[1:] else [])]
         return self._take()
 
     def _group(self) -> Expr:
         closing = _CLOSING[self._take()]
         found = self.total()
+        if self._next == r"\over" and closing == "}":
+            self._take()
+            found = self._build.quotient(found, self.total())
         self.expect(closing)
         return found
 

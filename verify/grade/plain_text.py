@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container
 from itertools import groupby
+
+from verify.grade.typed_numbers import with_plain_numbers, with_powers_of_ten, without_unit
 
 _LOST = {
     "\a": ("alpha", "approx"),
@@ -21,26 +23,39 @@ _LETTERS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi"
 _SIGNS = {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "∕": "/", "⁄": "/", "\u00a0": " "}
 _BRACKETS = {"⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"}
 _LATEX_BRACKETS = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
+_ENTRY = re.compile(r"[A-Za-z_)\]]\s*\[")
+"""A bracket behind a name, which in Python asks for an entry."""
+_ROUND = str.maketrans("[]", "()")
 _ROOT = re.compile(r"√\s*([A-Za-z0-9_.]+)")
 _GREEK = re.compile("[α-ωΑ-Ωϵϕ]")
 _LEFT_SIDE = re.compile(r"^[^=<>]*?(?:<=|=|≤|\\leq?(?![A-Za-z])|\\approx|≈|:=)(?![=])([^=<>≤]+)$", re.DOTALL)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060\u00ad]")
+"""Marks of byte order, breaks and directions, which copied text brings along."""
+TIGHT = "\u2062"
+"""Stands between symbols that were typed without a blank."""
+_MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy|fractions)\.(?=[A-Za-z])")
+_ENVIRONMENT = re.compile(
+    r"\\(?:begin|end)\s*\{(?:equation|align|gather|multline|math|displaymath)\*?\}|\\nonumber|\\\\\s*$"
+)
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 
-def in_plain_text(text: str, names: Iterable[str]) -> str:
+def in_plain_text(text: str, names: Collection[str]) -> str:
     """The same formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
-    text = _with_backslashes(text, {name.partition("_")[0] for name in names})
+    text = _with_backslashes(_UNSEEN.sub("", text), {name.partition("_")[0] for name in names})
+    text = _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`")
+    text = text if "x" in names else with_powers_of_ten(text)
+    text = with_plain_numbers(text if names else without_unit(text))
     # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
     text = "".join(_on_the_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
     text = "".join(_SIGNS.get(letter) or brackets.get(letter) or _whole(letter) for letter in text)
-    text = _GREEK.sub(lambda found: f" {_greek(found[0])} ", text)
+    text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
     text = _ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
     text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
     text = _without_bars(text)
     text = text.rstrip(".;") if not text.endswith("...") else text
-    return _without_left_side(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+    return _without_left_side(text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND))
 
 
 def is_latex(text: str) -> bool:
@@ -90,7 +105,7 @@ def _greek(letter: str) -> str:
 
 def _subscripts_joined(text: str) -> str:
     """Names without the blanks that were put around Greek letters, before an index."""
-    return re.sub(r"\s+_", "_", text)
+    return re.sub(rf"[\s{TIGHT}]+_", "_", text)
 
 
 def _without_bars(text: str) -> str:

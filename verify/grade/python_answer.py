@@ -16,6 +16,12 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Guarded, Expr, Expr], Expr]] = {
     ast.Div: lambda build, left, right: build.quotient(left, right),
     ast.Pow: lambda build, left, right: build.power(left, right),
 }
+_PAIR = 2
+_OF_TWO: dict[str, Callable[[Guarded, Expr, Expr], Expr]] = {
+    "Rational": _OPERATIONS[ast.Div],
+    "Fraction": _OPERATIONS[ast.Div],
+    "pow": _OPERATIONS[ast.Pow],
+}
 _SYNONYMS = {"max": "Max", "min": "Min", "ceiling": "ceil", "ln": "log", "Abs": "abs"}
 
 
@@ -79,9 +85,15 @@ class _Reader:
         return operation(self._build, self.read(node.left), self.read(node.right))
 
     def _call(self, node: Any) -> Expr:
-        if not isinstance(node.func, ast.Name) or node.keywords:
+        function = node.func.id if isinstance(node.func, ast.Name) else ""
+        if node.keywords or isinstance(node.func, ast.Attribute):
             self._refuse(node)
-        function = _SYNONYMS.get(node.func.id, node.func.id)
+        if function in _OF_TWO and len(node.args) == _PAIR:
+            return _OF_TWO[function](self._build, *map(self.read, node.args))
+        if (not function or self._build.has(function)) and len(node.args) == 1:
+            # A product without its sign, which has another precedence here than on paper.
+            raise NoExpression(f"expected * before the bracket in {ast.get_source_segment(self._text, node)}")
+        function = _SYNONYMS.get(function, function)
         return self._build.apply(function, [self.read(argument) for argument in node.args])
 
     _READERS: Mapping[type[ast.AST], Callable[[_Reader, Any], Expr]] = {

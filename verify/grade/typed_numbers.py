@@ -1,0 +1,68 @@
+"""Numbers as people type them: thousands in groups, decimal commas, percent, mixed fractions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from verify.grade.guarded import Ambiguous
+
+_GROUPED = re.compile(r"(?<![\w.,])(\d{1,3})((?:(?:[ '’_\u2009\u202f]|\\,)\d{3})+)(?![\w])")
+_COMMA_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:,\d{3}){2,}(?:\.\d+)?|(?:,\d{3})+\.\d+)(?![\w,])")
+_POINT_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}(?:,\d+)?|(?:\.\d{3})+,\d+)(?![\w.])")
+_EITHER = re.compile(r"(?<![\w.,])([1-9]\d{0,2}),(\d{3})(?![\w.,])")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_LISTS = re.compile(r"max|min|pow|Rational|Fraction|\[|\{\s*\d", re.IGNORECASE)
+"""Words behind which a comma separates arguments."""
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\?%|percent\b|per cent\b)(?!\s*[\w(\\])")
+_MIXED = re.compile(r"\s*([+-]?)\s*(\d+)\s+(\d+)\s*/\s*(\d+)\s*")
+_RATIO = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*")
+_AND_A_FRACTION = re.compile("(\\d+)\\s*([\u00bc-\u00be\u2150-\u215e])")
+_ROUGHLY = re.compile(
+    r"^\s*(?:~|≈|\\approx(?![A-Za-z])|\\sim(?![A-Za-z])|about\b|approximately\b|approx\.?|ca\.|circa\b|roughly\b)\s*"
+)
+_AND_SO_ON = re.compile(r"(?<=\d)\s*(?:\.{2,}|…|\\l?dots)\s*$")
+_TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
+_COUNTED = re.compile(
+    r"(.*\d)\s*(?:local\s+steps?|steps?|rounds?|iterations?|updates?|clients?|epochs?|gradients?|samples?)\.?\s*",
+    re.DOTALL,
+)
+
+
+def with_plain_numbers(text: str) -> str:
+    """The same text with its numbers as Python writes them; `Ambiguous` for 1,234, which is two numbers."""
+    text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_fraction(found[2])})", _ROUGHLY.sub("", text))
+    text = _AND_SO_ON.sub("", text)
+    text = _GROUPED.sub(lambda found: found[1] + re.sub(r"\D", "", found[2]), text)
+    if not _LISTS.search(text):
+        text = _COMMA_GROUPS.sub(lambda found: found[0].replace(",", ""), text)
+        text = _POINT_GROUPS.sub(lambda found: found[0].replace(".", "").replace(",", "."), text)
+        _require_one_reading(text)
+        text = _DECIMAL_COMMA.sub(".", text)
+    text = _PERCENT.sub(r"(\1/100)", text)
+    if mixed := _MIXED.fullmatch(text):
+        return f"{mixed[1]}({mixed[2]}+{mixed[3]}/{mixed[4]})"
+    ratio = _RATIO.fullmatch(text)
+    return f"{ratio[1]}/{ratio[2]}" if ratio else text
+
+
+def with_powers_of_ten(text: str) -> str:
+    """The same text with a sign of multiplication for the x in 2.1 x 10^-3."""
+    return _TIMES_TEN.sub("*", text)
+
+
+def without_unit(text: str) -> str:
+    """A number without the steps, rounds or clients that it counts; any other text as it is."""
+    found = _COUNTED.fullmatch(text)
+    return found[1] if found else text
+
+
+def _require_one_reading(text: str) -> None:
+    found = _EITHER.search(text)
+    if found:
+        whole, part = found[1], found[2]
+        raise Ambiguous(f"{found[0]} can be {whole}{part} or {whole}.{part}: write one of these")
+
+
+def _fraction(letter: str) -> str:
+    return unicodedata.normalize("NFKC", letter).replace("⁄", "/")
