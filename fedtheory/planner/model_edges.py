@@ -18,6 +18,7 @@ def diverges_beyond(run: LinearModelRun) -> float:
 
     A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.
     """
+    run.algorithm.require_update_rule("plans of losses that are not quadratic are for settings of the update rule")
     ridge = run.problem.model.ridge
     if ridge == 0:
         return math.inf

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.engine.linear_models.definitions import Interpreter, rounds_of
 from fedtheory.engine.sampling import sample_weights
 from fedtheory.federation import Algorithm
+from fedtheory.federation.definition import Compressed
 from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
 
 GROUPS = 20
@@ -54,8 +56,9 @@ class ReplicaRound:
 
 
 def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
-    """Whether mini-batches or participants are drawn."""
-    if problem.is_sampled:
+    """Whether mini-batches or participants are drawn, coins are tossed or coordinates chosen."""
+    definition = None if algorithm.defined is None else algorithm.defined.algorithm
+    if problem.is_sampled or (definition is not None and (definition.coins or definition.uses(Compressed))):
         return True
     return algorithm.clock.is_synchronous and not algorithm.aggregation.moments(problem.weights).is_fixed
 
@@ -77,6 +80,9 @@ def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
 
 def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int) -> Iterator[ReplicaRound]:
     """Every server update in every replica, as long as the numbers fit into double precision."""
+    if algorithm.defined is not None:
+        yield from _follow_definition(problem, algorithm, replicas, seed)
+        return
     centred, generator = problem.centred, np.random.default_rng(seed)
     server = np.tile(centred.start, (replicas, 1))
     bases = np.repeat(server[:, None], problem.clients, axis=1)
@@ -90,6 +96,25 @@ def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, see
         yield ReplicaRound(server, bases, iterates, gradients, weights, after)
         server, bases = after, bases.copy()
         bases[:, list(update.receivers)] = server[:, None]
+
+
+def _follow_definition(
+    problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int
+) -> Iterator[ReplicaRound]:
+    """The same for an algorithm that is a definition: its iterates are those of its first local vector."""
+    generator = np.random.default_rng(seed)
+
+    def draw(points: Array) -> Array:
+        return _gradients(problem, points, generator)
+
+    interpreter = Interpreter(problem, algorithm, draw, generator, replicas)
+    weights = (sample_weights(algorithm, each, problem.weights, replicas, generator) for each in algorithm.updates())
+    for before, found, drawn, after in rounds_of(interpreter, weights):
+        if not all((np.abs(vectors) < LARGEST).all() for vectors in (after, *found.state.values())):
+            return
+        iterates = [each - problem.centre for each in found.locals]
+        ends = before - problem.centre, after - problem.centre
+        yield ReplicaRound(ends[0], iterates[0], iterates, found.gradients, drawn, ends[1])
 
 
 def _work(

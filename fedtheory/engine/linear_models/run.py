@@ -20,6 +20,7 @@ from fedtheory.engine.linear_models.trajectory import Replicas, ReplicaTrajector
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
 from fedtheory.engine.run import Bound, Run
 from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.definition import Participants
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.linear_models.constants import ModelConstants
 
@@ -36,11 +37,19 @@ class LinearModelRun(Run):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.algorithm.defined is not None:
-            expected = "expected a setting of fedavg for losses that are not quadratic"
+        if self.algorithm.defined is not None and not self.algorithm.clock.is_synchronous:
+            expected = "expected a setting of fedavg where rounds do not wait for their participants"
             raise InputError("algorithm.name", f"{expected}, got {self.algorithm.name!r}")
+        self._require_positive_weights()
         if self.algorithm.clock.is_random:
             raise InputError("algorithm.clock.law", "expected fixed update times for losses that are not quadratic")
+
+    def _require_positive_weights(self) -> None:
+        """Raise `InputError` where the weights of a round do not say who takes part in it."""
+        chosen, defined = self.algorithm.aggregation.chosen, self.algorithm.defined
+        if defined is not None and chosen is not None and min(chosen) == 0 and defined.algorithm.uses(Participants):
+            expected = f"expected positive numbers with {self.algorithm.name} on losses that are not quadratic, got 0"
+            raise InputError("algorithm.aggregation", expected)
 
     @cached_property
     def replicas(self) -> int:  # type: ignore[override]

@@ -81,6 +81,7 @@ class Replicas:
     def local(self) -> _Local:
         """The averaged iterates; `NotApplicable` where clients work on models that are not the newest."""
         self.algorithm.require_synchronous("averaged iterates are known in rounds that wait for everybody")
+        self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         rows, largest = [], np.zeros((self.groups, self.problem.clients))
         for each in self.rounds():
             rows.append([np.stack(parts) for parts in zip(*map(self._of_step, each.iterates), strict=True)])
@@ -228,6 +229,7 @@ class ReplicaTrajectory(Trajectory):
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
+        self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         weights = factors - factors.sum() * self.problem.weights
         sums = [
             [self.replicas.average(_squares(np.einsum("m,rmd->rd", weights, local))) for local in each.iterates]

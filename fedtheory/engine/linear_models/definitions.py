@@ -1,0 +1,224 @@
+"""Algorithms that are definitions, followed vector by vector in every replica of a run on linear models.
+
+Vectors are measured from zero, as the definition has them: server's as (R, 1, d), clients' and local ones (R, M, d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.federation import Algorithm
+from fedtheory.federation.definition import (
+    Average,
+    Compressed,
+    FederatedAlgorithm,
+    Gradient,
+    Mixed,
+    Participants,
+    Weighted,
+)
+from fedtheory.federation.definition.language import eta, eta_g, eta_sum, importance, mean_tau, start, tau
+from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.linear_models import LinearModelProblem
+from fedtheory.kernel.expressions import Expr
+
+Vectors = dict[Expr, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class DefinedRound:
+    """One round in every replica."""
+
+    locals: list[Array]
+    """The first local vector after k = 0 .. K steps, (R, M, d) each."""
+    gradients: list[Array]
+    """The gradients of the steps, (R, M, d) each."""
+    state: Vectors
+    """The vectors of the server and of the clients after it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Interpreter:
+    """Evaluates a definition on vectors."""
+
+    problem: LinearModelProblem
+    algorithm: Algorithm
+    gradients_at: Callable[[Array], Array]
+    """Draws the clients' gradients at points (R, M, d)."""
+    generator: np.random.Generator
+    replicas: int
+    key: str = field(init=False, default="algorithm")
+
+    @cached_property
+    def definition(self) -> FederatedAlgorithm:
+        """The algorithm as data."""
+        assert self.algorithm.defined is not None
+        return self.algorithm.defined.algorithm
+
+    @cached_property
+    def steps(self) -> Array:
+        """Local steps, (1, M, 1)."""
+        return np.array(self.algorithm.work.steps)[None, :, None]
+
+    @cached_property
+    def _importances(self) -> Array:
+        return self.problem.weights[None, :, None]
+
+    def begin(self) -> Vectors:
+        """All vectors before the first round."""
+        known = {start: self.problem.start[None, None]}
+        clients = {
+            **dict.fromkeys(self.definition.server, 1),
+            **dict.fromkeys(self.definition.client, len(self.steps[0])),
+        }
+        first = {**self.definition.server, **self.definition.client}
+        shape = (self.replicas, -1, self.problem.dimension)
+        return {
+            vector: np.broadcast_to(self._combined(vector, first[vector], known, {}), (shape[0], count, shape[2]))
+            for vector, count in clients.items()
+        }
+
+    def model(self, state: Vectors) -> Array:
+        """What errors are about, (R, d)."""
+        found = self._value(self.definition.model, state, self._numbers(0, 0, {}), None)
+        return np.broadcast_to(found, (self.replicas, 1, self.problem.dimension))[:, 0]
+
+    def round(self, n: int, state: Vectors, weights: Array) -> DefinedRound:
+        """Round n with the weights (R, M) of its participants."""
+        coins = self._toss()
+        current, numbers = self._begun(n, state, coins), self._numbers(n, 0, coins)
+        first = self.definition.local_vectors[0]
+        iterates, gradients = [current[first]], []
+        for k in range(int(self.steps.max())):
+            current, gradient = self._step({**state, **current}, self._numbers(n, k, coins), self.steps > k)
+            iterates.append(current[first])
+            gradients.append(gradient)
+        end = _End(weights[:, :, None], {})
+        known = {**state, **current}
+        after = dict(state)
+        for vector, expression in self.definition.client_update.items():
+            moved = self._value(expression, known, numbers, end)
+            after[vector] = np.where(end.is_present, moved, state[vector])
+        for vector, expression in self.definition.server_update.items():
+            after[vector] = self._value(expression, known, numbers, end)
+        return DefinedRound(iterates, gradients, after)
+
+    def _toss(self) -> dict[Expr, Array]:
+        """Coins of the round in every replica, (R, 1, 1): one for all clients."""
+        assert self.algorithm.defined is not None
+        values = self.algorithm.defined.values
+        chances = {coin: number_of(p, values, FLOAT, self.key) for coin, p in self.definition.coins.items()}
+        shape = (self.replicas, 1, 1)
+        return {coin: (self.generator.random(shape) < chance) * 1.0 for coin, chance in chances.items()}
+
+    def _numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> dict[Expr, Any]:
+        """The symbols at round n and local step k; those of clients are (1, M, 1)."""
+        assert self.algorithm.defined is not None
+        work = self.algorithm.work
+        sizes = [work.sizes_at(n, step)[None, :, None] for step in range(int(self.steps.max()))]
+        return {
+            **self.algorithm.defined.values,
+            **coins,
+            eta: sizes[k],
+            eta_sum: sum(np.where(self.steps > step, size, 0.0) for step, size in enumerate(sizes)),
+            tau: self.steps,
+            importance: self._importances,
+            eta_g: self.algorithm.aggregation.server_step_size,
+            mean_tau: float((self._importances * self.steps).sum()),
+        }
+
+    def _begun(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
+        """The local vectors before the first step."""
+        numbers, shape = self._numbers(n, 0, coins), (self.replicas, len(self.problem.weights), self.problem.dimension)
+        return {
+            step.vector: np.broadcast_to(self._combined(step.vector, step.start, state, numbers), shape)
+            for step in self.definition.steps
+        }
+
+    def _step(self, known: Vectors, numbers: Mapping[Expr, Any], active: Array) -> tuple[Vectors, Array]:
+        """One local step of the clients that still work, and the gradients that it took."""
+        calls = self.definition.nodes(Gradient)
+        gradient = np.zeros(1)
+        for call in calls:
+            point = self._combined(call, call.args[0], known, numbers)
+            gradient = self.gradients_at(np.broadcast_to(point, known[self.definition.local_vectors[0]].shape))
+            known = {**known, call: gradient}
+        moved = {
+            step.vector: np.where(active, self._combined(step.vector, step.step, known, numbers), known[step.vector])
+            for step in self.definition.steps
+        }
+        return moved, gradient
+
+    def _combined(
+        self, vector: Expr, expression: Expr, known: Mapping[Expr, Array], numbers: Mapping[Expr, Any]
+    ) -> Array:
+        """A linear combination of vectors whose values are known."""
+        parts = self.definition.parts(vector, expression).items()
+        total: Array = np.zeros((1, 1, self.problem.dimension))
+        for part, scale in parts:
+            total = total + number_of(scale, numbers, FLOAT, self.key) * known[part]
+        return total
+
+    def _value(self, expression: Expr, known: Vectors, numbers: Mapping[Expr, Any], end: _End | None) -> Array:
+        """The same with sums over clients, what neighbours hear and compressed vectors in it."""
+        parts = self.definition.parts(expression, expression)
+        found = dict(known)
+        for part in parts:
+            if part not in found:
+                found[part] = self._node(part, known, numbers, end)
+        return self._combined(expression, expression, found, numbers)
+
+    def _node(self, node: Expr, known: Vectors, numbers: Mapping[Expr, Any], end: _End | None) -> Array:
+        inside = self._value(node.args[0], known, numbers, end)
+        if isinstance(node, Average):
+            return np.asarray((self._importances * inside).sum(axis=1, keepdims=True))
+        assert end is not None
+        if isinstance(node, Weighted):
+            return np.asarray((end.weights * inside).sum(axis=1, keepdims=True))
+        if isinstance(node, Participants):
+            return np.asarray((end.is_present * self._importances * inside).sum(axis=1, keepdims=True))
+        if isinstance(node, Mixed):
+            assert self.algorithm.defined is not None
+            return np.asarray(self.algorithm.defined.mixing @ inside)
+        assert isinstance(node, Compressed)
+        if node not in end.compressed:
+            end.compressed[node] = self._compressed(inside, int(number_of(node.args[1], numbers, FLOAT, self.key)))
+        return end.compressed[node]
+
+    def _compressed(self, vectors: Array, kept: int) -> Array:
+        """Some random coordinates of each vector, the others zero."""
+        size = vectors.shape[-1]
+        chosen = self.generator.random(vectors.shape).argsort(axis=-1) < kept
+        return np.asarray(np.where(chosen, vectors * (size / kept), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """What is known at the end of a round."""
+
+    weights: Array
+    """w_i, (R, M, 1)."""
+    compressed: dict[Expr, Array]
+    """Compressed vectors, which are sent once."""
+
+    @property
+    def is_present(self) -> Array:
+        """Which clients take part, (R, M, 1)."""
+        return np.asarray(self.weights != 0)
+
+
+def rounds_of(interpreter: Interpreter, weights: Iterator[Array]) -> Iterator[tuple[Array, DefinedRound, Array, Array]]:
+    """Each round with the model (R, d) before it, the weights (R, M), and the model after it."""
+    state = interpreter.begin()
+    before = interpreter.model(state)
+    for n, drawn in enumerate(weights):
+        found = interpreter.round(n, state, drawn)
+        after = interpreter.model(found.state)
+        yield before, found, drawn, after
+        state, before = found.state, after
