@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 
 import pytest
 from modules import FLOORS, ROOT, imports, modules
+
+from fedtheory.language import quantities as q
+from fedtheory.language.paper_parts import modules_in, modules_of_papers
 
 PAGE = ROOT / "docs/explanation/structure.md"
 FREE = {"errors", "plain_names", "process", "shown", "workers"}
@@ -106,3 +111,30 @@ def test_a_paper_knows_no_other_paper(paper: str) -> None:
                 ".".join(found.split(".")[:3]) for found in imports(name, hints=True) if _chapter(found) == "sources"
             }
             assert papers <= {home}, name
+
+
+STILL_NAMED = {"fedtheory.planner.coverage", "fedtheory.proofs.restarts"}
+"""Modules that name quantities of a paper; none may be added."""
+
+
+def test_the_theory_names_no_quantity_of_one_paper() -> None:
+    """What is in a paper's folder `quantities` is found there; on this floor only the paper names it."""
+    own = {name for module in modules_of_papers("quantities") for name in vars(module) if name in q.__all__}
+    own -= {name for module in modules_in(q) for name in vars(module)}
+    naming = set()
+    for name in modules():
+        if name.startswith("fedtheory.") and _chapter(name) != "sources":
+            nodes = ast.walk(ast.parse(modules()[name].read_text(encoding="utf-8")))
+            names = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
+            used = {node.attr for node in names if ast.unparse(node.value) in ("q", "quantities")}
+            naming |= {name} if used & own else set()
+    assert naming == STILL_NAMED
+
+
+def test_the_vocabulary_needs_no_statement_of_a_paper() -> None:
+    """Quantities, signs and contexts of papers load without their claims."""
+    code = "import sys, fedtheory.proofs; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = {name for name in found.stdout.split() if name.startswith("fedtheory.sources.")}
+    assert loaded
+    assert not [name for name in loaded if name.endswith((".source", ".statements"))]

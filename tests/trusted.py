@@ -23,7 +23,9 @@ SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """What finds, writes, describes and reads certificates: they are made anew of closed pieces before they are judged."""
 PROOF_CHAPTERS = ("kernel", "proofs")
-RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic")
+RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic", "sources")
+PROOFS_OF_PAPERS, RUNS_OF_PAPERS = ("signs", "context"), ("quantities",)
+"""Parts of papers that are found in their folders, not imported by name."""
 
 
 def lines(name: str) -> int:
@@ -59,12 +61,19 @@ def proved() -> list[str]:
     """The modules of the kernel and of what brings claims before it, certificates themselves left out."""
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
+    found |= _of_papers(PROOFS_OF_PAPERS)
     return sorted(name for name in found - SHOWN_ONLY if not name.startswith(JUDGED_LATER))
+
+
+def _of_papers(parts: tuple[str, ...]) -> set[str]:
+    """The modules of some parts of all papers."""
+    places = {name: name.split(".") for name in modules() if name.startswith("fedtheory.sources.")}
+    return {name for name, place in places.items() if len(place) > 3 and place[3] in parts}
 
 
 def refuted() -> dict[str, int]:
     """Lines of what a check in rationals goes through, by chapter."""
-    found = reached("verify.check")
+    found = set().union(*map(reached, ("verify.check", *_of_papers(RUNS_OF_PAPERS))))
     counts = {f"{chapter}/": 0 for chapter in RUN_CHAPTERS} | {"verify/check/": 0}
     for name in found:
         chapter = next((c for c in RUN_CHAPTERS if name.startswith(f"fedtheory.{c}")), None)

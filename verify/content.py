@@ -23,6 +23,7 @@ import fedtheory
 import verify
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
+from fedtheory.language.paper_parts import files_of_vocabulary
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
@@ -47,14 +48,15 @@ _LIBRARIES = (
 
 
 def of_code(*folders: Path) -> str:
-    """Digest of the theory and of what verifies it, without the papers; of further folders, and of the libraries."""
+    """Digest of the theory and of what verifies it, without papers' claims; of further folders, and libraries."""
     return _of_code(tuple(folders))
 
 
 @cache
 def _of_code(folders: tuple[Path, ...]) -> str:
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
-    files = (file for root in roots for file in _files(root, _SOURCES))
+    own = [file for part in files_of_vocabulary() for file in ([part] if part.is_file() else _files(part))]
+    files = [file for root in roots for file in _files(root, _SOURCES)] + own
     return _digest(_of_files(sorted(files)), _versions())
 
 
@@ -207,13 +209,14 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], Callable[[_Content, Any], Iterat
 
 @cache
 def _is_code(module: str) -> bool:
-    """Whether a module is not of a paper and not of a user: then its whole package is in the digest of the code."""
+    """Whether a module is not of a paper's claims and not of a user: then all of it is in the digest of the code."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
         return True
     path = Path(file)
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *_libraries())
-    return _SOURCES not in path.parents and any(root in path.parents for root in roots)
+    of_a_paper = _SOURCES in path.parents and not any(part in (path, *path.parents) for part in files_of_vocabulary())
+    return not of_a_paper and any(root in path.parents for root in roots)
 
 
 @cache

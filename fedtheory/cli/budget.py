@@ -9,7 +9,6 @@ import typer
 from fedtheory.cli.output import Json, NoCode, RunFile, about, print_json, print_lines, print_table, short
 
 if TYPE_CHECKING:
-    from fedtheory.engine.budget import Budget, BudgetComparison, BudgetedRun, Estimates
     from fedtheory.engine.run import Run
 
 NAME = "budget"
@@ -33,15 +32,16 @@ def run(
     The problem and the step size come from the run file; its rounds, local steps and mini-batches do not matter.
     """
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.engine.budget import Budget, compare
     from fedtheory.engine.run import Run
+    from fedtheory.language.paper_parts import parts_of_papers
     from fedtheory.runfile import read_run
 
-    budget = Budget(local_cost, aggregation_cost, total)
+    (controller,) = parts_of_papers("budget")
+    budget = controller.Budget(local_cost, aggregation_cost, total)
     given = read_run(run_file, FLOAT)
     with about(run_file):
         quiet = given.problem.with_full_gradients()
-        comparison = compare(quiet, step_size(Run(quiet, given.algorithm)), budget)
+        comparison = controller.compare(quiet, step_size(Run(quiet, given.algorithm)), budget)
     notes = [] if quiet is given.problem else [_FULL]
     if as_json:
         print_json(document(comparison, budget) | {"notes": notes})
@@ -71,7 +71,7 @@ def step_size(given: Run) -> Any:
     return descent.work.common_step_size
 
 
-def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
+def document(comparison: Any, budget: Any) -> dict[str, Any]:
     """The JSON document of a comparison.
 
     ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.
@@ -93,7 +93,7 @@ def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
     }
 
 
-def _run(done: BudgetedRun) -> dict[str, Any]:
+def _run(done: Any) -> dict[str, Any]:
     from fedtheory.arithmetic import FLOAT
 
     estimates = [*map(_estimates, done.estimates)]
@@ -113,11 +113,11 @@ def _run(done: BudgetedRun) -> dict[str, Any]:
     }
 
 
-def _estimates(shown: Estimates) -> dict[str, Any]:
+def _estimates(shown: Any) -> dict[str, Any]:
     return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}
 
 
-def for_people(comparison: BudgetComparison, budget: Budget, description: str) -> None:
+def for_people(comparison: Any, budget: Any, description: str) -> None:
     """Print a comparison for a terminal."""
     from rich.markup import escape
 
@@ -139,7 +139,7 @@ def for_people(comparison: BudgetComparison, budget: Budget, description: str) -
     print_lines(f"{better} of {len(comparison.fixed)} fixed numbers of local steps end lower than the adaptive run")
 
 
-def _row(done: BudgetedRun) -> list[str]:
+def _row(done: Any) -> list[str]:
     counts = [str(len(done.local_steps)), str(sum(done.local_steps)), short(done.spent[-1])]
     return [*counts, "[bold red]diverges[/bold red]" if done.diverges else short(done.final), short(done.best)]
 

@@ -1,4 +1,4 @@
-"""What is computed of a run, exactly: moments, errors, constants on regions, sampled checks, runs under a budget.
+"""What is computed of a run, exactly: moments, errors, constants on regions, sampled checks.
 
 Uses `federation`, `arithmetic`, and the `kernel`'s expressions.
 """

@@ -21,7 +21,6 @@ from fedtheory.kernel.expressions import Expr, parts_of
 from fedtheory.language.assumptions import Assumption, uniform_shares
 from fedtheory.language.quantities.problem import importance
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
-from fedtheory.language.quantities.representation import OF_A_TYPE
 from fedtheory.language.typesetting import clients_counted, latex, plain
 from fedtheory.shown import Card, Shown, inline
 
@@ -276,7 +275,8 @@ class Claim(Shown):
         Sums of what types of clients have run over types.
         """
         symbols = (latex(symbol) for symbol, quantity in self.where.items() if quantity is importance)
-        of_types = frozenset(symbol for symbol, quantity in self.where.items() if quantity in OF_A_TYPE)
+        quantities = ((symbol, one) for symbol, one in self.where.items() if isinstance(one, RunQuantity))
+        of_types = frozenset(symbol for symbol, quantity in quantities if quantity.of_types)
         return clients_counted(None if uniform_shares in self.assumptions else next(symbols, "p_{i}"), of_types)
 
     @property

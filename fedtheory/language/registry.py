@@ -7,19 +7,16 @@ point of the group ``fedtheory.sources``, or a folder that was opened by name.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-import fedtheory
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.paper_parts import GROUP, folders_of_papers
 from fedtheory.language.source import Paper, Source
 
-GROUP = "fedtheory.sources"
-"""Entry points of other distributions: ``my2026 = "my_package.my2026"``."""
 _OPENED: dict[str, Paper] = {}
 """Papers that were opened from a folder, by their keys."""
 
@@ -31,14 +28,14 @@ def papers() -> dict[str, Paper]:
 
 def is_of_the_package(key: str) -> bool:
     """Whether a source is one of those that the package brings along."""
-    return key in _folders_of_the_package()
+    return key in folders_of_papers()
 
 
 def paper_with(key: str) -> Paper | None:
     """The paper of that key, None where there is none; one of the package is imported without the others."""
     if key in _OPENED:
         return _OPENED[key]
-    return paper_of(f"{GROUP}.{key}") if key in _folders_of_the_package() else _installed_papers().get(key)
+    return paper_of(f"{GROUP}.{key}") if key in folders_of_papers() else _installed_papers().get(key)
 
 
 def published_by(claim: Claim) -> Paper | None:
@@ -54,7 +51,7 @@ def is_registered(claim: Claim) -> bool:
 
 @cache
 def _lasting_papers() -> dict[str, Paper]:
-    return _by_key([f"{GROUP}.{key}" for key in _folders_of_the_package()]) | _installed_papers()
+    return _by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _installed_papers()
 
 
 @cache
@@ -63,7 +60,7 @@ def _installed_papers() -> dict[str, Paper]:
     from importlib.metadata import entry_points
 
     names = sorted({point.value for point in entry_points(group=GROUP)})
-    return _by_key(names, taken=_folders_of_the_package())
+    return _by_key(names, taken=folders_of_papers())
 
 
 def _by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
@@ -75,13 +72,6 @@ def _by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper
             raise InputError(name, f"another paper already has the key {paper.source.key!r}")
         found[paper.source.key] = paper
     return found
-
-
-@cache
-def _folders_of_the_package() -> tuple[str, ...]:
-    """The papers of the package; a folder has the name of its paper's key."""
-    folder = Path(fedtheory.__path__[0]) / "sources"
-    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(folder)])))
 
 
 def paper_of(package: str) -> Paper:

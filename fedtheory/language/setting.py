@@ -14,77 +14,36 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption, Boundedness, Setting
 from fedtheory.language.claim import Claim
+from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.quantities.quantity import PointQuantity, RunQuantity
 
 PLAIN: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
 """Plain FedAvg: synchronous rounds of all clients, equal weights, the same local work, and a server step of one."""
 
-_OF_CLOCKS = (
-    *(q.staleness, q.largest_staleness, q.reports, q.report_count, q.window, q.buffer, q.common_period),
-    *(q.reports_in_a_period, q.most_other_reports, q.update_rate, q.speed_ratio_below, q.speed_ratio_above),
-    *(q.remaining_time, q.largest_remaining_time, q.least_remaining_time, q.received_distance_sq, q.received_model),
-    *(q.past_step_lengths_sq, q.doubled_server_gap, q.whole_time_suboptimality),
-    *(q.doubled_synchronous_suboptimality, q.doubled_asynchronous_suboptimality),
-)
-_OF_INTERVALS = (
-    *(q.interval, q.report_interval, q.common_report_interval, q.longest_report_interval),
-    *(q.report_chance, q.exponential_share),
-)
-_OF_TURNS = (q.cycle_residual, q.even_cycle_distance_sq, q.odd_cycle_distance_sq, q.mean_cycle_distance_sq)
-_OF_SAMPLING = (
-    *(q.sampling_variance, q.weight_pairing, q.weight_excess, q.reporting_excess, q.expected_square_weight),
-    *(q.spread_factor, q.fastest_pairing, q.fastest_excess, q.fastest_gap, q.fastest_gradient),
-)
-_OF_CLIENT_WEIGHTS = (q.importance, q.largest_importance, q.type_importance, q.first_importance)
-_OF_AGGREGATION = (
-    *(q.aggregation_weight, q.largest_aggregation_weight, q.first_weight, q.second_weight, q.weight_sum),
-    *(q.expected_weight, q.largest_expected_weight, q.mean_weight, q.mean_weight_sum, q.largest_weight_sum),
-    *(q.smallest_weight_sum, q.weight_share, q.mean_weight_share, q.mean_of_shares, q.largest_share),
-    *(q.largest_share_of_all, q.exponential_share, q.weight_pairing, q.weight_excess, q.reporting_excess),
-    *(q.expected_square_weight, q.spread_factor, q.distance_from_shares_sq),
-)
-_OF_UPDATES = (
-    *(q.type_weight, q.type_share, q.mean_type_weight, q.unrepresented_importance, q.chi_sq, q.mean_chi_sq),
-    *(q.largest_chi_sq, q.misfit, q.absences, q.misrepresentation, q.mean_misrepresentation, q.unrepresented_gap),
-    *(q.mean_unrepresented_gap, q.window_loss, q.window_round_loss, q.window_surrogate_loss, q.window_weight),
-    *(q.surrogate_optimum, q.surrogate_objective, q.surrogate_noise, q.surrogate_initial_distance),
-    *(q.surrogate_optimum_distance, q.client_gap_at_surrogate_optimum, q.surrogate_at_start),
-    *(q.surrogate_optimum_slope_sq, q.surrogate_gap, q.mean_surrogate_gap, q.surrogate_suboptimality),
-    *(q.mean_surrogate_suboptimality, q.surrogate_suboptimality_at_step, q.final_surrogate_distance_sq),
-    *(q.second_moment_at_surrogate_optimum, q.change_between_optima, q.gradient_deviation_sq),
-    *(q.round_optimum, q.mean_round_objective, q.round_optimum_noise, q.round_optimum_mixed_noise),
-    *(q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, q.residual, q.round_optimum_gap),
-    *(q.round_objective_at_start, q.mean_round_objective_at_start, q.round_optimum_slope_sq, q.round_gap),
-    *(q.mean_round_gap, q.round_gap_at_step, q.round_objective_at_virtual, q.change_from_round_optimum),
-    *(q.second_moment_at_round_optimum, q.surrogate_comparator, q.surrogate_comparator_distance),
-    *(q.final_surrogate_comparator_distance_sq, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
-)
-"""What depends on the weights q_i(n) of each update: the problem that the run solves instead of the federated one."""
+Lifted = Mapping[Assumption, Mapping[Quantity, Assumption | None]]
+"""For parts of plain FedAvg the quantities that lift them, and what is supposed instead, if anything."""
 
 
-def _any(quantities: tuple[Quantity, ...]) -> dict[Quantity, Assumption | None]:
+def lifted(*quantities: Quantity) -> dict[Quantity, Assumption | None]:
+    """Quantities beyond a default, in whose place nothing is supposed."""
     return dict.fromkeys(quantities)
 
 
-def _each(quantities: tuple[Quantity, ...], instead: Assumption) -> dict[Quantity, Assumption | None]:
+def lifted_to(instead: Assumption, *quantities: Quantity) -> dict[Quantity, Assumption | None]:
+    """Quantities beyond a default, and what is supposed in its place."""
     return dict.fromkeys(quantities, instead)
 
 
-_DEFAULTS: Mapping[Assumption, Mapping[Quantity, Assumption | None]] = {
-    a.every_client: {q.participants: a.uniform_sampling, q.participates: a.uniform_sampling, **_any(_OF_SAMPLING)},
-    a.importance_weights: _any(_OF_AGGREGATION) | _any(_OF_UPDATES) | _any(_OF_TURNS),
-    a.synchronous: {
-        **_each(_OF_TURNS, a.turns_of_clients),
-        **_each(_OF_INTERVALS, a.fixed_intervals),
-        **_any(_OF_CLOCKS),
-        **_any(_OF_UPDATES),
-    },
-    a.uniform_shares: _any(_OF_CLIENT_WEIGHTS) | _any(_OF_AGGREGATION) | _any(_OF_UPDATES),
+_DEFAULTS: Lifted = {
+    a.every_client: {**lifted_to(a.uniform_sampling, q.participants, q.participates), **lifted(q.sampling_variance)},
+    a.importance_weights: {},
+    a.synchronous: {},
+    a.uniform_shares: lifted(q.importance, q.largest_importance),
     a.same_local_work: {
         q.effective_step_size: a.normalised_steps,
         q.step_shift: a.decreasing_steps,
-        **_any((q.client_step_size, q.small_step_bias)),
+        **lifted(q.client_step_size, q.small_step_bias),
         q.client_local_steps: a.same_step_size,
     },
     a.server_step_of_one: {q.server_step_size: None},
@@ -94,12 +53,25 @@ _DEFAULTS: Mapping[Assumption, Mapping[Quantity, Assumption | None]] = {
         q.proximal_weight: a.fedprox,
         q.compression_variance: a.compressed,
         q.step_shift: None,
-        **_each((q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq), a.dsgd),
+        **lifted_to(a.dsgd, q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq),
     },
 }
 """What plain FedAvg consists of; for each part the quantities that lift it, and what is supposed instead, if anything.
 
 The first quantity of a claim that is listed decides."""
+
+
+@cache
+def _defaults() -> Lifted:
+    """The same with the quantities of papers."""
+    others = [part.LIFTED for part in parts_of_papers("setting")]
+    every = {default: dict(beyond) for default, beyond in _DEFAULTS.items()}
+    for default, beyond in every.items():
+        for other in others:
+            beyond.update(other.get(default, {}))
+    return every
+
+
 _FULL = (a.every_client, a.importance_weights, a.synchronous)
 _UNIT = (a.server_step_of_one, a.update_rule)
 
@@ -146,7 +118,7 @@ def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
     quantities = set(claim.notation.values())
     return {
         default: next((instead for quantity, instead in beyond.items() if quantity in quantities), default)
-        for default, beyond in _DEFAULTS.items()
+        for default, beyond in _defaults().items()
     }
 
 

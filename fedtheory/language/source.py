@@ -47,6 +47,7 @@ class Paper:
     Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
     `CERTIFICATES`), ``assignments`` (with a list `ASSIGNMENTS`) and ``exhibits``,
     and the folders ``counterexamples`` and ``slack``; whoever needs one of them asks for it.
+    A paper of the package may add quantities of its own: see `fedtheory.language.paper_parts`.
     """
 
     source: Source

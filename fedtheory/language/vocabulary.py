@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
 from fedtheory.language import assumptions, quantities
 from fedtheory.language.assumptions import Assumption
+from fedtheory.language.paper_parts import modules_in, modules_of_papers
 from fedtheory.language.quantities import Quantity, QuantityFamily
 
 
@@ -64,5 +63,6 @@ def assumed() -> tuple[Assumed, ...]:
 
 
 def _chapters(package: ModuleType) -> list[ModuleType]:
-    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
-    return [importlib.import_module(chapter.name) for chapter in found]
+    """List the chapters of a package and of the parts of that name of papers, by their names."""
+    found = [*modules_in(package), *modules_of_papers(package.__name__.rpartition(".")[2])]
+    return sorted(found, key=lambda module: module.__name__.rpartition(".")[2])

@@ -25,6 +25,8 @@ from fedtheory.proofs.numbers import SymbolTable
 class AtOptimum(Derived):
     """An upper bound on the variance of the federated gradient, in a round that starts from the optimum."""
 
+    kind = "at the optimum"
+    label = "a proved claim, for a round that starts from the optimum"
     needs = (
         a.uniform_sampling,
         a.unit_server_step,

@@ -16,8 +16,8 @@ from fedtheory.language.meaning import require_meaning
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.combination import check_roots
 from fedtheory.proofs.induction import Induction, induct
-from fedtheory.proofs.meanings import build_update_context, in_vectors
 from fedtheory.proofs.numbers import known_conditions, symbols_of
+from fedtheory.proofs.paper_contexts import build_run_context, in_vectors, paper_step_conditions
 from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, is_about_past, over_shorter_round, total_of_past
 from fedtheory.proofs.products import Positive, Products, check_positive, check_products
 from fedtheory.proofs.proof import Prover, prefixed, use_lemma
@@ -25,7 +25,6 @@ from fedtheory.proofs.roots import Root, conditions_with, name_roots, numbers_wi
 from fedtheory.proofs.rounds import build_round_context, is_in_expectation, step_size, without_indicators
 from fedtheory.proofs.small_steps import with_small_step_limit
 from fedtheory.proofs.squares import Squared, check_square
-from fedtheory.proofs.updates import weight_conditions
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterat
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:
         yield from use_lemma(claim, lemma)
-    known = (*claim.conditions, *known_conditions(claim), *weight_conditions(claim))
+    known = (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim))
     yield from check_roots(claim, certificate.roots, known, prove)
     known = conditions_with(certificate.roots, known)
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
@@ -145,7 +144,7 @@ def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], 
     if is_about_past(relation):
         return build_past_context(claim, relation)
     if claim.place == "run":
-        return build_update_context(claim, relation)
+        return build_run_context(claim, relation)
     context = build_round_context(claim, relation) if claim.place == "round" else build_context(claim)
     context = with_small_step_limit(context, claim)
     slacks = dict(context.assumed)

@@ -12,12 +12,17 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import PointQuantity
+from fedtheory.language.paper_parts import parts_of_papers
+from fedtheory.language.quantities import PointQuantity, VectorQuantity
 from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
 from fedtheory.proofs.numbers import SMOOTH, SymbolTable, numbers_of, symbols_of
 
-_SHARED = (q.server_model, q.optimum, q.comparator, q.centralised_model, q.surrogate_optimum)
+GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
+    one for part in parts_of_papers("signs") for one in part.SIGNS.given
+)
+"""Vectors of papers that the start of a round determines."""
+_SHARED = (q.server_model, q.optimum, q.comparator, q.centralised_model, *GIVEN_BY_PAPERS)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _VISITED = (
     q.server_model,

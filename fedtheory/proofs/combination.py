@@ -17,6 +17,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.numbers import known_conditions, numbers_of, symbols_of
+from fedtheory.proofs.paper_contexts import paper_conditions
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import (
     Prover,
@@ -28,7 +29,6 @@ from fedtheory.proofs.proof import (
     use_lemma,
 )
 from fedtheory.proofs.roots import Root, conditions_with, name_roots, numbers_with, positive, require_own_symbols
-from fedtheory.proofs.updates import shared_conditions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> 
 def conditions_of_run(claim: Claim) -> list[Expr]:
     """Return the facts on the numbers of a claim about a run: its conditions, and those of its quantities."""
     own = without_minima(claim.conditions, numbers_of(claim))
-    return [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
+    return [*own, *gap_conditions(claim), *known_conditions(claim), *paper_conditions(claim)]
 
 
 def _rename_for(claim: Claim, prove: Prover) -> Prover:

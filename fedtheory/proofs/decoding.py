@@ -20,9 +20,8 @@ import sympy as sp
 from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.kernel.inequalities import subjects
-from fedtheory.proofs import definition_facts, facts, schedule_facts, update_facts
+from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs.at_optimum import AtOptimum
-from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination
@@ -35,6 +34,7 @@ from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.paper_contexts import paper_contexts
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
@@ -42,7 +42,6 @@ from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
-from fedtheory.proofs.windows import OverWindow, OverWindows
 
 AnyCertificate = (
     Certificate
@@ -58,9 +57,10 @@ AnyCertificate = (
     | Lyapunov
     | Cases
 )
-DERIVED = (
+DERIVED: tuple[type[Derived], ...] = (
     *(Derived, Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
-    *(OverClients, OverSteps, OverUpdates, OverWindow, OverWindows, AtOptimum),
+    *(one for context in paper_contexts() for one in context.derived),
+    AtOptimum,
 )
 """What may follow from a proved claim."""
 _RECORDS = {
@@ -69,7 +69,7 @@ _RECORDS = {
 }
 FACTS = {
     name.lower(): fact
-    for module in (facts, update_facts, schedule_facts, definition_facts)
+    for module in (facts, *(one for context in paper_contexts() for one in context.facts), definition_facts)
     for name, fact in vars(module).items()
     if type(fact) is Fact
 }

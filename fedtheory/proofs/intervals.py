@@ -33,6 +33,10 @@ class Derived:
 
     claim: str
     link: int = 0
+    kind: ClassVar[str] = "relation"
+    """Its name in documents."""
+    label: ClassVar[str] = "a proved claim"
+    """What it is, for people."""
     needs: ClassVar[tuple[Assumption, ...]] = ()
     """Assumptions that are needed besides those of that claim."""
     place: ClassVar[Place] = "run"
@@ -57,6 +61,8 @@ class Derived:
 class Telescoped(Derived):
     """A lower bound on A(v') - A(v) at every local step, summed over the steps of a round."""
 
+    kind = "telescoped"
+    label = "a proved claim, summed over the steps of a round"
     needs = NEEDS
     place = "path"
 
@@ -82,6 +88,8 @@ class Telescoped(Derived):
 class AtEnd(Derived):
     """A relation at every local step, at the last one of a round; its vectors are those of that step."""
 
+    kind = "at the last step"
+    label = "a proved claim, at the last step of a round"
     needs = NEEDS
     place = "path"
 
@@ -99,6 +107,8 @@ class AtEnd(Derived):
 class Summed(Derived):
     """A relation about each round, summed over all of them: the aggregated model is where the next one starts."""
 
+    kind = "summed over rounds"
+    label = "a proved claim, summed over all rounds"
     needs = NEEDS
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
@@ -120,6 +130,8 @@ class Summed(Derived):
 class AtNextStart(Derived):
     """A relation about the start of each round, for the aggregated model: it has to hold for the last one as well."""
 
+    kind = "at the next start"
+    label = "a proved claim, for the next round or the end of the run"
     needs = NEEDS
     keeps_equations = False
 
@@ -136,6 +148,8 @@ class AtNextStart(Derived):
 class AtFirstStart(Derived):
     """A relation about the start of each round, for the first one."""
 
+    kind = "at the first start"
+    label = "a proved claim, for the first round"
     needs = NEEDS
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:

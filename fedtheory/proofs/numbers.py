@@ -13,104 +13,13 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, par
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import (
-    Quantity,
-    client_gap_at_surrogate_optimum,
-    gradient_bound,
-    largest_chi_sq,
-    smallest_weight_sum,
-    spread_factor,
-)
-from fedtheory.proofs.existence import PER_SHARE, select_existing_symbols
+from fedtheory.language.paper_parts import parts_of_papers
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.signs import Signs
+from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
-_COUNTS = (
-    q.clients,
-    q.participants,
-    q.local_steps,
-    q.rounds,
-    q.iterations,
-    q.window,
-    q.common_period,
-    q.reports_in_a_period,
-    q.longest_report_interval,
-    q.common_report_interval,
-    q.speed_ratio_above,
-)
-_POSITIVE = (
-    q.local_step_size,
-    q.server_step_size,
-    q.effective_step_size,
-    q.smoothness,
-    q.nearest_start,
-    q.largest_weight_sum,
-    q.sample_smoothness,
-    q.communication_probability,
-    spread_factor,
-    q.interval,
-    q.slowest_time,
-    q.fastest_time,
-    q.update_rate,
-    q.clock_time,
-    q.expected_round_time,
-)
-_MAY_VANISH = (
-    q.initial_distance,
-    q.initial_gap,
-    q.visited_second_moment,
-    q.strong_convexity,
-    q.smallest_curvature,
-    q.objective_smoothness,
-    q.noise_deviation,
-    q.second_moment,
-    q.loop_second_moment,
-    q.loop_noise_deviation,
-    q.gradient_dissimilarity,
-    q.mean_dissimilarity,
-    q.lipschitz,
-    q.weight_pairing,
-    q.weight_excess,
-    q.reporting_excess,
-    q.largest_staleness,
-    q.surrogate_initial_distance,
-    q.surrogate_comparator_distance,
-    largest_chi_sq,
-    smallest_weight_sum,
-    q.small_step_bias,
-    q.comparator_distance,
-    q.comparator_suboptimality,
-    q.comparator_noise,
-    q.comparator_dissimilarity,
-    q.comparator_curved_noise,
-    q.comparator_curved_dissimilarity,
-    q.noise_smoothness,
-    q.largest_importance,
-    q.sampling_variance,
-    q.noise_at_optimum,
-    q.dissimilarity_at_optimum,
-    q.mean_chi_sq,
-    q.mean_weight_sum,
-    q.optimum_gradient,
-    q.momentum,
-    q.mixing_contraction,
-    q.proximal_weight,
-    gradient_bound,
-    q.full_gradient_bound,
-    q.optimum_noise,
-    q.mean_round_optimum_noise,
-    q.mean_round_optimum_mixed_noise,
-    q.residual,
-    q.comparator_residual,
-    q.largest_aggregation_weight,
-    q.largest_expected_weight,
-    q.surrogate_optimum_distance,
-    q.average_local_gradient_sq,
-)
-NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
-"""Numbers that are the same for all clients and all rounds; none is negative."""
-OF_AN_UPDATE = (q.weight_sum, q.largest_share, q.chi_sq)
-"""Numbers that are the same for all clients and local steps of an update; none is negative."""
-GAPS = (
+_GAPS = (
     q.interval_start_gap,
     q.interval_end_gap,
     q.next_interval_start_gap,
@@ -119,30 +28,83 @@ GAPS = (
     q.smallest_gap,
 )
 """How far objective values are above the minimum: not negative, and positive where a claim divides by them."""
-_CLIENTS_POSITIVE = (q.client_local_steps, q.client_step_size, q.update_time, q.report_interval)
-_CLIENTS_MAY_VANISH = (
-    q.client_smoothness,
-    q.client_strong_convexity,
-    q.client_optimum_distance,
-    q.client_dissimilarity,
-    q.mean_square_smoothness,
-    q.relative_noise,
-    q.absolute_noise,
-    q.weight_share,
-    q.importance,
-    q.aggregation_weight,
-    q.expected_weight,
-    q.mean_weight,
-    q.mean_weight_share,
-    q.report_count,
-    q.client_gap_at_optimum,
-    client_gap_at_surrogate_optimum,
+_OWN = Signs(
+    counts=(q.clients, q.participants, q.local_steps, q.rounds, q.iterations),
+    positive=(
+        q.local_step_size,
+        q.server_step_size,
+        q.effective_step_size,
+        q.smoothness,
+        q.nearest_start,
+        q.communication_probability,
+    ),
+    nonnegative=(
+        q.initial_distance,
+        q.initial_gap,
+        q.visited_second_moment,
+        q.strong_convexity,
+        q.smallest_curvature,
+        q.objective_smoothness,
+        q.noise_deviation,
+        q.second_moment,
+        q.gradient_dissimilarity,
+        q.mean_dissimilarity,
+        q.lipschitz,
+        q.small_step_bias,
+        q.comparator_distance,
+        q.comparator_suboptimality,
+        q.comparator_noise,
+        q.comparator_dissimilarity,
+        q.comparator_curved_noise,
+        q.comparator_curved_dissimilarity,
+        q.noise_smoothness,
+        q.largest_importance,
+        q.sampling_variance,
+        q.noise_at_optimum,
+        q.dissimilarity_at_optimum,
+        q.optimum_gradient,
+        q.momentum,
+        q.mixing_contraction,
+        q.proximal_weight,
+        q.average_local_gradient_sq,
+        q.optimum_noise,
+    ),
+    positive_of_clients=(q.client_local_steps, q.client_step_size),
+    nonnegative_of_clients=(
+        q.client_smoothness,
+        q.client_strong_convexity,
+        q.client_optimum_distance,
+        q.client_dissimilarity,
+        q.mean_square_smoothness,
+        q.relative_noise,
+        q.absolute_noise,
+        q.importance,
+        q.client_gap_at_optimum,
+    ),
+    flat=(q.smoothness, q.objective_smoothness),
+    divided_by=(*_GAPS, q.initial_gap, q.average_local_gradient_sq, q.smoothness),
 )
-_OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *GAPS))
+_SIGNS = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
+
+
+@cache
+def _every(kind: str) -> tuple[Quantity, ...]:
+    """The quantities of one kind of sign, of the vocabulary and of papers."""
+    return tuple(quantity for signs in _SIGNS for quantity in getattr(signs, kind))
+
+
+_COUNTS, _AT_LEAST_ONE = _every("counts"), _every("at_least_one")
+NUMBERS = (*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("nonnegative"))
+"""Numbers that are the same for all clients and all rounds; none is negative."""
+OF_AN_UPDATE = _every("of_an_update")
+"""Numbers that are the same for all clients and local steps of an update; none is negative."""
+_OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
-POSITIVE = frozenset((*_COUNTS, *_POSITIVE, *_CLIENTS_POSITIVE))
+_OF_CLIENTS_NUMBERS = (*_every("positive_of_clients"), *_every("nonnegative_of_clients"))
+"""Numbers that each client has one of; none is negative."""
+POSITIVE = frozenset((*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("positive_of_clients")))
 """Numbers that are positive, but for the curvatures of flat objectives."""
-NONNEGATIVE = frozenset((*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH))
+NONNEGATIVE = frozenset((*_every("nonnegative"), *OF_AN_UPDATE, *_GAPS, *_every("nonnegative_of_clients")))
 """Numbers that may be zero, and are not negative."""
 CURVED = (
     q.smoothness,
@@ -153,8 +115,6 @@ CURVED = (
     q.client_smoothness,
 )
 """Of these, the ones that are positive where every client's objective is strongly convex."""
-_OF_CLIENTS_NUMBERS = (*_CLIENTS_POSITIVE, *_CLIENTS_MAY_VANISH)
-"""Numbers that each client has one of; none is negative."""
 
 
 @cache
@@ -242,7 +202,7 @@ def numbers_of(claim: Claim) -> Numbers:
     return _numbers_of(claim, ())
 
 
-_FLAT = (q.smoothness, q.sample_smoothness, q.objective_smoothness)
+_FLAT = _every("flat")
 """Constants that are zero where all objectives are flat."""
 
 
@@ -267,10 +227,10 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
     counts |= {symbol: int(min(map(sp.sympify, values))) for symbol, values in varied.items()}
     if a.whole_times in claim.assumptions:
-        counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in (q.slowest_time, q.fastest_time)}
+        counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in _every("times")}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, quantity in named.items() if quantity is q.clients}
-    counts |= {symbol: 1 for symbol, quantity in named.items() if quantity is q.largest_weight_sum}
+    counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in _AT_LEAST_ONE}
     curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
     limits = frozenset(_FLAT).difference(flat)
     vanishing = NONNEGATIVE.union(flat).difference(curved, limits)
@@ -279,7 +239,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
         of_clients=frozenset(own),
         at_least=counts,
         maybe_zero=frozenset(index.union(s for s, quantity in (named | own).items() if quantity in vanishing)),
-        integer=frozenset(index).union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
+        integer=frozenset(index).union(symbol for symbol in counts if named.get(symbol) not in _AT_LEAST_ONE),
         divisors=frozenset(
             symbol
             for symbol, quantity in (named | own).items()
@@ -299,24 +259,11 @@ def sides_of(claim: Claim) -> list[Expr]:
 
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
     """Whether a claim says nothing where a number is zero."""
-    if quantity in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
+    reasons = frozenset().union(*(signs.positive_with.get(quantity, ()) for signs in _SIGNS))
+    used = (claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols)
+    if reasons and any(one in reasons for one in (*claim.assumptions, *used)):
         return True
-    used = (symbol for relation in claim.relations for symbol in relation.free_symbols)
-    if quantity is q.weight_sum and any(claim.where.get(symbol) in PER_SHARE for symbol in used):
-        return True
-    return quantity in _DIVIDED_BY and symbol in divisors(sides_of(claim))
-
-
-_DIVIDED_BY = (
-    *GAPS,
-    q.initial_gap,
-    q.average_local_gradient_sq,
-    q.weight_sum,
-    smallest_weight_sum,
-    q.mean_weight_sum,
-    q.smoothness,
-    q.sample_smoothness,
-)
+    return quantity in _every("divided_by") and symbol in divisors(sides_of(claim))
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:

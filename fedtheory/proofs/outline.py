@@ -15,7 +15,6 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
-from fedtheory.proofs import rule_labels
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, build_link_context
 from fedtheory.proofs.combination import Combination
@@ -44,6 +43,7 @@ from fedtheory.proofs.outline_steps import (
     show_recursion,
     show_steps,
 )
+from fedtheory.proofs.paper_contexts import weight_of_means
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.prefix_sum import PrefixSum
@@ -87,7 +87,7 @@ def _root(claim: Claim, root: Root) -> Group:
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
     for relation, why in zip(claim.relations, certificate.links, strict=True):
         group = _link(claim, certificate, relation, why)
-        yield _with_shares(claim, group) if claim.place == "run" else group
+        yield _with_shares(claim, relation, group) if claim.place == "run" else group
 
 
 class _StepSum(sp.Function):  # type: ignore[misc]
@@ -100,9 +100,9 @@ class _StepSum(sp.Function):  # type: ignore[misc]
         return shown if exp is None else rf"\left({shown}\right)^{{{exp}}}"
 
 
-def _with_shares(claim: Claim, group: Group) -> Group:
-    """A group of a claim about updates, whose means over clients are those with their shares."""
-    share = symbols_of(claim)(q.weight_share)
+def _with_shares(claim: Claim, relation: Relation, group: Group) -> Group:
+    """A group of a claim about a run, whose means over clients have the weights of the context that knows it."""
+    share = symbols_of(claim)(weight_of_means(claim, relation))
 
     def shown(expression: Expr) -> Expr:
         summed = expression.replace(LocalSum, _StepSum)
@@ -206,7 +206,7 @@ def _part(claim: Claim, part: Part) -> Entry:
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
     premise = use_plain_symbols(find(derived.claim))
     derived_slack = derived.of(symbols_of(premise), premise.relations)
-    return Entry(coefficient, rule_labels.DERIVED[type(derived)], derived_slack, derived.claim)
+    return Entry(coefficient, derived.label, derived_slack, derived.claim)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:

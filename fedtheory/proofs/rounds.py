@@ -18,16 +18,16 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import ScalarQuantity, VectorQuantity
-from fedtheory.proofs.claim_context import NEAREST_START, build_context
+from fedtheory.proofs.claim_context import GIVEN_BY_PAPERS, NEAREST_START, build_context
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 
 _GIVEN = (
     q.server_model,
     q.optimum,
     q.client_optimum,
-    q.surrogate_optimum,
     q.small_step_optimum,
     q.centralised_model,
+    *GIVEN_BY_PAPERS,
 )
 """Vectors that the start of a round determines; all others depend on its draws."""
 

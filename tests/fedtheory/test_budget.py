@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory import RATIONAL, InputError, Problem, Run, fedavg, quadratic
-from fedtheory.engine.budget import (
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares
+from fedtheory.sources.lecture27.budget import (
     Budget,
     BudgetedRun,
     Controller,
@@ -20,9 +22,7 @@ from fedtheory.engine.budget import (
     descend_adaptively,
     descend_fixed,
 )
-from fedtheory.engine.budget.controller import GROWTH, drift_bounds
-from fedtheory.federation.client_data import ClientData
-from fedtheory.federation.problem import least_squares
+from fedtheory.sources.lecture27.budget.controller import GROWTH, drift_bounds
 
 ETA = fmpq(1, 8)
 

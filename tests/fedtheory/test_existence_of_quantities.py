@@ -11,9 +11,10 @@ from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import RunQuantity, turns
+from fedtheory.language.quantities import RunQuantity
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.existence import KINDS, missing
+from fedtheory.sources.fraboni2022.quantities import turns
 
 CURVED = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
 BENT = {"hessians": [[["1"]], [["-1/2"]]], "linear": [["1"], ["0"]], "start": ["3"]}

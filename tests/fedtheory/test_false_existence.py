@@ -14,8 +14,9 @@ from fedtheory.kernel.expressions import Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import Certificate, Part, Proof, check_certificate, facts, schedule_facts
-from fedtheory.proofs import updates as u
+from fedtheory.proofs import Certificate, Part, Proof, check_certificate, facts
+from fedtheory.sources.fraboni2022.context import schedule_facts
+from fedtheory.sources.fraboni2022.context import updates as u
 from verify.check import check
 
 t, S, M, R, W, nu = sp.symbols("t S M R W nu", positive=True)

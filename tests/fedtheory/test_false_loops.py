@@ -9,7 +9,6 @@ import pytest
 import sympy as sp
 from test_restarted import ALL
 
-from fedtheory.engine.restarted import as_printed
 from fedtheory.kernel import Term, assumption, lipschitz_gradient, smoothness, square
 from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language import assumptions as a
@@ -20,6 +19,7 @@ from fedtheory.proofs import Proof, Recursion, certificate_of, check_certificate
 from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.outline import outline
 from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean
+from fedtheory.sources.liu2022.quantities.restarted import as_printed
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.notation import (
     G,

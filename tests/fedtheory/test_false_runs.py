@@ -19,10 +19,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, check_certificate
-from fedtheory.proofs import updates as v
-from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.intervals import AtNextStart, Derived
 from fedtheory.proofs.products import Positive
+from fedtheory.sources.fraboni2022.context import updates as v
+from fedtheory.sources.fraboni2022.context.averages import OverSteps, OverUpdates
 
 ONE = sp.S.One
 SCHEME = (a.aggregation_scheme, a.unbiased_gradients)

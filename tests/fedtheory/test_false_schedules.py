@@ -15,9 +15,11 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, check_certificate, definition_facts, facts, schedule_facts
+from fedtheory.proofs import Combination, Part, certificates, check_certificate, definition_facts, facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import SymbolTable
+from fedtheory.sources.fraboni2022.context import definition_facts as definitions_of_updates
+from fedtheory.sources.fraboni2022.context import schedule_facts
 
 ONE = sp.S.One
 M, N, T, W, tau, rate, slow, fast, dist = sp.symbols("M N T W tau rate slow fast dist", nonnegative=True)
@@ -178,7 +180,7 @@ def test_the_statements_are_false(name: str) -> None:
 
 NEEDY = {
     name: fact
-    for module in (schedule_facts, definition_facts)
+    for module in (schedule_facts, definition_facts, definitions_of_updates)
     for name, fact in vars(module).items()
     if type(fact) is Fact
 }

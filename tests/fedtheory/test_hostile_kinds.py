@@ -28,7 +28,6 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, check_certificate, definitions
-from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
@@ -38,7 +37,8 @@ from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.windows import OverWindow, OverWindows
+from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 from verify.check import check
 
 _OF_UPDATES = (OverClients, OverSteps, OverUpdates, OverWindow, OverWindows)

@@ -20,7 +20,7 @@ from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, c
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtFirstStart, AtNextStart, Derived
-from fedtheory.proofs.updates import square_of_weight
+from fedtheory.sources.fraboni2022.context.updates import square_of_weight
 from verify.check import check as evaluate
 
 ONE, ZERO = sp.S.One, sp.S.Zero

@@ -12,11 +12,11 @@ from tiny_runs import Pair, data, quadratics
 from tiny_shapes import LINE, PLANE, ROWS
 
 from fedtheory.engine.frames import path_frames
-from fedtheory.engine.restarted import as_printed, largest_deviation_sq, restarting_first
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Uniform
 from fedtheory.language import quantities as q
+from fedtheory.sources.liu2022.quantities.restarted import as_printed, largest_deviation_sq, restarting_first
 
 
 def _pairs(steps: int) -> dict[str, Pair]:

@@ -12,7 +12,6 @@ from flint import fmpq
 from tiny_runs import quadratics
 
 from fedtheory import RATIONAL, InputError, Run
-from fedtheory.engine.budget import Budget, descend_fixed, drift_bounds
 from fedtheory.federation import SETTINGS, fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.federation.settings import distributed_gd
@@ -23,6 +22,7 @@ from fedtheory.language.registry import claims_of, find
 from fedtheory.proofs import check_certificate, prove
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import run_table
+from fedtheory.sources.lecture27.budget import Budget, descend_fixed, drift_bounds
 from fedtheory.sources.lecture27.statements.notation import (
     F,
     T,

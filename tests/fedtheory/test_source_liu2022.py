@@ -14,7 +14,6 @@ from tiny_runs import data, quadratics
 from tiny_shapes import LINE, PLANE, ROWS
 
 from fedtheory import Run
-from fedtheory.engine.restarted import loop_moments
 from fedtheory.errors import Diverging
 from fedtheory.federation.communication import cross_device
 from fedtheory.language import quantities as q
@@ -32,6 +31,7 @@ from fedtheory.sources.liu2022.exhibits.corollary_4 import (
     slope_in_clients,
 )
 from fedtheory.sources.liu2022.exhibits.two_sided import ROUNDS, curves
+from fedtheory.sources.liu2022.quantities.restarted import loop_moments
 from verify.check import Check, check
 
 

@@ -11,7 +11,6 @@ from loss_runs import loss_run, problem
 from tiny_runs import quadratics
 
 from fedtheory import FLOAT, RATIONAL, InputError, fedavg, quadratic
-from fedtheory.engine.budget import Budget, Controller, Estimates
 from fedtheory.engine.moments import MOST_EXACT_STEPS, is_too_long_for_rationals
 from fedtheory.engine.moments.server import ServerTrajectory
 from fedtheory.engine.multiples import least_multiple
@@ -19,6 +18,7 @@ from fedtheory.engine.region import Ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Clock, FedFix
+from fedtheory.sources.lecture27.budget import Budget, Controller, Estimates
 
 
 def test_the_ball_of_steps_between_the_two_thresholds_grows() -> None:

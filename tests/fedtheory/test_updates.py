@@ -26,17 +26,18 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, sites
 from fedtheory.language.quantities import Quantity, RunQuantity, local_change_sq
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, check_certificate, update_facts
-from fedtheory.proofs import updates as v
-from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.proofs import Certificate, Combination, Part, check_certificate
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.meanings import READINGS
 from fedtheory.proofs.numbers import numbers_of, symbols_of
-from fedtheory.proofs.update_facts import RESIDUAL
 from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
+from fedtheory.sources.fraboni2022.context import update_facts
+from fedtheory.sources.fraboni2022.context import updates as v
+from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.sources.fraboni2022.context.meanings import READINGS
+from fedtheory.sources.fraboni2022.context.update_facts import RESIDUAL
 from fedtheory.sources.fraboni2022.statements.any_point import claim as any_point
 from fedtheory.sources.fraboni2022.statements.convergence import loss_n
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import mixed_change

@@ -23,9 +23,9 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import client_gap_at_surrogate_optimum
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, check_certificate
-from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.windows import OverWindow, OverWindows
+from fedtheory.sources.fraboni2022.context.averages import OverSteps, OverUpdates
+from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 from fedtheory.sources.fraboni2022.statements.notation import K, W, q_n
 from fedtheory.sources.fraboni2022.statements.relaxed import in_window, in_window_n, q_bar, weight_in_window
 from fedtheory.sources.fraboni2022.statements.theorem_3_proof import change, surrogate_n, surrogate_nk

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.proofs.averages import Averaged, Mean, OverClients, OverSteps, OverUpdates
+from fedtheory.proofs.averages import Averaged, Mean
 from fedtheory.proofs.intervals import Derived
 from verify.rocq.scalar_vocabulary import Spoken
 
@@ -24,12 +24,12 @@ class _Kind:
     end: str
 
 
-_KINDS: Mapping[type[Averaged], _Kind] = {
-    OverSteps: _Kind("k", "steps A", "mean_over_steps A (fun k => {})", "each_step A", "steps_and A", "steps_end A"),
-    OverUpdates: _Kind(
+_KINDS: Mapping[str, _Kind] = {
+    "over steps": _Kind("k", "steps A", "mean_over_steps A (fun k => {})", "each_step A", "steps_and A", "steps_end A"),
+    "over updates": _Kind(
         "n", "updates A", "mean_over_updates A (fun n => {})", "each_update A", "updates_and A", "updates_end A"
     ),
-    OverClients: _Kind(
+    "over clients": _Kind(
         "i",
         "number (clients_of A)",
         "sum (number (clients_of A)) (fun i => weight_share A n i * ({}))",
@@ -42,16 +42,16 @@ _KINDS: Mapping[type[Averaged], _Kind] = {
 
 def bound_by(derived: Derived) -> set[str]:
     """The variables of a theorem that a mean is over."""
-    index = _KINDS[type(derived)].index if isinstance(derived, Averaged) else ""
+    index = _KINDS[derived.kind].index if isinstance(derived, Averaged) else ""
     return {index, f"H{index}"} if index else set()
 
 
 def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]) -> Sequence[str]:
     """Tactics for the goal that a mean of what a theorem says is not negative."""
-    kind = _KINDS[type(derived)]
+    kind = _KINDS[derived.kind]
     parts, rest = derived.parts(run.symbols, slack)
     whole, means, ends = written(rest), written(rest), f"apply ({kind.end})"
-    ends += "; assumption" if isinstance(derived, OverClients) else ""
+    ends += "; assumption" if kind is _KINDS["over clients"] else ""
     for part in reversed(parts):
         factor, of, mean = (written(one) for one in (part.factor, part.of, part.mean))
         whole, means = f"({factor}) * ({of}) + ({whole})", f"({factor}) * ({mean}) + ({means})"

@@ -16,7 +16,6 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.rule_labels import DERIVED
 from verify.rocq.averages import bound_by
 from verify.rocq.averages import tactics as averaged_by
 from verify.rocq.exported import Exported
@@ -195,7 +194,7 @@ class _CombinationWriter:
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
         if type(premise) is not Derived and not self._has_mean(premise):
-            raise NotExported(f"what is {DERIVED[type(premise)]} is not in the library")
+            raise NotExported(f"what is {premise.label} is not in the library")
         return self._claim(premise, place, bound)
 
     def _claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:

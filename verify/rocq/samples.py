@@ -20,7 +20,7 @@ from fedtheory.language.quantities import (
     spread_factor,
     unrepresented_importance,
 )
-from fedtheory.proofs import update_facts as of_updates
+from fedtheory.proofs.decoding import FACTS as KNOWN
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
@@ -90,22 +90,22 @@ OF_WINDOWS: Mapping[Quantity, str] = {
 """Those of `library/Windows.v`."""
 _EACH = "minimiser_bar_n n Hn"
 FACTS: Mapping[str, Sequence[str]] = {
-    of_updates.SPREAD.name: ("client_spread_nonneg A n",),
-    of_updates.SQUARE_GRADIENT.name: ("mean_square_nonneg A n",),
-    of_updates.MEAN_GRADIENT.name: ("square_mean_gradient_nonneg A n",),
-    of_updates.PAST_MOVES.name: ("past_moves_nonneg A n",),
-    of_updates.MEAN_MOVE.name: ("mean_move_nonneg A",),
-    of_updates.ROUND_GAP.name: (f"round_gap_nonneg A bar_n n ({_EACH})",),
-    of_updates.OPTIMUM_NOISE.name: ("optimum_noise_nonneg A draw bar_n n",),
-    of_updates.MIXED_OPTIMUM_NOISE.name: ("mixed_optimum_noise_nonneg A draw bar_n n",),
-    of_updates.MEAN_OPTIMUM_NOISE.name: ("mean_optimum_noise_nonneg A draw bar_n",),
-    of_updates.MEAN_MIXED_NOISE.name: ("mean_mixed_optimum_noise_nonneg A draw bar_n",),
-    of_updates.RESIDUAL.name: ("residual_nonneg A bar bar_n minimiser_bar_n",),
-    of_updates.COMPARATOR_RESIDUAL.name: ("residual_nonneg A y bar_n minimiser_bar_n",),
-    of_updates.COMPARATOR_GAPS.name: ("gaps_split A y bar_n",),
-    of_updates.TELESCOPED_FROM_Y.name: ("telescoped A y scheme",),
-    of_updates.FINAL_SURROGATE_COMPARATOR_DISTANCE.name: ("server_distance_nonneg A y (updates A)",),
-    of_updates.MEAN_WEIGHTS.name: ("mean_sum_below A",),
+    KNOWN["spread"].name: ("client_spread_nonneg A n",),
+    KNOWN["square_gradient"].name: ("mean_square_nonneg A n",),
+    KNOWN["mean_gradient"].name: ("square_mean_gradient_nonneg A n",),
+    KNOWN["past_moves"].name: ("past_moves_nonneg A n",),
+    KNOWN["mean_move"].name: ("mean_move_nonneg A",),
+    KNOWN["round_gap"].name: (f"round_gap_nonneg A bar_n n ({_EACH})",),
+    KNOWN["optimum_noise"].name: ("optimum_noise_nonneg A draw bar_n n",),
+    KNOWN["mixed_optimum_noise"].name: ("mixed_optimum_noise_nonneg A draw bar_n n",),
+    KNOWN["mean_optimum_noise"].name: ("mean_optimum_noise_nonneg A draw bar_n",),
+    KNOWN["mean_mixed_noise"].name: ("mean_mixed_optimum_noise_nonneg A draw bar_n",),
+    KNOWN["residual"].name: ("residual_nonneg A bar bar_n minimiser_bar_n",),
+    KNOWN["comparator_residual"].name: ("residual_nonneg A y bar_n minimiser_bar_n",),
+    KNOWN["comparator_gaps"].name: ("gaps_split A y bar_n",),
+    KNOWN["telescoped_from_y"].name: ("telescoped A y scheme",),
+    KNOWN["final_surrogate_comparator_distance"].name: ("server_distance_nonneg A y (updates A)",),
+    KNOWN["mean_weights"].name: ("mean_sum_below A",),
 }
 """Lemmas of the library, one of which shows the fact."""
 

@@ -14,7 +14,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs import facts
-from fedtheory.proofs import schedule_facts as known
+from fedtheory.proofs.decoding import FACTS as KNOWN
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import Signs, number
@@ -68,49 +68,49 @@ _FIXED = "A interval fixed_intervals_A"
 _CYCLES = f"{_FIXED} whole_cycles_A"
 _FACTS = {
     facts.ONE.name: "Rle_0_1",
-    known.NOT_FASTER.name: "faster A i Hi",
-    known.NOT_SLOWER.name: "slower A i Hi",
-    known.SPEEDS.name: "fastest_below_slowest A",
-    known.RATE.name: "eq_refl (update_rate A)",
-    known.IN_A_PERIOD.name: "in_a_period A nu",
-    known.ASYNC_CYCLES.name: "reports_per_time A whole_cycles_A i Hi",
-    known.ONE_EACH.name: "one_report_each A one_at_a_time_A",
-    known.ASYNC_DURATION.name: "duration_is_least A asynchronous_A n",
-    known.ALONE_PAIRING.name: "pairing_alone A one_at_a_time_A",
-    known.ALONE_EXCESS.name: "excess_alone A one_at_a_time_A",
-    known.SLOWEST_WEIGHT.name: "slowest_weight A uniform_shares_A equation1",
-    known.ASYNC_WEIGHTS.name: "mean_weight_by_count A i",
-    known.FEDFIX_CYCLES.name: f"reports_in_cycles {_CYCLES} i Hi",
-    known.FEDFIX_DURATION.name: f"duration_is_interval {_FIXED} n",
-    known.FEDFIX_TIME.name: f"intervals_passed {_FIXED}",
-    known.STALE.name: "stale_nonneg A",
-    known.FEDFIX_STALE.name: f"stale_at_most {_FIXED}",
-    known.FEDFIX_STALE_ATTAINED.name: f"stale_exactly {_CYCLES}",
-    known.WINDOW.name: "window_at_least_one A W smallest_window_W",
-    known.FEDFIX_WINDOW.name: f"window_of_cycles {_CYCLES} W positive_weights_A smallest_window_W",
-    known.LONGEST_DIVIDES.name: f"longest_divides {_CYCLES}",
-    known.INTERVALS_AT_MOST.name: f"intervals_at_most {_FIXED}",
-    known.FEDFIX_PAIRING.name: f"pairing_of_cycles {_CYCLES} several_clients_A",
-    known.FEDFIX_EXCESS.name: f"excess_of_cycles {_CYCLES} several_clients_A",
+    KNOWN["not_faster"].name: "faster A i Hi",
+    KNOWN["not_slower"].name: "slower A i Hi",
+    KNOWN["speeds"].name: "fastest_below_slowest A",
+    KNOWN["rate"].name: "eq_refl (update_rate A)",
+    KNOWN["in_a_period"].name: "in_a_period A nu",
+    KNOWN["async_cycles"].name: "reports_per_time A whole_cycles_A i Hi",
+    KNOWN["one_each"].name: "one_report_each A one_at_a_time_A",
+    KNOWN["async_duration"].name: "duration_is_least A asynchronous_A n",
+    KNOWN["alone_pairing"].name: "pairing_alone A one_at_a_time_A",
+    KNOWN["alone_excess"].name: "excess_alone A one_at_a_time_A",
+    KNOWN["slowest_weight"].name: "slowest_weight A uniform_shares_A equation1",
+    KNOWN["async_weights"].name: "mean_weight_by_count A i",
+    KNOWN["fedfix_cycles"].name: f"reports_in_cycles {_CYCLES} i Hi",
+    KNOWN["fedfix_duration"].name: f"duration_is_interval {_FIXED} n",
+    KNOWN["fedfix_time"].name: f"intervals_passed {_FIXED}",
+    KNOWN["stale"].name: "stale_nonneg A",
+    KNOWN["fedfix_stale"].name: f"stale_at_most {_FIXED}",
+    KNOWN["fedfix_stale_attained"].name: f"stale_exactly {_CYCLES}",
+    KNOWN["window"].name: "window_at_least_one A W smallest_window_W",
+    KNOWN["fedfix_window"].name: f"window_of_cycles {_CYCLES} W positive_weights_A smallest_window_W",
+    KNOWN["longest_divides"].name: f"longest_divides {_CYCLES}",
+    KNOWN["intervals_at_most"].name: f"intervals_at_most {_FIXED}",
+    KNOWN["fedfix_pairing"].name: f"pairing_of_cycles {_CYCLES} several_clients_A",
+    KNOWN["fedfix_excess"].name: f"excess_of_cycles {_CYCLES} several_clients_A",
 }
 """Lemmas of the library, from which the facts follow by linear arithmetic."""
 _OF_CYCLES = {
-    known.ASYNC_WINDOW.name: (
+    KNOWN["async_window"].name: (
         "window_of_period A asynchronous_A one_at_a_time_A whole_cycles_A nu least_period_nu"
         " W positive_weights_A smallest_window_W"
     ),
-    known.PERIOD_OF_EQUALS.name: "period_of_equals A nu i identical_times_A least_period_nu Hi",
-    known.PERIOD.name: "a_period A nu i least_period_nu Hi",
-    known.PERIOD_OF_SLOWEST.name: "a_period_of_slowest A nu least_period_nu",
-    known.PERIOD_AT_MOST.name: "period_at_most A nu i whole_times_A least_period_nu Hi",
+    KNOWN["period_of_equals"].name: "period_of_equals A nu i identical_times_A least_period_nu Hi",
+    KNOWN["period"].name: "a_period A nu i least_period_nu Hi",
+    KNOWN["period_of_slowest"].name: "a_period_of_slowest A nu least_period_nu",
+    KNOWN["period_at_most"].name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
 """Those on asynchronous servers, with a file of their own."""
 _OF_TIES = {
-    known.RATIO_OF_EQUALS.name: "ratio_of_equals A identical_times_A",
-    known.ROUNDED_UP.name: "ratio_below A",
-    known.OTHER_REPORTS.name: "ratios_below A",
-    known.ASYNC_STALE.name: "stale_by_others A asynchronous_A",
-    known.ASYNC_STALE_AT_END.name: "stale_at_end A asynchronous_A one_at_a_time_A whole_cycles_A",
+    KNOWN["ratio_of_equals"].name: "ratio_of_equals A identical_times_A",
+    KNOWN["rounded_up"].name: "ratio_below A",
+    KNOWN["other_reports"].name: "ratios_below A",
+    KNOWN["async_stale"].name: "stale_by_others A asynchronous_A",
+    KNOWN["async_stale_at_end"].name: "stale_at_end A asynchronous_A one_at_a_time_A whole_cycles_A",
 }
 """Those on how old models get there."""
 _OF_PERIODS = (a.asynchronous, a.one_at_a_time, a.whole_cycles)

@@ -13,8 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity, full_gradient_bound
 from fedtheory.proofs import facts
-from fedtheory.proofs import schedule_facts as of_schedules
-from fedtheory.proofs import update_facts as of_updates
+from fedtheory.proofs.decoding import FACTS as KNOWN
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
 from verify.rocq.number_claims import used_symbols
@@ -162,31 +161,31 @@ _IMPLIED = (
 )
 """What symbols imply: the distance of two optima that there is one, and a count of types that each has a client."""
 _FACTS: Mapping[str, Sequence[str]] = {
-    of_schedules.SHARES.name: ("shares_add_up A n somebody_reports Hn",),
-    of_schedules.SYNC_RESIDUAL.name: ("same_problem A bar bar_n synchronous_A minimiser_bar minimiser_bar_n",),
-    of_schedules.FAIR_UPDATES.name: ("shares_of_importances A n i equation1",),
-    of_schedules.FAIR_OPTIMUM.name: ("fair_optimum A fair star bar minimiser_star minimiser_bar unique_star",),
-    of_schedules.FAIR_CHI.name: (
+    KNOWN["shares"].name: ("shares_add_up A n somebody_reports Hn",),
+    KNOWN["sync_residual"].name: ("same_problem A bar bar_n synchronous_A minimiser_bar minimiser_bar_n",),
+    KNOWN["fair_updates"].name: ("shares_of_importances A n i equation1",),
+    KNOWN["fair_optimum"].name: ("fair_optimum A fair star bar minimiser_star minimiser_bar unique_star",),
+    KNOWN["fair_chi"].name: (
         "fair_share A fair n i Hn Hi",
         "fair_chi A fair n Hn",
         "fair_mean_chi A fair",
         "fair_misrepresentation A fair own bar_n",
     ),
-    of_schedules.FAIR_ABSENCES.name: ("fair_unrepresented A fair own", "fair_absences A fair positive_importances_A"),
-    of_schedules.SYNC_CHI.name: ("same_shares A n synchronous_A",),
+    KNOWN["fair_absences"].name: ("fair_unrepresented A fair own", "fair_absences A fair positive_importances_A"),
+    KNOWN["sync_chi"].name: ("same_shares A n synchronous_A",),
     "all updates have the same expected weights": ("window_of_same A W synchronous_A smallest_window_W",),
     facts.ONE.name: ("Rle_0_1",),
-    of_updates.PAIRING.name: ("pairing_below_one A alpha d weights",),
-    of_updates.REPORTING_EXCESS.name: ("excess_of_given A alpha d weights given",),
-    of_updates.GAPS.name: ("gaps_split A bar bar_n",),
-    of_updates.TELESCOPED_UPDATES.name: ("telescoped A bar scheme",),
-    of_updates.FINAL_SURROGATE_DISTANCE.name: ("server_distance_nonneg A bar (updates A)",),
-    of_updates.STEP_NUMBERS.name: ("step_numbers A n",),
-    of_updates.EARLIER_SUMS.name: ("earlier_sums A n",),
-    of_updates.LAST_STEP.name: ("without_last A n",),
-    of_updates.FAIR_RESIDUAL.name: ("fair_residual A fair bar bar_n minimiser_bar minimiser_bar_n",),
-    of_updates.FAIR_LOSS.name: ("fair_loss A fair star bar_n n Hn minimiser_star (minimiser_bar_n n Hn)",),
-    of_updates.LOSS.name: ("loss_nonneg A star n minimiser_star",),
+    KNOWN["pairing"].name: ("pairing_below_one A alpha d weights",),
+    KNOWN["reporting_excess"].name: ("excess_of_given A alpha d weights given",),
+    KNOWN["gaps"].name: ("gaps_split A bar bar_n",),
+    KNOWN["telescoped_updates"].name: ("telescoped A bar scheme",),
+    KNOWN["final_surrogate_distance"].name: ("server_distance_nonneg A bar (updates A)",),
+    KNOWN["step_numbers"].name: ("step_numbers A n",),
+    KNOWN["earlier_sums"].name: ("earlier_sums A n",),
+    KNOWN["last_step"].name: ("without_last A n",),
+    KNOWN["fair_residual"].name: ("fair_residual A fair bar bar_n minimiser_bar minimiser_bar_n",),
+    KNOWN["fair_loss"].name: ("fair_loss A fair star bar_n n Hn minimiser_star (minimiser_bar_n n Hn)",),
+    KNOWN["loss"].name: ("loss_nonneg A star n minimiser_star",),
     "the virtual iterate starts at the server's model, and ends where that goes": (
         "virtual_starts A star n",
         "virtual_ends A star n scheme",

@@ -2,6 +2,7 @@
 
 Every symbol of a claim stands for one of these.  Every module is a chapter, and
 every quantity of a chapter is a name of this package: ``quantities.max_drift``.
+So is every quantity of the chapters in a paper's folder ``quantities``.
 Constants are those of the run's problem: the smallest values for which an
 assumption holds on the stated region.  Notation: M clients with importances
 p_i, T rounds (server updates), K_i = tau local steps of size eta, server step
@@ -9,17 +10,15 @@ eta_g, F = sum_i p_i F_i, x^n the server's model, x_i^{n,k} local iterates,
 xbar^{n,k} = sum_i p_i x_i^{n,k}.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.language.paper_parts import modules_of_papers
 from fedtheory.language.quantities.algorithms import *
 from fedtheory.language.quantities.any_point import *
 from fedtheory.language.quantities.centralised import *
-from fedtheory.language.quantities.clocks import *
 from fedtheory.language.quantities.communication import *
-from fedtheory.language.quantities.comparator_of_updates import *
-from fedtheory.language.quantities.comparisons import *
-from fedtheory.language.quantities.descent import *
 from fedtheory.language.quantities.drift import *
 from fedtheory.language.quantities.errors import *
-from fedtheory.language.quantities.gradients import *
 from fedtheory.language.quantities.heterogeneity import *
 from fedtheory.language.quantities.local_work import *
 from fedtheory.language.quantities.noise import *
@@ -33,16 +32,17 @@ from fedtheory.language.quantities.quantity import RunQuantity as RunQuantity
 from fedtheory.language.quantities.quantity import ScalarQuantity as ScalarQuantity
 from fedtheory.language.quantities.quantity import VectorQuantity as VectorQuantity
 from fedtheory.language.quantities.quantity import mean_over_rounds as mean_over_rounds
-from fedtheory.language.quantities.representation import *
-from fedtheory.language.quantities.sampled_gradients import *
-from fedtheory.language.quantities.schedule import *
 from fedtheory.language.quantities.steady_state import *
-from fedtheory.language.quantities.surrogate import *
-from fedtheory.language.quantities.turns import *
 from fedtheory.language.quantities.vectors import *
-from fedtheory.language.quantities.virtual_iterates import *
-from fedtheory.language.quantities.weights import *
-from fedtheory.language.quantities.windows import *
+
+# The chapters of papers use those above.
+for _chapter in modules_of_papers("quantities"):
+    globals().update({name: one for name, one in vars(_chapter).items() if isinstance(one, Quantity | QuantityFamily)})
+if TYPE_CHECKING:
+
+    def __getattr__(_name: str) -> Any:
+        """Return a quantity of a paper."""
+
 
 __all__ = [name for name, entry in globals().items() if isinstance(entry, Quantity | QuantityFamily)]
 

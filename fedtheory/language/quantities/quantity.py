@@ -46,6 +46,8 @@ class RunQuantity:
     """Whether it has one value for each round, which a place without rounds does not know."""
     per_step: bool = False
     """Whether it has one value for each local step."""
+    of_types: bool = False
+    """Whether types of clients have it: then a sum over clients is one over types."""
     region: Callable[[Run], Region] | None = None
     """For a constant of an assumption: where it holds."""
     assumption: Assumption | None = None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import keyword
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import sympy as sp
@@ -16,13 +18,14 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.plain_names import require_plain
-from fedtheory.proofs import comparators, distances, updates
+from fedtheory.proofs import comparators, distances
 from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.definitions import names_of
 from fedtheory.proofs.document import algorithms
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE
 from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.paper_contexts import paper_contexts
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recursion import k
 
@@ -41,9 +44,15 @@ def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
     return {f"{group}.{name}": symbol for name, symbol in vars(module).items() if isinstance(symbol, sp.Symbol)}
 
 
+def _groups() -> Iterator[tuple[str, ModuleType]]:
+    """Groups of symbols of the contexts of papers."""
+    for context in paper_contexts():
+        yield from context.symbols.items()
+
+
 _OF_TECHNIQUES = {
     **_symbols_in("pair", distances),
-    **_symbols_in("update", updates),
+    **{name: symbol for group, module in _groups() for name, symbol in _symbols_in(group, module).items()},
     **_symbols_in("comparator", comparators),
     "recursion.k": k,
     "induction.power": POWER,

@@ -14,20 +14,18 @@ import sympy as sp
 
 from fedtheory.kernel import InequalityRef, Term
 from fedtheory.proofs import certificate
-from fedtheory.proofs.at_optimum import AtOptimum
-from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
-from fedtheory.proofs.decoding import FACTS, MEASURES, AnyCertificate
+from fedtheory.proofs.decoding import DERIVED, FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import AnyPremise, Part
@@ -37,22 +35,8 @@ from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
-from fedtheory.proofs.windows import OverWindow, OverWindows
 
-_DERIVED = {
-    Derived: "relation",
-    Telescoped: "telescoped",
-    AtEnd: "at the last step",
-    Summed: "summed over rounds",
-    AtNextStart: "at the next start",
-    AtFirstStart: "at the first start",
-    OverClients: "over clients",
-    OverSteps: "over steps",
-    OverUpdates: "over updates",
-    OverWindow: "over a window",
-    OverWindows: "over windows",
-    AtOptimum: "at the optimum",
-}
+_DERIVED = {one: one.kind for one in DERIVED}
 _LINKS = {
     BothWays: "both ways",
     Induction: "induction",
@@ -94,7 +78,7 @@ class Premise(shapes.Shape):
         if isinstance(document, dict) and len(document) == 1 and document.keys() <= ALONE.keys():
             ((name, one),) = document.items()
             return ALONE[name].read(one, scope, f"{where}.{name}")
-        return DERIVED.read(document, scope, where)
+        return CONSEQUENCES.read(document, scope, where)
 
 
 class Link(shapes.Shape):
@@ -144,7 +128,7 @@ def _one_of(kinds: Sequence[Any]) -> shapes.OneOf:
     return shapes.OneOf(tuple(map(_record, kinds)))
 
 
-DERIVED = _OF_TYPES[Derived] = _one_of([*_DERIVED])
+CONSEQUENCES = _OF_TYPES[Derived] = _one_of([*_DERIVED])
 ALONE: dict[str, shapes.Shape] = {"fact": shapes.Named(FACTS), "condition": shapes.Ordering(), "claim": shapes.Text()}
 """Premises that are not derived from a claim, by their only key."""
 TERMS, LINKS_OF_THEIR_OWN = _shape(Sequence[Term]), _one_of([*_LINKS])

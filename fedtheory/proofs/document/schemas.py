@@ -14,7 +14,7 @@ from fedtheory.proofs.document.reading import DEFINITION, FORMAT, LEMMAS, QUANTI
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
-    DERIVED,
+    CONSEQUENCES,
     LINKS_OF_THEIR_OWN,
     TERMS,
     Link,
@@ -144,7 +144,7 @@ def _reason(_shape: Inequality) -> _Schema:
 @schema_of.register
 def _premise(_shape: Premise) -> _Schema:
     alone = [_object({name: schema_of(shape)}, [name]) for name, shape in ALONE.items()]
-    return {"oneOf": [*alone, *schema_of(DERIVED)["oneOf"]]}
+    return {"oneOf": [*alone, *schema_of(CONSEQUENCES)["oneOf"]]}
 
 
 @schema_of.register

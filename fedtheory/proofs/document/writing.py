@@ -22,7 +22,7 @@ from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION, free,
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
-    DERIVED,
+    CONSEQUENCES,
     LINKS_OF_THEIR_OWN,
     TERMS,
     Link,
@@ -145,7 +145,7 @@ def _reason(_shape: Inequality, value: Any, scope: Scope) -> Json:
 def _premise(_shape: Premise, value: Any, scope: Scope) -> Json:
     kinds = {Fact: "fact", Relational: "condition", str: "claim"}
     kind = next((name for made, name in kinds.items() if isinstance(value, made)), None)
-    return write(DERIVED, value, scope) if kind is None else {kind: write(ALONE[kind], value, scope)}
+    return write(CONSEQUENCES, value, scope) if kind is None else {kind: write(ALONE[kind], value, scope)}
 
 
 @write.register

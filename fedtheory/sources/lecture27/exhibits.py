@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from fedtheory.arithmetic import FLOAT, plain_float
-from fedtheory.engine.budget import Budget, BudgetComparison, compare
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import least_squares
@@ -16,6 +15,7 @@ from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Axis, Chart, Display, Exhibit, Legend, Line, Part, Span
 from fedtheory.runfile.problems import split_data
+from fedtheory.sources.lecture27.budget import Budget, BudgetComparison, compare
 
 LOCAL_COST, AGGREGATION_COST, TOTAL = 1, 10, 2200
 CLIENTS, SHARE_OF_LIMIT, CONCENTRATION = 10, 0.5, 0.1
@@ -89,7 +89,7 @@ def _words(case: BudgetCase) -> str:
 
 
 def _is_the_controller(claim: Claim) -> bool:
-    return claim.implemented_by == "fedtheory.engine.budget:descend_adaptively"
+    return claim.implemented_by == "fedtheory.sources.lecture27.budget:descend_adaptively"
 
 
 EXHIBITS = (Exhibit(_is_the_controller, lambda _claim: Display([budget_chart(budget_cases())])),)

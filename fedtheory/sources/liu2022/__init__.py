@@ -3,37 +3,22 @@
 One module for each part of the slides, in the order of the pages; inside a
 module, claims stand in the order in which they are printed, each repair right
 behind the claim that it corrects.
+The statements load on first use, as everybody may use the slides' quantities.
 """
 
-from fedtheory.language.source import Source
-from fedtheory.sources.liu2022.statements import CLAIMS
+from __future__ import annotations
 
-PRINTED_PROOFS = {
-    "lemma-1": "eq-5 eq-6 lemma-1.proof",
-    "thm-1": """
-        eq-1 eq-2 eq-3.variance eq-3.mean-zero-sum eq-3 eq-4 eq-7 eq-7.any-sum eq-7.a lemma-1 eq-8 eq-8.condition
-        thm-1.divide thm-1.telescope
-    """,
-}
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+from typing import TYPE_CHECKING, Any
 
-NOT_ENCODED = {
-    "Last slide: in G-FedAvg-TSLR, $K=O(T/N)$ local steps keep the linear speed-up.": (
-        "the slides name the theorem of another paper and do not state it.  The chart of Corollary 4 shows the exact "
-        "error at these numbers of local steps, and cor-4.rounds.two-sided the algebra of the margin."
-    ),
-}
-"""Sentences without a claim, and why."""
+if TYPE_CHECKING:
+    from fedtheory.sources.liu2022.source import SOURCE
 
-_TITLE = "Lecture Note 3-1: Federated Learning"
-SOURCE = Source(
-    "liu2022",
-    _TITLE,
-    "J. Liu",
-    2022,
-    CLAIMS,
-    PRINTED_PROOFS,
-    main="thm-3",
-    reading=2,
-    not_encoded=NOT_ENCODED,
-)
+__all__ = ["SOURCE"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SOURCE":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fedtheory.sources.liu2022.source import SOURCE
+
+    return SOURCE

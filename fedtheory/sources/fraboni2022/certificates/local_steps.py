@@ -25,7 +25,7 @@ from fedtheory.kernel import (
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.proofs.certificate import BothWays, Certificate, Link
 from fedtheory.proofs.numbers import SymbolTable
-from fedtheory.proofs.updates import (
+from fedtheory.sources.fraboni2022.context.updates import (
     APART_AT_LEAST,
     APART_AT_MOST,
     MOVED,

@@ -6,12 +6,12 @@ import sympy as sp
 
 from fedtheory.kernel import Term, assumption, square
 from fedtheory.kernel.expressions import Expr
-from fedtheory.proofs import schedule_facts as facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.updates import WEIGHTS_AT_MOST, at_local, square_of_weight
+from fedtheory.sources.fraboni2022.context import schedule_facts as facts
+from fedtheory.sources.fraboni2022.context.updates import WEIGHTS_AT_MOST, at_local, square_of_weight
 from fedtheory.sources.fraboni2022.statements import remarks_schedules, remarks_theorems
 from fedtheory.sources.fraboni2022.statements.asynchronous import ratio
 from fedtheory.sources.fraboni2022.statements.convergence import apart

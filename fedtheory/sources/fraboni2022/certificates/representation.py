@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.proofs import definition_facts as definitions
-from fedtheory.proofs import schedule_facts as facts
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.update_facts import FAIR_RESIDUAL
+from fedtheory.sources.fraboni2022.context import definition_facts as definitions
+from fedtheory.sources.fraboni2022.context import schedule_facts as facts
+from fedtheory.sources.fraboni2022.context.update_facts import FAIR_RESIDUAL
 from fedtheory.sources.fraboni2022.statements.convergence import apart, largest_q
 from fedtheory.sources.fraboni2022.statements.notation import K, L, M, W, eta_l
 from fedtheory.sources.fraboni2022.statements.relaxed import WINDOWED

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from fedtheory.proofs import schedule_facts as facts
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import AnyPremise, Part
+from fedtheory.sources.fraboni2022.context import schedule_facts as facts
 from fedtheory.sources.fraboni2022.statements.asynchronous import period_reports
 from fedtheory.sources.fraboni2022.statements.hardware import (
     INTERVAL_BASED,

@@ -12,7 +12,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.update_facts import PAIRING, REPORTING_EXCESS
+from fedtheory.sources.fraboni2022.context.update_facts import PAIRING, REPORTING_EXCESS
 from fedtheory.sources.fraboni2022.statements.notation import L, alpha, beta, rho, tilde_eta
 from fedtheory.sources.fraboni2022.statements.step_size_conditions import SUFFICIENT, delay
 

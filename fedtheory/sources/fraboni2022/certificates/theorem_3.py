@@ -6,14 +6,14 @@ import sympy as sp
 
 from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, square, steps, weighted
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
-from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
-from fedtheory.proofs.update_facts import GAPS, MEAN_WEIGHTS
-from fedtheory.proofs.updates import (
+from fedtheory.sources.fraboni2022.context.averages import OverSteps, OverUpdates
+from fedtheory.sources.fraboni2022.context.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
+from fedtheory.sources.fraboni2022.context.update_facts import GAPS, MEAN_WEIGHTS
+from fedtheory.sources.fraboni2022.context.updates import (
     at_local,
     client_objective,
     client_optimum,
@@ -22,7 +22,7 @@ from fedtheory.proofs.updates import (
     surrogate_optimum,
     virtual,
 )
-from fedtheory.proofs.windows import OverWindow, OverWindows
+from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 from fedtheory.sources.fraboni2022.statements.notation import WHERE, K, L, W, q_n, rho, tilde_eta
 from fedtheory.sources.fraboni2022.statements.relaxed import B_g, chi
 from fedtheory.sources.fraboni2022.statements.theorem_3_proof import GRADIENT_FACTOR

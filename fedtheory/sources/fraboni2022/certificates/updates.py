@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.schedule_facts import FAIR_CHI, FAIR_OPTIMUM, FAIR_SHARES
-from fedtheory.proofs.update_facts import (
+from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.sources.fraboni2022.context.schedule_facts import FAIR_CHI, FAIR_OPTIMUM, FAIR_SHARES
+from fedtheory.sources.fraboni2022.context.update_facts import (
     COMPARATOR_GAPS,
     COMPARATOR_RESIDUAL,
     EARLIER_SUMS,

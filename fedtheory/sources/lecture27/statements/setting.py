@@ -44,13 +44,13 @@ CLAIMS = [
         printed=r"Tc+Kb=Tc+\frac T\tau b=T\left(c+\frac b\tau\right)\le R",
         note=(
             "The equations are checked, for several costs c of a local update and b of an aggregation; R is then the "
-            "user's choice, which fedtheory.engine.budget keeps to in exact rationals."
+            "user's choice, which fedtheory.sources.lecture27.budget keeps to in exact rationals."
         ),
     ),
     claim.definition("goal", "The best use of a budget", "p. 1")(
         printed=r"\min_{\tau,T}F(w(T))\quad\text{s.t. }T\left(c+\frac b\tau\right)\le R",
         note="The implementation compares runs with different tau, each as long as the budget allows.",
-        implemented_by="fedtheory.engine.budget:compare",
+        implemented_by="fedtheory.sources.lecture27.budget:compare",
     ),
     claim.algorithm("aux-sequence", "The auxiliary sequence of centralised gradient descent", "p. 1")(
         chain=(norm_sq(v_next - (v - eta * Gradient(F, v))), "==", 0),

@@ -144,6 +144,6 @@ CLAIMS = [
             "during the run until R is used.  Checked here: this 1/T is exact for a run that uses its whole budget, "
             "R = T (c + b/tau)."
         ),
-        implemented_by="fedtheory.engine.budget:descend_adaptively",
+        implemented_by="fedtheory.sources.lecture27.budget:descend_adaptively",
     ),
 ]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.descent import alignment_with, progress_towards
 from fedtheory.language.quantities.quantity import RunQuantity, VectorQuantity, mean_over_rounds, per_round
-from fedtheory.language.quantities.surrogate import residual_at, start_distance_sq_from
-from fedtheory.language.quantities.virtual_iterates import final_distance_sq_from, gap_above
+from fedtheory.sources.fraboni2022.quantities.descent import alignment_with, progress_towards
+from fedtheory.sources.fraboni2022.quantities.surrogate import residual_at, start_distance_sq_from
+from fedtheory.sources.fraboni2022.quantities.virtual_iterates import final_distance_sq_from, gap_above
 
 
 def _point(run: Run) -> Array:

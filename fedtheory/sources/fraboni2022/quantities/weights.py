@@ -8,9 +8,9 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities import clocks
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.sources.fraboni2022.quantities import clocks
 
 
 def _weights_when_reporting(run: Run) -> Array:

@@ -4,9 +4,15 @@ S. Wang et al., "Adaptive Federated Learning in Resource Constrained Edge Comput
 lecture27.
 """
 
-from fedtheory.engine.budget.controller import Controller, Estimates, drift_bounds
-from fedtheory.engine.budget.cost import Budget
-from fedtheory.engine.budget.descent import BudgetComparison, BudgetedRun, compare, descend_adaptively, descend_fixed
+from fedtheory.sources.lecture27.budget.controller import Controller, Estimates, drift_bounds
+from fedtheory.sources.lecture27.budget.cost import Budget
+from fedtheory.sources.lecture27.budget.descent import (
+    BudgetComparison,
+    BudgetedRun,
+    compare,
+    descend_adaptively,
+    descend_fixed,
+)
 
 __all__ = [
     "Budget",

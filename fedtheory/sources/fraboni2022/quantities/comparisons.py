@@ -1,4 +1,4 @@
-"""A run beside another one: printed loops, twice the server step size.
+"""A run beside another one: twice the server step size, other policies.
 
 FedFix whose interval is half the clients' common update time has nobody report
 in every other update, so that the models of whole units of time are theta^{2n}.
@@ -9,58 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.arithmetic.enclosures import largest
-from fedtheory.engine.restarted import as_printed, largest_deviation_sq, loop_moments, restarting_first
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
+from fedtheory.language.quantities.measuring.axes import mean_over_updates
 from fedtheory.language.quantities.quantity import RunQuantity
 
-restarted_deviation = RunQuantity(
-    "restarted_deviation",
-    r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
-    "largest distance between the iterates of the printed loop over t and those of FedAvg, with the same draws",
-    lambda run: largest_deviation_sq(run, as_printed),
-    root=True,
-)
-restarting_first_deviation = RunQuantity(
-    "restarting_first_deviation",
-    r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
-    "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
-    lambda run: largest_deviation_sq(run, restarting_first),
-    root=True,
-)
-loop_gradient_sq = RunQuantity(
-    "loop_gradient_sq",
-    r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2",
-    "(1/T) sum_{t=1..T} E|grad F(xbar^{t-1})|^2 of the printed loop over t: gradients are observed before a restart",
-    lambda run: _mean(run.once(loop_moments).gradient_sq),
-)
-loop_consensus_error = RunQuantity(
-    "loop_consensus_error",
-    r"\max_{t,i}\mathbb E\|\bar x^t-x_i^t\|^2",
-    "max over t = 1..T and i of E|xbar^t - x_i^t|^2 of the printed loop over t",
-    lambda run: largest(run.once(loop_moments).consensus_error),
-)
-loop_second_moment = RunQuantity(
-    "loop_second_moment",
-    "G",
-    "G, G^2 = max over t and i of E|G_i^t|^2 along the printed loop over t",
-    lambda run: largest(run.once(loop_moments).stochastic_gradient_sq),
-    root=True,
-)
-loop_noise_deviation = RunQuantity(
-    "loop_noise_deviation",
-    r"\sigma",
-    "sigma, sigma^2 = max over t and i of E|G_i^t - grad F_i(x_i^{t-1})|^2 along the printed loop over t",
-    lambda run: largest(run.once(loop_moments).noise_sq),
-    root=True,
-)
 _INTERVALS = 2
 """Updates of FedFix-0.5 in a unit of time, and the factor by which the twin's server step size is larger."""
+
+
 _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
 
 
@@ -105,23 +65,17 @@ doubled_server_gap = RunQuantity(
 )
 
 
-def _mean(values: Array) -> Any:
-    if len(values) == 0:
-        raise NotApplicable("the run has fewer than two updates")
-    return values.sum() / len(values)
-
-
 whole_time_suboptimality = RunQuantity(
     "whole_time_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\theta^{2n})]-\mathcal L(\theta^*)",
     "mean of E L(theta^{2n}) - L* over n = 1 .. N/2: every second model",
-    lambda run: _mean(run.trajectory.server_suboptimality[_INTERVALS::_INTERVALS]),
+    lambda run: mean_over_updates(run.trajectory.server_suboptimality[_INTERVALS::_INTERVALS]),
 )
 
 
 def _mean_suboptimality(run: Run) -> Any:
     """(1/R) sum_{n=1..R} E L(theta^n) - L*."""
-    return _mean(run.trajectory.server_suboptimality[1:])
+    return mean_over_updates(run.trajectory.server_suboptimality[1:])
 
 
 doubled_synchronous_suboptimality = RunQuantity(
@@ -130,6 +84,8 @@ doubled_synchronous_suboptimality = RunQuantity(
     "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
     lambda run: _mean_suboptimality(_twin(run, _SYNCHRONOUS)),
 )
+
+
 doubled_asynchronous_suboptimality = RunQuantity(
     "doubled_asynchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{async}})]-\mathcal L(\theta^*)",
@@ -150,6 +106,8 @@ synchronous_final_suboptimality = RunQuantity(
     "E L(theta^N) - L* of synchronous FedAvg with the same local work after the same number N of updates",
     lambda run: _final_suboptimality_with(run, _SYNCHRONOUS),
 )
+
+
 asynchronous_final_suboptimality = RunQuantity(
     "asynchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{async}})-\mathcal L(\theta^*)",

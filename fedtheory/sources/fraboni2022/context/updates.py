@@ -19,12 +19,6 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSu
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import (
-    largest_chi_sq,
-    smallest_weight_sum,
-    spread_factor,
-    unrepresented_importance,
-)
 from fedtheory.proofs.claim_context import with_common_shape
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 
@@ -207,7 +201,7 @@ def numbers_of_update(claim: Claim) -> Numbers:
     symbol = symbols_of(claim)
     own = frozenset({symbol(q.weight_share), square_of_weight})
     shared = frozenset({symbol(q.weight_sum), symbol(q.past_step_lengths_sq), excess})
-    return with_further(numbers_of(claim), own, {symbol(spread_factor): _spread_factor(symbol)}, shared)
+    return with_further(numbers_of(claim), own, {symbol(q.spread_factor): _spread_factor(symbol)}, shared)
 
 
 def with_further(
@@ -237,8 +231,8 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     return symbols_of(claim).at_most(
         (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
-        (smallest_weight_sum, q.weight_sum),
-        (q.chi_sq, largest_chi_sq),
+        (q.smallest_weight_sum, q.weight_sum),
+        (q.chi_sq, q.largest_chi_sq),
     )
 
 
@@ -250,7 +244,7 @@ def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
     share, total, pairing = symbol(q.weight_share), symbol(q.weight_sum), symbol(q.weight_pairing)
     root = symbol(q.server_step_size) * symbol(q.largest_weight_sum)
     # Symbols that a claim does not have would only be in the way of numbers at random.
-    missing = (Average(absent) <= 1,) if symbol.has(unrepresented_importance) else ()
+    missing = (Average(absent) <= 1,) if symbol.has(q.unrepresented_importance) else ()
     return (
         *shared_conditions(claim),
         *missing,

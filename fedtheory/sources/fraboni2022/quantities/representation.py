@@ -22,29 +22,29 @@ type_importance = constant(
     "r_j",
     "r_j, importance of each type of clients, at its first client; 0 at the others",
     lambda run: on_clients(run.surrogate.by_type(run.problem.weights)),
+    of_types=True,
 )
 type_weight = per_round(
     "type_weight",
     "s_j(n)",
     "s_j(n), expected weight of each type in each update, at its first client; 0 at the others",
     lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.weights)),
+    of_types=True,
 )
 type_share = per_round(
     "type_share",
     r"\tilde s_j(n)",
     "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
     lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.shares)),
+    of_types=True,
 )
 mean_type_weight = RunQuantity(
     "mean_type_weight",
     "s_j",
     "s_j, mean weight of each type over all updates, at its first client; 0 at the others",
     lambda run: on_clients(run.surrogate.by_type(run.surrogate.mean_weights)),
+    of_types=True,
 )
-
-
-OF_A_TYPE = (type_importance, type_weight, type_share, mean_type_weight)
-"""What types of clients have: a sum over clients is one over types."""
 
 
 def _unrepresented_importances(run: Run) -> Array:

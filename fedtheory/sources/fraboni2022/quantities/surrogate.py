@@ -11,7 +11,6 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem.quadratic import weighted_sum
-from fedtheory.language.quantities.descent import Point, surrogate_optimum_of
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds
 from fedtheory.language.quantities.quantity import (
     ObjectiveQuantity,
@@ -20,6 +19,7 @@ from fedtheory.language.quantities.quantity import (
     mean_over_rounds,
     per_round,
 )
+from fedtheory.sources.fraboni2022.quantities.descent import Point, surrogate_optimum_of
 
 surrogate_optimum = VectorQuantity(
     "surrogate_optimum",

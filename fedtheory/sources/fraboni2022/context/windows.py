@@ -28,6 +28,8 @@ class OverWindow(Derived):
     updates of K steps apart, so that l_n - l_m <= (W - 1) K c.
     """
 
+    kind = "over a window"
+    label = "a proved claim at every local step, for any two updates of a window"
     needs = (a.aggregation_scheme,)
     keeps_equations = False
 
@@ -52,6 +54,8 @@ class OverWindows(Derived):
     L^n(thetabar) over the updates.
     """
 
+    kind = "over windows"
+    label = "a proved claim, summed over the clients and the windows"
     needs = (a.aggregation_scheme,)
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:

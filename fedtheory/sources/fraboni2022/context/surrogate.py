@@ -11,10 +11,9 @@ from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import gradient_bound
 from fedtheory.proofs.claim_context import with_common_shape
 from fedtheory.proofs.numbers import numbers_of, symbols_of
-from fedtheory.proofs.updates import (
+from fedtheory.sources.fraboni2022.context.updates import (
     at_local,
     build_weights_context,
     client_objective,
@@ -37,7 +36,7 @@ def build_loss_changes_context(claim: Claim) -> Context:
     symbol = symbols_of(claim)
     if a.given_weights not in claim.assumptions:
         raise Rejected("what a local step changes is known for weights that are given")
-    largest = symbol(gradient_bound) ** 2
+    largest = symbol(q.gradient_bound) ** 2
     points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(symbol)}
     bounded = {name: largest - norm_sq(Gradient(client_objective, point)) for name, point in points.items()}
     known = build_weights_context(claim)

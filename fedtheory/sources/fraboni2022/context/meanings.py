@@ -16,10 +16,13 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inn
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Quantity, client_gap_at_surrogate_optimum
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
-from fedtheory.proofs.surrogate import build_loss_changes_context, build_surrogate_context
-from fedtheory.proofs.updates import (
+from fedtheory.proofs.paper_contexts import PaperContext
+from fedtheory.sources.fraboni2022.context import definition_facts, schedule_facts, update_facts, updates
+from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.sources.fraboni2022.context.surrogate import build_loss_changes_context, build_surrogate_context
+from fedtheory.sources.fraboni2022.context.updates import (
     absent,
     applied,
     at_local,
@@ -43,11 +46,14 @@ from fedtheory.proofs.updates import (
     round_optimum,
     sample,
     server,
+    shared_conditions,
     square_of_weight,
     surrogate_optimum,
     virtual,
     virtual_noise,
+    weight_conditions,
 )
+from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 
 Meanings = dict[Quantity, Expr]
 
@@ -267,7 +273,7 @@ def _of_surrogate(symbol: SymbolTable) -> Meanings:
     return {
         q.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
         q.surrogate_suboptimality_at_step: symbol(q.mean_weight_sum) * Average(above),
-        client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
+        q.client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
     }
 
 
@@ -283,3 +289,13 @@ READINGS = (
 )
 _WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
 _ALL = frozenset().union(*(reading.meanings(SymbolTable({})).keys() for reading in READINGS))
+CONTEXT = PaperContext(
+    in_vectors=in_vectors,
+    context=build_update_context,
+    share=q.weight_share,
+    conditions=shared_conditions,
+    step_conditions=weight_conditions,
+    facts=(update_facts, schedule_facts, definition_facts),
+    symbols={"update": updates},
+    derived=(OverClients, OverSteps, OverUpdates, OverWindow, OverWindows),
+)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_float
-from fedtheory.engine.budget.cost import Budget
 from fedtheory.errors import InputError
+from fedtheory.sources.lecture27.budget.cost import Budget
 
 GROWTH = 10
 """gamma: an interval has at most this many times the local steps of the one before (Wang et al. 2019)."""

@@ -15,13 +15,13 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import Array, Number, plain_float, plain_floats
-from fedtheory.engine.budget.controller import Controller, Estimates, Interval
-from fedtheory.engine.budget.cost import Budget
 from fedtheory.engine.moments.local import step_maps
 from fedtheory.errors import InputError
 from fedtheory.federation import distributed_gd
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.sources.lecture27.budget.controller import Controller, Estimates, Interval
+from fedtheory.sources.lecture27.budget.cost import Budget
 
 FIXED_STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
 """Numbers of local steps that the adaptive run is compared with."""

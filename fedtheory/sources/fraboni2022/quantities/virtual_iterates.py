@@ -13,7 +13,6 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, group_alike
 from fedtheory.engine.frames import Frame, common_steps, frames_at
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.descent import surrogate_optimum_of
 from fedtheory.language.quantities.measuring.axes import on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
@@ -27,6 +26,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     weights_at,
 )
 from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round, per_step
+from fedtheory.sources.fraboni2022.quantities.descent import surrogate_optimum_of
 
 
 def _client_values(run: Run) -> Array:

@@ -1,0 +1,61 @@
+"""Parts of papers that belong to the vocabulary or to proofs: found in the papers' folders, never named.
+
+A part is a module or a folder of modules of a paper of the package.  Importing
+one leaves the paper's statements alone, so its package loads these on demand.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import fedtheory
+
+GROUP = "fedtheory.sources"
+"""The package that has a folder for each paper, and the group of entry points of other distributions."""
+FOLDER = Path(fedtheory.__path__[0]) / "sources"
+VOCABULARY = ("quantities", "signs", "setting", "context")
+"""Parts with what other claims may use as well: quantities, settings that these suppose, and what proofs know."""
+
+
+@cache
+def folders_of_papers() -> tuple[str, ...]:
+    """List the papers of the package; a folder has the name of its paper's key."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)])))
+
+
+def parts_of_papers(name: str) -> list[ModuleType]:
+    """Import the part of that name of each paper that has one."""
+    return [importlib.import_module(f"{GROUP}.{key}.{name}") for key in folders_of_papers() if _has(key, name)]
+
+
+def modules_of_papers(name: str) -> list[ModuleType]:
+    """Import the modules in the folder of that name of each paper that has one."""
+    return [module for part in parts_of_papers(name) for module in modules_in(part)]
+
+
+def modules_in(package: ModuleType) -> list[ModuleType]:
+    """Import the modules of a package."""
+    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    return [importlib.import_module(module.name) for module in found]
+
+
+def _has(key: str, name: str) -> bool:
+    return name in _parts_in(key)
+
+
+@cache
+def _parts_in(key: str) -> frozenset[str]:
+    return frozenset(module.name for module in pkgutil.iter_modules([str(FOLDER / key)]))
+
+
+def files_of_vocabulary() -> Iterator[Path]:
+    """The folders and files of those parts of all papers."""
+    for key in folders_of_papers():
+        for name in sorted(_parts_in(key).intersection(VOCABULARY)):
+            file = FOLDER / key / f"{name}.py"
+            yield file if file.is_file() else FOLDER / key / name

@@ -1,0 +1,55 @@
+"""What is known of quantities on every run: signs of numbers, and which quantities exist on the same runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Quantity, VectorQuantity
+
+
+@dataclass(frozen=True)
+class Existing:
+    """Quantities that exist on the same runs, and the assumptions each of which says that they do."""
+
+    name: str
+    quantities: frozenset[Quantity]
+    by: frozenset[Assumption]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signs:
+    """Quantities by the signs of their values, and what is known of others; proofs use no other numbers."""
+
+    counts: tuple[Quantity, ...] = ()
+    """Whole numbers of at least one, the same for all clients and all rounds."""
+    positive: tuple[Quantity, ...] = ()
+    """Other positive numbers that are the same for all clients and all rounds."""
+    nonnegative: tuple[Quantity, ...] = ()
+    """Numbers that are the same for all clients and all rounds, and may be zero."""
+    of_an_update: tuple[Quantity, ...] = ()
+    """Non-negative numbers that are the same for all clients and local steps of an update."""
+    positive_of_clients: tuple[Quantity, ...] = ()
+    """Positive numbers that each client has one of."""
+    nonnegative_of_clients: tuple[Quantity, ...] = ()
+    """Non-negative numbers that each client has one of."""
+    at_least_one: tuple[Quantity, ...] = ()
+    """Numbers of at least one that need not be whole."""
+    times: tuple[Quantity, ...] = ()
+    """Numbers of at least one where the clients' times are whole."""
+    flat: tuple[Quantity, ...] = ()
+    """Constants of smoothness, which are zero where all objectives are flat."""
+    divided_by: tuple[Quantity, ...] = ()
+    """Numbers that may be zero; a claim that divides by one of them says nothing of such runs."""
+    positive_with: Mapping[Quantity, frozenset[Quantity | Assumption]] = field(default_factory=dict)
+    """Numbers that are positive where one of these is assumed, or is a quantity of the claim's relations."""
+    existing: tuple[Existing, ...] = ()
+    """What a run may lack."""
+    given: tuple[VectorQuantity, ...] = ()
+    """Vectors that the start of a round determines."""
+
+
+def existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
+    """Quantities that exist where an assumption holds."""
+    return Existing(name, frozenset(quantities), frozenset({by}))

@@ -1,0 +1,83 @@
+"""What papers add to proofs about quantities of a run: what these measure, conditions on their numbers, and facts.
+
+It is found in the folders ``context`` of the papers, and as much trusted as the kernel is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+from fedtheory.kernel import Context, Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.quantities import Quantity
+from fedtheory.proofs.intervals import Derived
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperContext:
+    """The context that a paper has of its quantities."""
+
+    in_vectors: Callable[[Claim, Relation], Relation]
+    """A relation between quantities of a run as one between inner products and objective values."""
+    context: Callable[[Claim, Relation], Context]
+    """The context in which such a relation is to be proved."""
+    share: Quantity
+    """The weight of a client in means over clients of such a relation."""
+    conditions: Callable[[Claim], tuple[Expr, ...]]
+    """Orderings between numbers of a claim by their quantities."""
+    step_conditions: Callable[[Claim], tuple[Expr, ...]]
+    """The same with those on numbers of single clients and steps, which only such a context knows."""
+    facts: Sequence[ModuleType]
+    """Modules of facts on its quantities."""
+    derived: Sequence[type[Derived]]
+    """What may follow from a proved claim besides."""
+    symbols: Mapping[str, ModuleType]
+    """Modules with symbols that no claim has, by the first part of the names that they have in documents."""
+
+
+@cache
+def paper_contexts() -> tuple[PaperContext, ...]:
+    """The contexts of all papers."""
+    found = (getattr(module, "CONTEXT", None) for module in modules_of_papers("context"))
+    return tuple(context for context in found if isinstance(context, PaperContext))
+
+
+def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
+    """The first context that knows a relation between quantities of a run, and how it reads the relation."""
+    refusals = [Rejected("no context knows what quantities of a run measure")]
+    for context in paper_contexts():
+        try:
+            return context, context.in_vectors(claim, relation)
+        except Rejected as reason:
+            refusals.append(reason)
+    raise refusals[-1]
+
+
+def in_vectors(claim: Claim, relation: Relation) -> Relation:
+    """A relation between quantities of a run as one between inner products and objective values."""
+    return _first(claim, relation)[1]
+
+
+def build_run_context(claim: Claim, relation: Relation) -> Context:
+    """The context in which one relation between quantities of a run is to be proved."""
+    return _first(claim, relation)[0].context(claim, relation)
+
+
+def weight_of_means(claim: Claim, relation: Relation) -> Quantity:
+    """The weight of a client in means over clients of a relation between quantities of a run."""
+    return _first(claim, relation)[0].share
+
+
+def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """Orderings between numbers of a claim that follow from what papers say of their quantities."""
+    return tuple(one for context in paper_contexts() for one in context.conditions(claim))
+
+
+def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """The same with those on numbers of single clients and local steps."""
+    return tuple(one for context in paper_contexts() for one in context.step_conditions(claim))

@@ -1,0 +1,9 @@
+"""What proofs may use of updates with stale models: what quantities measure, and facts on them.
+
+`fedtheory.proofs` gathers these modules, which are as much trusted as the kernel is.
+"""
+
+import importlib
+
+# Proofs are complete only with these modules, which use those of `proofs`: they are loaded first.
+importlib.import_module("fedtheory.proofs")

@@ -1,0 +1,126 @@
+"""From every client, local step or update to the mean over them: sums of proved relations.
+
+Which quantity is the mean of which is written down here, and is as much trusted
+as the kernel is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fedtheory.kernel.expressions import ClientSum, Expr
+from fedtheory.kernel.quotients import linear
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import Quantity
+from fedtheory.proofs.averages import Averaged
+from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable
+
+NEEDS = (a.aggregation_scheme,)
+_OF_AN_UPDATE = (
+    *NUMBERS,
+    *OF_AN_UPDATE,
+    q.round_optimum_noise,
+    q.round_optimum_mixed_noise,
+    q.past_step_lengths_sq,
+    q.misrepresentation,
+)
+"""What is the same for all clients and local steps of an update."""
+
+
+@dataclass(frozen=True)
+class OverClients(Averaged):
+    """A bound on how far the model is that each client has received, averaged with the clients' shares."""
+
+    kind = "over clients"
+    label = "a proved claim, averaged over the clients with their shares"
+    needs = NEEDS
+    same = _OF_AN_UPDATE
+
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """Return the vectors with a known average, with it."""
+        own = symbol(q.received_distance_sq)
+        return {own: ClientSum(symbol(q.weight_share) * own)}
+
+
+@dataclass(frozen=True)
+class OverSteps(Averaged):
+    """A relation at every local step of an update, averaged over them."""
+
+    kind = "over steps"
+    label = "a proved claim, averaged over the local steps"
+    needs = NEEDS
+    same = _OF_AN_UPDATE
+
+    def own_factors(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """The number of a step, with which the sum over the steps before it counts."""
+        return {symbol(q.past_mean_square_gradient): symbol(q.local_step_index)}
+
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """Return the vectors with a known average, with it."""
+        own, step = symbol(q.weight_share), symbol(q.local_step_index)
+        received = ClientSum(own * symbol(q.received_distance_sq))
+        past = step * symbol(q.past_mean_square_gradient)
+        return {
+            **_of_the_run(symbol),
+            received: received,
+            ClientSum(own * symbol(q.client_distance_sq)): symbol(q.client_spread),
+            ClientSum(own * symbol(q.stochastic_gradient_sq)): symbol(q.mean_square_gradient),
+            symbol(q.round_gap_at_step): symbol(q.round_gap),
+            symbol(q.objective_gradient_sq): symbol(q.virtual_gradient_sq),
+            symbol(q.surrogate_suboptimality_at_step): symbol(q.surrogate_suboptimality),
+            ClientSum(symbol(q.unrepresented_importance) * symbol(q.virtual_client_gap)): symbol(q.unrepresented_gap),
+            past: symbol(q.weighted_past_sum) / symbol(q.local_steps),
+        }
+
+
+@dataclass(frozen=True)
+class OverUpdates(Averaged):
+    """A relation about every update, averaged over them.
+
+    A sum over the last tau updates is, in the mean, at most tau times the mean.
+    """
+
+    kind = "over updates"
+    label = "a proved claim, averaged over the updates"
+    needs = NEEDS
+    keeps_equations = False
+
+    def own_factors(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """Return the chi-squared distance of update weights from client weights; it multiplies the types' loss."""
+        return {symbol(q.misrepresentation): symbol(q.chi_sq)}
+
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """Return the vectors with a known average, with it; for the last moves an upper bound."""
+        means: dict[Expr, Expr] = {symbol(of_an_update): symbol(mean) for of_an_update, mean in _MEANS.items()}
+        past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
+        misfit = symbol(q.chi_sq) * symbol(q.misrepresentation)
+        return {**_of_the_run(symbol), **means, **past, misfit: symbol(q.mean_misrepresentation)}
+
+    def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
+        """Require that expressions replaced by upper bounds have non-negative coefficients."""
+        past = symbol(q.past_step_lengths_sq)
+        return (linear(slack, [past])[0][past],)
+
+
+_MEANS: Mapping[Quantity, Quantity] = {
+    q.step_length_sq: q.mean_step_length_sq,
+    q.round_gap: q.mean_round_gap,
+    q.surrogate_gap: q.mean_surrogate_gap,
+    q.progress: q.mean_progress,
+    q.comparator_gap: q.mean_comparator_gap,
+    q.comparator_progress: q.mean_comparator_progress,
+    q.round_optimum_noise: q.mean_round_optimum_noise,
+    q.round_optimum_mixed_noise: q.mean_round_optimum_mixed_noise,
+    q.virtual_gradient_sq: q.mean_virtual_gradient_sq,
+    q.unrepresented_gap: q.mean_unrepresented_gap,
+    q.virtual_suboptimality: q.mean_virtual_suboptimality,
+    q.surrogate_suboptimality: q.mean_surrogate_suboptimality,
+}
+
+
+def _of_the_run(symbol: SymbolTable) -> Mapping[Expr, Expr]:
+    """Sums over clients of what is the same in all updates, which are their own means."""
+    misfit = ClientSum(symbol(q.mean_weight_share) * symbol(q.client_gap_at_surrogate_optimum))
+    return {misfit: misfit}

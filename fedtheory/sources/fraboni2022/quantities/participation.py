@@ -1,0 +1,164 @@
+"""Second moments of the random weights of an update, and laws that always take the fastest clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError
+from fedtheory.federation.participation import Fixed, WeightMoments
+from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.language import assumptions as a
+from fedtheory.language.quantities.measuring.axes import on_rounds_and_clients
+from fedtheory.language.quantities.participation import paired_moments
+from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.sources.fraboni2022.quantities import weights
+
+
+def _pairing(run: Run) -> Any:
+    """alpha: that of the participation law; 0 where no update has two reports, else 1."""
+    if run.algorithm.clock.is_synchronous:
+        return paired_moments(run).pairing
+    together = (run.algorithm.schedule.participates.sum(axis=1) > 1).any()
+    return run.arithmetic.number(int(together), "alpha")
+
+
+weight_pairing = RunQuantity(
+    "weight_pairing",
+    r"\alpha",
+    "alpha with E[w_i(n) w_j(n)] = alpha q_i(n) q_j(n) for i != j: of the law of sampling; for a fixed schedule 0 "
+    "where no update has two reports, else 1",
+    _pairing,
+    assumption=a.weight_covariance,
+)
+
+
+def _excess(run: Run) -> Any:
+    return (weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * run.surrogate.weights).max()
+
+
+weight_excess = RunQuantity(
+    "weight_excess",
+    r"\beta",
+    "beta = max over i, n of d_i(n) - alpha q_i(n), over all clients, as printed",
+    _excess,
+)
+
+
+def _reporting_excess(run: Run) -> Any:
+    expected = run.surrogate.weights
+    excess = weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * expected
+    return np.where(expected != 0, excess, excess - excess).max()
+
+
+reporting_excess = RunQuantity(
+    "reporting_excess",
+    r"\beta_S",
+    "max of d_i(n) - alpha q_i(n) over the clients and updates with q_i(n) > 0",
+    _reporting_excess,
+)
+
+
+def _weight_squares(run: Run) -> Array:
+    """E[w_i(n)^2], (N, M): a sum over all outcomes of the law, or the square of what is given."""
+    aggregation = run.algorithm.aggregation
+    if not run.algorithm.clock.is_synchronous:
+        return np.asarray(run.surrogate.weights**2)
+    probabilities, drawn = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
+    squares = (probabilities[:, None] * drawn * drawn).sum(axis=0)
+    return np.broadcast_to(squares, run.surrogate.weights.shape)
+
+
+expected_square_weight = per_round(
+    "expected_square_weight",
+    r"\mathbb E[\omega_i^2(n)]",
+    "E[w_i(n)^2] of each client in each update, summed over all outcomes of the weights",
+    lambda run: on_rounds_and_clients(_weight_squares(run)),
+)
+
+
+def _spread_factor(run: Run) -> Number:
+    total = run.algorithm.aggregation.server_step_size * weights.largest_weight_sum.measure(run)
+    excess, pairing = weight_excess.measure(run), weight_pairing.measure(run)
+    zero = run.arithmetic.number(0, "zero")
+    return 1 + run.algorithm.aggregation.server_step_size * total * excess + max(zero, total * (pairing * total - 2))
+
+
+spread_factor = RunQuantity(
+    "spread_factor",
+    r"\kappa",
+    "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)): sum_i q~_i E|g_i - eta_g sum_j w_j g_j|^2 "
+    "is at most kappa times sum_i q~_i E|g_i|^2",
+    _spread_factor,
+)
+
+
+def _fastest(run: Run) -> Fixed:
+    """The law that always takes the m fastest clients, m as many as the run's law takes."""
+    times = run.algorithm.clock.times
+    count = min(run.algorithm.aggregation.participation.count(run.problem.clients), run.problem.clients)
+    return Fixed(tuple(sorted(sorted(range(len(times)), key=times.__getitem__)[:count])))
+
+
+def _fastest_moments(run: Run) -> WeightMoments:
+    return _fastest(run).moments(run.problem.weights)
+
+
+fastest_pairing = constant(
+    "fastest_pairing",
+    r"\alpha",
+    "alpha with E[w_i w_j] = alpha q_i q_j when a round always takes the fastest clients",
+    lambda run: _fastest_moments(run).pairing,
+)
+
+
+def _fastest_excess(run: Run) -> Any:
+    """max of d_i - alpha q_i over the selected clients, with d_i = E[w_i^2] / q_i."""
+    moments, selected = _fastest_moments(run), list(_fastest(run).selected)
+    weights = moments.squares[selected] / moments.mean[selected]
+    return (weights - moments.pairing * moments.mean[selected]).max()
+
+
+fastest_excess = constant(
+    "fastest_excess",
+    r"\beta",
+    "max of d_i - alpha q_i over the selected clients when a round always takes the fastest ones",
+    _fastest_excess,
+)
+
+
+def _fastest_gap(run: Run) -> Any:
+    """L(thetabar) - L*, thetabar the minimiser of the selected clients' mean."""
+    centred, weights = run.problem.about_optimum, _fastest_moments(run).mean
+    hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+    try:
+        limit: Array = run.arithmetic.solve(hessian, linear)
+    except InputError:
+        raise unanswered(run.arithmetic, "the mean of the selected clients' objectives has no minimiser") from None
+    # In centred coordinates the federated optimum is 0 and L - L* is x'Hx/2.
+    return limit @ run.problem.hessian @ limit / 2
+
+
+fastest_gap = constant(
+    "fastest_gap",
+    r"\mathcal L(\bar\theta)-\mathcal L(\theta^*)",
+    "L(thetabar) - L*, thetabar the minimiser of the mean of the fastest clients' objectives",
+    _fastest_gap,
+)
+
+
+def _fastest_gradient_sq(run: Run) -> Any:
+    gradient = weighted_sum(_fastest_moments(run).mean, run.problem.about_optimum.linear)
+    return gradient @ gradient
+
+
+fastest_gradient = constant(
+    "fastest_gradient",
+    r"\|\frac1m\sum_{i\in S}\nabla\mathcal L_i(\theta^*)\|",
+    "norm of the fastest clients' mean gradient at the federated optimum",
+    _fastest_gradient_sq,
+    root=True,
+)

@@ -1,0 +1,133 @@
+"""Signs of the paper's quantities, and which of them exist on the same runs; as much trusted as the kernel is."""
+
+from __future__ import annotations
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.signs import Existing, Signs, existing
+
+PER_SHARE = (
+    q.weight_share,
+    q.largest_share,
+    q.client_spread,
+    q.mean_square_gradient,
+    q.square_mean_gradient,
+    q.round_optimum_noise,
+    q.round_optimum_mixed_noise,
+    q.misrepresentation,
+    q.chi_sq,
+    q.square_mean_gradient_at_step,
+    q.past_mean_square_gradient,
+    q.mixed_gradient_change,
+    q.mixed_noise_at_virtual,
+    q.mean_gradient_at_virtual_sq,
+    q.gradient_deviation_sq,
+)
+"""Quantities of updates that are known only where somebody has a weight in each."""
+_MEANS_OF_SHARES = (q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, q.mean_misrepresentation)
+_EXISTING = (
+    Existing(
+        "a minimiser of F",
+        frozenset[Quantity](
+            {
+                q.whole_time_suboptimality,
+                q.doubled_synchronous_suboptimality,
+                q.doubled_asynchronous_suboptimality,
+                q.synchronous_final_suboptimality,
+                q.asynchronous_final_suboptimality,
+                q.mixed_descent,
+                q.selected_descent,
+                q.server_descent,
+                q.fastest_gap,
+                q.fastest_gradient,
+                q.surrogate_optimum_distance,
+                q.second_order_residual,
+                q.first_energy,
+                q.last_energy,
+                q.virtual_suboptimality,
+                q.mean_virtual_suboptimality,
+                q.virtual_distance_sq,
+                q.next_virtual_distance_sq,
+                q.virtual_start_distance_sq,
+                q.virtual_end_distance_sq,
+            }
+        ),
+        a.IMPLY_CONVEXITY,
+    ),
+    Existing(
+        "a comparator of the updates",
+        frozenset[Quantity](
+            {
+                *(q.surrogate_comparator, q.surrogate_comparator_distance, q.final_surrogate_comparator_distance_sq),
+                *(q.comparator_alignment, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
+                *(q.comparator_progress, q.mean_comparator_progress),
+            }
+        ),
+        a.IMPLY_CONVEXITY,
+    ),
+    existing(
+        "minimisers of the clients",
+        *(q.client_gap_at_surrogate_optimum, q.virtual_client_gap, q.unrepresented_gap, q.mean_unrepresented_gap),
+        *(q.misrepresentation, q.mean_misrepresentation),
+        by=a.strongly_convex_clients,
+    ),
+    existing(
+        "minimisers of the updates",
+        *(q.round_gap, q.round_gap_at_step, q.mean_round_gap, q.round_optimum_gap, q.round_optimum_slope_sq),
+        *(q.round_optimum_noise, q.round_optimum_mixed_noise, q.mean_round_optimum_noise),
+        *(q.mean_round_optimum_mixed_noise, q.change_from_round_optimum, q.second_moment_at_round_optimum),
+        *(q.residual, q.comparator_residual, q.misrepresentation, q.mean_misrepresentation, q.change_between_optima),
+        by=a.strongly_convex_clients,
+    ),
+    existing(
+        "a minimiser of the surrogate problem",
+        *(q.surrogate_optimum, q.surrogate_optimum_distance, q.surrogate_optimum_slope_sq),
+        *(q.surrogate_initial_distance, q.final_surrogate_distance_sq, q.residual, q.client_gap_at_surrogate_optimum),
+        *(q.surrogate_gap, q.mean_surrogate_gap, q.alignment, q.selected_alignment, q.progress, q.mean_progress),
+        *(q.surrogate_suboptimality_at_step, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
+        *(q.surrogate_noise, q.second_moment_at_surrogate_optimum),
+        by=a.strongly_convex_clients,
+    ),
+    existing("periods of whole times", q.common_period, q.reports_in_a_period, by=a.whole_times),
+    existing(
+        "shares of the clients in every update",
+        *(*PER_SHARE, *_MEANS_OF_SHARES),
+        *(q.type_share, q.largest_chi_sq, q.largest_share_of_all, q.mean_of_shares, q.distance_from_shares_sq),
+        *(q.past_gradient_spread, q.weighted_past_sum, q.past_sum_of_sums, q.sum_without_last),
+        by=a.somebody_reports,
+    ),
+)
+SIGNS = Signs(
+    counts=(
+        *(q.window, q.common_period, q.reports_in_a_period, q.longest_report_interval, q.common_report_interval),
+        q.speed_ratio_above,
+    ),
+    positive=(
+        *(q.sample_smoothness, q.spread_factor, q.interval, q.slowest_time, q.fastest_time, q.update_rate),
+        *(q.clock_time, q.expected_round_time),
+    ),
+    at_least_one=(q.largest_weight_sum,),
+    times=(q.slowest_time, q.fastest_time),
+    nonnegative=(
+        *(q.weight_pairing, q.weight_excess, q.reporting_excess, q.largest_staleness, q.surrogate_initial_distance),
+        *(q.surrogate_comparator_distance, q.largest_chi_sq, q.smallest_weight_sum, q.mean_chi_sq, q.mean_weight_sum),
+        *(q.gradient_bound, q.full_gradient_bound, q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise),
+        *(q.residual, q.comparator_residual, q.largest_aggregation_weight, q.largest_expected_weight),
+        q.surrogate_optimum_distance,
+    ),
+    of_an_update=(q.weight_sum, q.largest_share, q.chi_sq),
+    positive_of_clients=(q.update_time, q.report_interval),
+    nonnegative_of_clients=(
+        *(q.weight_share, q.aggregation_weight, q.expected_weight, q.mean_weight, q.mean_weight_share),
+        *(q.report_count, q.client_gap_at_surrogate_optimum),
+    ),
+    flat=(q.sample_smoothness,),
+    divided_by=(q.weight_sum, q.smallest_weight_sum, q.mean_weight_sum, q.sample_smoothness),
+    positive_with={
+        q.weight_sum: frozenset((a.somebody_reports, *PER_SHARE)),
+        q.smallest_weight_sum: frozenset((a.somebody_reports,)),
+    },
+    existing=_EXISTING,
+    given=(q.surrogate_optimum,),
+)

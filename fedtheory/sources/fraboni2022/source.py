@@ -1,0 +1,127 @@
+"""The paper as a source: its statements, the steps of its printed proofs, what is not proved, what is not encoded."""
+
+from fedtheory.language.source import Source
+from fedtheory.sources.fraboni2022.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "lemma-2": "eq-7 eq-8 lemma-1 lemma-2.eq-57-58 lemma-2.eq-59 lemma-2.eq-60",
+    "lemma-3.phi": "lemma-3.eq-63 lemma-3.eq-64-66 lemma-3.eq-67-68 lemma-3.eq-69 lemma-3.eq-70-71",
+    "lemma-3.S": "lemma-3.eq-63 lemma-3.eq-64-66 lemma-3.eq-67-68 lemma-3.eq-69 lemma-3.eq-70-71",
+    "lemma-4": "lemma-4.proof",
+    "lemma-5": "lemma-5.steps",
+    "lemma-6": "lemma-1 lemma-6.steps eq-85",
+    "thm-1": """
+        lemma-2 lemma-3.phi lemma-3.S lemma-4 lemma-5 lemma-6 thm-1.proof-86-90.86 thm-1.proof-86-90.87
+        thm-1.proof-86-90.88 thm-1.proof-86-90.89 thm-1.proof-86-90.90 eq-91 eq-92 eq-93 eq-95-96 eq-94
+        A5.conditions A5.conditions.alpha eq-97 eq-98 A5.conditions.listed
+    """,
+    "lemma-7": "lemma-7.eq-100-102 lemma-7.steps",
+    "thm-2": "lemma-7 eq-104 eq-105",
+    "thm-3.loss": "eq-23 eq-24 eq-25 thm-3.proof",
+    "thm-3.gradient": "thm-3.loss lemma-7 eq-104 eq-105",
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
+
+UNPROVED = {
+    "the lemmas are proved for random weights and smooth samples, with other constants; for given weights and noise "
+    "that does not depend on the model each of them would have to be proved again": """
+        eq-93.fixed thm-1.fixed thm-1.explicit.fixed thm-1.explicit.reporting thm-2.fixed cor-1.fixed cor-1.iid.bound
+        thm-3.loss.fixed thm-3.gradient.fixed sampling.unbiased.bound.fixed
+    """,
+    "the kernel has no recursion from update to update of clients that take turns": """
+        example-1 example-1.recursion example-2.fixed example-2.mean example-2.iff.fixed fig-4.F0.sync
+    """,
+    "theories of updates speak of what is expected, not of single paths, and not of one step after another": """
+        eq-7 eq-8 lemma-3.eq-63.fixed eq-24 eq-6.generalises
+    """,
+    "the theories do not know that a sum over the earlier local steps is zero where there are none": (
+        "thm-1.claim-epsK.fixed"
+    ),
+    "gradients of the clients at the optimum of another problem are in none of the theories": """
+        eq-11.claim eq-32.variance.fixed eq-95-96.fixed sampling.biased sampling.biased.gap claim.proportional.fixed
+        eq-32.identical
+    """,
+    "the theories of updates know noise that is unbiased, and no bound on its variance": "centralized.variance",
+    "the certificate for a local step of one client, and its sum over the steps of all rounds, are not written": (
+        "centralized"
+    ),
+    "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
+    "which updates a client takes part in is no number of the kernel, only how many": (
+        "assumption-6.delay assumption-6.delay.any"
+    ),
+    "whether a type has a weight in an update is no number of the kernel": """
+        thm-2.claims.fixed thm-2.claims.P.fixed thm-2.claims.missing thm-2.claims.missing.converse
+    """,
+    "no fact compares the weights or the shares of single updates with those over all updates": """
+        thm-1.claim-R.same claim.W1.equivalent
+    """,
+    "no fact gives the shares of single clients from those of their types, or the other way round": """
+        cor-1.noniid.required cor-1.noniid.sufficient thm-3.condition.types
+    """,
+    "no fact bounds how often a client reports in a given time": "thm-1.claim-delay",
+    "the theories have no sums over the clients of values with the weights of types, or of several updates": (
+        "eq-10 eq-12"
+    ),
+    "the sum of a client's weights over a window is a number of the kernel only within other sums": "eq-25.weights",
+    "it speaks of any law of sampling, and the theories of two": """
+        sampling.unbiased.alpha.fixed sampling.unbiased.fixed
+    """,
+    "no fact gives the expected weight of a single client": "sampling.unbiased.weights",
+    "numbers that are rounded up are not bounded from above": """
+        fedfix.regimes.fixed fedfix.regimes.client fedfix.regimes.synchronous fedfix.regimes.short eq-42.ordering.fixed
+    """,
+    "the theories know one run, and no other one to compare it with": """
+        eq-42.ordering.errors.fixed eq-42.ordering.errors.asynchronous.fixed
+    """,
+    "the chance of an exponential time is no number of the kernel": "hardware.fixed",
+    "no fact gives the weight of a type of clients, or the probability that a client is sampled": (
+        "cor-1.one-client participation.weights"
+    ),
+    "no fact counts the reports that an update of a buffer takes, or says which weights an update without a client "
+    "has": "fedbuff.staleness assumption-5.schedules sampling.deterministic",
+    "sums over the clients of vectors with the weights of an update are in none of the theories of a local step": (
+        "lemma-1.eq-54 lemma-7.eq-100-102"
+    ),
+    "the time average of the past moves is a number of the kernel only within other averages": "eq-85",
+}
+"""Why claims that are supported are not proved."""
+
+NOT_ENCODED = {
+    "Below Theorem 1: $K\\tau$ quantifies the largest amount of SGD that $\\theta^n$ integrates.": (
+        "it says in words what the product counts.  That no contribution is older than $\\tau$ updates, of K local "
+        "steps each, is Assumption 4."
+    ),
+    "Section 4.4: the interval $\\Delta t$ may grow from window to window, to come closer to synchronous learning.": (
+        "a run has one interval, and no clock changes it between windows."
+    ),
+    "Section 4.5: closed forms for a learning rate $\\eta_l(i)$ or a number $K(i)$ of local steps of each client.": (
+        "the paper says that they could be derived, and gives no formula."
+    ),
+    "Section 4.5: the proof of Theorem 1 can account for regularisation, other solvers and compression.": (
+        "it names other papers, and states no bound."
+    ),
+    "Table 3: notation.": "its entries name symbols of other claims; that of $\\rho$ is the claim table-3.",
+    "Section 5: CIFAR-10 with a convolutional network, and Shakespeare with an LSTM.": (
+        "their losses are not convex and have no exact expectations.  The findings are tested on least squares for the "
+        "digits of scikit-learn."
+    ),
+    "Section 5.1: mean and deviation over five random seeds of the training.": (
+        "expectations over the training are exact here; five seeds of the data split take their place."
+    ),
+}
+"""Sentences without a claim, and why."""
+
+_TITLE = "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates"
+_AUTHORS = "Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi"
+SOURCE = Source(
+    "fraboni2022",
+    _TITLE,
+    _AUTHORS,
+    2022,
+    CLAIMS,
+    PRINTED_PROOFS,
+    UNPROVED,
+    main="thm-1",
+    reading=5,
+    not_encoded=NOT_ENCODED,
+)

@@ -1,0 +1,6 @@
+"""Quantities of the loops that the slides print."""
+
+import importlib
+
+# The vocabulary is complete only with these chapters, which use those of the language: it is loaded first.
+importlib.import_module("fedtheory.language.quantities")

@@ -1,0 +1,54 @@
+"""Loops over iterations that the slides print, beside the run that they are meant to be."""
+
+from __future__ import annotations
+
+from fedtheory.arithmetic.enclosures import largest
+from fedtheory.language.quantities.measuring.axes import mean_over_updates
+from fedtheory.language.quantities.quantity import RunQuantity
+from fedtheory.sources.liu2022.quantities.restarted import (
+    as_printed,
+    largest_deviation_sq,
+    loop_moments,
+    restarting_first,
+)
+
+restarted_deviation = RunQuantity(
+    "restarted_deviation",
+    r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
+    "largest distance between the iterates of the printed loop over t and those of FedAvg, with the same draws",
+    lambda run: largest_deviation_sq(run, as_printed),
+    root=True,
+)
+restarting_first_deviation = RunQuantity(
+    "restarting_first_deviation",
+    r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
+    "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
+    lambda run: largest_deviation_sq(run, restarting_first),
+    root=True,
+)
+loop_gradient_sq = RunQuantity(
+    "loop_gradient_sq",
+    r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2",
+    "(1/T) sum_{t=1..T} E|grad F(xbar^{t-1})|^2 of the printed loop over t: gradients are observed before a restart",
+    lambda run: mean_over_updates(run.once(loop_moments).gradient_sq),
+)
+loop_consensus_error = RunQuantity(
+    "loop_consensus_error",
+    r"\max_{t,i}\mathbb E\|\bar x^t-x_i^t\|^2",
+    "max over t = 1..T and i of E|xbar^t - x_i^t|^2 of the printed loop over t",
+    lambda run: largest(run.once(loop_moments).consensus_error),
+)
+loop_second_moment = RunQuantity(
+    "loop_second_moment",
+    "G",
+    "G, G^2 = max over t and i of E|G_i^t|^2 along the printed loop over t",
+    lambda run: largest(run.once(loop_moments).stochastic_gradient_sq),
+    root=True,
+)
+loop_noise_deviation = RunQuantity(
+    "loop_noise_deviation",
+    r"\sigma",
+    "sigma, sigma^2 = max over t and i of E|G_i^t - grad F_i(x_i^{t-1})|^2 along the printed loop over t",
+    lambda run: largest(run.once(loop_moments).noise_sq),
+    root=True,
+)
