@@ -28,6 +28,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import of_algorithms
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import definition_of
+from verify.rocq.names import require_new_words
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Sum, Term, text
@@ -64,6 +65,10 @@ class Algorithm:
         self.given = {key: n for one in of_algorithms(claim.assumptions) for key, n in one.numbers}
         if len(self.definition.steps) != 1 or self.definition.uses(Compressed):
             raise NotExported("of algorithms, those with one local vector and without compression are exported")
+
+        known = self.definition
+        vectors = [*known.server, *known.client, self.local.vector]
+        require_new_words([self.name, *map(str, vectors), *(one.key for one in known.parameters)])
 
     @property
     def name(self) -> str:

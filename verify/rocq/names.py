@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.resources import files
 
 import sympy as sp
 
@@ -41,6 +43,31 @@ def _is_plain(character: str) -> bool:
 def _owners(claim_ids: tuple[str, ...]) -> Mapping[str, str]:
     """The first claim of each plain name."""
     return {_without_punctuation(one): one for one in reversed(claim_ids)}
+
+
+_BOUND = frozenset(["A", "O", "R", "S", "e", "f", "i", "k", "n", "s"]) | {
+    *("begun", "ended", "steps", "mixing", "weights", "is_drawn", "server_step_size", "step_size_of"),
+}
+"""Names that the text of a definition has besides those of the algorithm."""
+
+
+def require_new_words(names: Iterable[str]) -> None:
+    """Raise `NotExported` for a name of an algorithm that is no identifier, or that the library or a text uses.
+
+    Such a name could end a definition and begin an axiom, or give another meaning to a word of a theorem.
+    """
+    for name in names:
+        is_word = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
+        if not is_word or name in _BOUND or (len(name) > 1 and name in _library_words()):
+            expected = "expected letters, digits and _, which are no word of the library: rename it in the definition"
+            raise NotExported(f"{name!r} is no name for Rocq; {expected}")
+
+
+@cache
+def _library_words() -> frozenset[str]:
+    library = (one for one in (files("verify.rocq") / "library").iterdir() if one.name.endswith(".v"))
+    code = (re.sub(r"\(\*.*?\*\)", "", one.read_text("utf-8"), flags=re.DOTALL) for one in library)
+    return frozenset(word for text in code for word in re.findall(r"[A-Za-z_][\w']*", text))
 
 
 def named(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
