@@ -18,16 +18,16 @@ ROWS = [1, 4, 2, 30, 3]
 DIMENSION = 20
 
 
-def _problem(rows: list[int], ridge: float, replacement: bool, seed: int = 3) -> Problem:
+def _problem(rows: list[int], ridge: float, replacement: bool, dimension: int = DIMENSION) -> Problem:
     """Random data, with constant columns and with rows that repeat."""
-    generator = np.random.default_rng(seed)
-    inputs = [generator.standard_normal((count, DIMENSION)) for count in rows]
+    generator = np.random.default_rng(3)
+    inputs = [generator.standard_normal((count, dimension)) for count in rows]
     for given in inputs:
         given[:, ::5] = 0.0
         given[-1] = given[0]
     outputs = tuple(generator.standard_normal(count) for count in rows)
     data = ClientData(tuple(inputs), outputs, ridge)
-    return least_squares(data, generator.standard_normal(DIMENSION), batch=1, replacement=replacement)
+    return least_squares(data, generator.standard_normal(dimension), batch=1, replacement=replacement)
 
 
 def _run(problem: Problem, steps: int | tuple[int, ...] = 3) -> Run:
@@ -57,6 +57,17 @@ def test_clients_whose_rows_span_everything_work_in_all_dimensions(monkeypatch, 
     """Each in coordinates of its own, with the same moments."""
     run = _run(_problem(rows, 0.1, True))
     found = run.trajectory
+    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
+    expected = trajectory_of(run.problem, run.algorithm)
+    np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
+
+
+@pytest.mark.parametrize(("clients", "is_shared"), [(31, False), (32, True)])
+def test_many_clients_share_computations_in_few_dimensions(monkeypatch, clients, is_shared) -> None:
+    """With the moments of each client on its own."""
+    run = _run(_problem([1 + client % 7 for client in range(clients)], 0.1, True, dimension=6))
+    found = run.trajectory
+    assert bool(found.recursion._row_spaces) is is_shared
     monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
     expected = trajectory_of(run.problem, run.algorithm)
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())

@@ -29,7 +29,9 @@ from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 
 _FEWEST = 16
-"""Dimensions below which nothing is gained."""
+"""Dimensions below which nothing is gained, unless there are many clients."""
+_FEWEST_OF_MANY, _MANY = 4, 32
+"""The same for that many clients: a computation for all of them takes less than one for each."""
 _ALIKE = 0.75
 """Clients share a computation where their dimensions and rows differ by no larger a factor, or by a few."""
 _FEW = 4
@@ -189,7 +191,8 @@ def _squares(vectors: Array) -> Array:
 def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     """The clients of a centred problem, by the number of dimensions that they work in; none where that is no gain."""
     oracle, dimension = problem.oracle, problem.dimension
-    if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < _FEWEST or oracle.data.free:
+    fewest = _FEWEST_OF_MANY if problem.clients >= _MANY else _FEWEST
+    if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < fewest or oracle.data.free:
         return []
     groups = _bases(oracle.data, frozenset(oracle.fourth_moments))
     return [RowSpace.of(problem, work, clients, bases) for clients, bases in groups]
