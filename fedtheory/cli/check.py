@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fedtheory.engine.run import Run
     from fedtheory.language.claim import Claim
     from verify.check import Check
+    from verify.check.applicability import ConditionCheck
     from verify.check.climbs import Climb, RateCheck, Rung
     from verify.check.comparison import Comparison
     from verify.check.growth import Growth
@@ -236,12 +237,32 @@ def _answer(found: Check) -> list[str]:
     sides = "" if worst is None else f": {_compared(worst)}"
     lines = [_outcome(found) + sides]
     if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):
-        words = f"{found.claim.in_words(closest.expression)}, margin {short(closest.slack)}"
+        words = (
+            f"{found.claim.in_words(closest.expression)}, margin {short(closest.slack)}: {_distance(found, closest)}"
+        )
         label = "failing condition" if closest.holds is False else "tightest condition"
         lines.append(f"[bold]{label}:[/bold] {escape(words)}")
     if worst is not None and (limit := _limit(found, worst)):
         lines.append(f"[bold]dominant term:[/bold] {escape(limit)}")
     return lines
+
+
+def _distance(found: Check, condition: ConditionCheck) -> str:
+    """How far a number is from its limit; both sides of a condition that limits no single number."""
+    from fedtheory.arithmetic import plain_float
+
+    value, limit = condition.sides
+    left, operator = condition.expression.lhs, condition.expression.rel_op
+    if not left.is_Symbol or operator not in ("<", "<=", ">", ">=") or not plain_float(limit) > 0:
+        return f"left side {short(value)}, right side {short(limit)}"
+    ratio = plain_float(value) / plain_float(limit)
+    far = f"{100 * abs(1 - ratio):.2g}% {'above' if ratio > 1 else 'below'}" if ratio != 1 else "at"
+    far = f"{ratio:.3g} times" if ratio >= _TWICE else far
+    return f"{found.claim.in_words(left)} = {short(value)} is {far} the limit {short(limit)}"
+
+
+_TWICE = 2
+"""Ratio of a number to its limit that is no percentage any more."""
 
 
 def _compared(worst: Comparison) -> str:

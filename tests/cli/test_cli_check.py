@@ -307,6 +307,20 @@ def test_run_file_is_named(command, mine: Path, tmp_path: Path) -> None:
     assert f"{path}: problem.noise" in command("check", f"{mine}:tie", path, "--json").complaint()
 
 
+@pytest.mark.parametrize(
+    ("size", "distance"),
+    [("3/25", "is 4% below"), ("1/8", "is at"), ("3/20", "is 20% above"), ("3/10", "is 2.4 times")],
+    ids=["below", "at", "above", "far"],
+)
+def test_the_distance_from_a_limit_is_said_in_words(command, write_run, size: str, distance: str) -> None:
+    """The number of the run, how far it is from its limit, and that limit."""
+    path = write_run({"algorithm.local_step_size": f'"{size}"'})
+    line = command("check", "renard2022:thm-2.1", path).out.splitlines()[2]
+    assert distance in line
+    assert "eta = " in line
+    assert "the limit 0.125" in line or "the limit 1/8" in line
+
+
 def test_the_answer_comes_first(command, write_run) -> None:
     """The outcome, what decided it, with both sides, the condition nearest to failing, the largest term; one table."""
     lines = command("check", "renard2022:thm-2.1", write_run()).out.splitlines()

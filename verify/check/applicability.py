@@ -29,6 +29,8 @@ class ConditionCheck:
     """None where floats are too close to decide: the claim is evaluated there, and what follows is confirmed
     in rationals, where the condition is decided as well."""
     slack: Number
+    sides: tuple[Number, Number]
+    """Of clients or steps those where it is closest to failing."""
 
     @property
     def latex(self) -> str:
@@ -111,7 +113,7 @@ def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequen
 
 def _compared(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
     (at,) = compare([link], _as_a_whole, run, nearby)
-    return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs))
+    return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs), (at.lhs, at.rhs))
 
 
 def _as_a_whole(run: Run) -> list[Site]:
