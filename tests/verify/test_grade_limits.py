@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+import subprocess
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sympy as sp
 
 from fedtheory import quantities as q
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
+from verify.check.together import CheckResult
 from verify.falsify.tables import working_table
-from verify.grade.battery import _quota
+from verify.grade.battery import Battery, _quota
+from verify.grade.bound import _is_at_least, _is_proved, _proved_bounds
+from verify.grade.confinement import Limits
 from verify.grade.counterexample import _size_of, work_of
 from verify.grade.dimensions import _exponent
 from verify.grade.given_points import EnteredPoints, matched, parted, plain, points_of, read_given, with_given
@@ -28,6 +35,7 @@ from verify.grade.looseness import _common_denominator, _Range, measure_loosenes
 from verify.grade.marking import AnswerRow, Result, result_of
 from verify.grade.roster import read_roster
 from verify.grade.same import are_equal, has_units_of
+from verify.grade.sandbox import _run
 from verify.grade.submission import Submission, read_submission
 
 x, y = sp.symbols("x y", positive=True)
@@ -335,3 +343,48 @@ def test_looseness_over_values() -> None:
     more = measure_looseness(claim, eta * sigma**2 / M + eta**2 * L * sigma**2 / M)
     assert more is not None
     assert more.excess == pytest.approx(33 / 32)
+
+
+def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -> None:
+    """The growing form of Lemma 2.3 is below the printed one, which no answer between them reaches."""
+    claim = find("renard2022:lemma-2.3")
+    growing = find("renard2022:lemma-2.3.growing").relations[0].right
+    assert _is_proved(claim, growing)
+    assert not _is_at_least(claim, growing, claim.relations[0].right)
+    assert not _is_proved(claim, growing / 2)
+    own = replace(claim, id="mine:drift", is_published=False)
+    assert own not in _proved_bounds(own)
+
+
+def test_code_that_waits_is_told_from_code_that_computes() -> None:
+    """And so is code that answers more than it may."""
+
+    def started(command: str) -> Any:
+        def launch(_program: str, _limits: Limits) -> subprocess.Popen[bytes]:
+            pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+            return subprocess.Popen(["sh", "-c", command], start_new_session=True, **pipes)
+
+        return launch
+
+    def ending(command: str, limits: Limits) -> str:
+        return _run(started(command), b"", limits)[1]
+
+    assert ending("sleep 600", Limits(waiting=1)) == "the code was stopped after 1 seconds of waiting"
+    assert ending("yes", Limits(output=100)) == "the code answers more than it may"
+    assert ending("exit 3", Limits()) == "the code crashed the process (exit code 3)"
+    assert ending("kill -9 $$", Limits(seconds=7)).startswith("the code was stopped after 7 seconds")
+    assert ending("exit 0", Limits()) == "the code ended the process"
+
+
+def test_rungs_that_are_left_open_together_are_checked_alone() -> None:
+    """What all rungs say together counts first; a rung that takes too long alone stays undecided."""
+    claim = Claim(id="mine:zero", lhs=0, rhs=q.final_distance_sq, where={})
+    short, long = _table(TABLE), _table(_algorithm(rounds=100_000))
+    tried = Battery([], [short, long])
+    runs = [parse_run(TABLE, FLOAT)] * 2
+    together = {0: CheckResult(True, ratio=0.25)}
+    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, answers=lambda _: {})
+    alone, undecided = tried._long_answers(claim)
+    assert (alone.holds, undecided.holds) == (True, None)
+    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, answers=lambda claims: {claims[0]: together})
+    assert next(iter(tried._long_answers(claim))) is together[0]
