@@ -87,7 +87,7 @@ def _symbol(symbol: sp.Symbol, context: Context) -> Form:
     if symbol in context.definitions:
         return vector(context.definitions[symbol], context)
     if symbol not in context.vectors | context.client_vectors:
-        raise Rejected(f"{symbol} is not a vector of the theory")
+        raise Rejected(f"{symbol} is not a vector of the theory: the claim's assumptions do not define it")
     return {symbol: ONE}
 
 

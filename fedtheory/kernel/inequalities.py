@@ -224,7 +224,7 @@ def assumption(context: Context, name: str) -> Inequality:
 def _assumed(name: str, context: Context) -> Expr:
     if name not in context.assumed:
         known = ", ".join(map(repr, context.assumed)) or "no bound on noise or gradients"
-        raise Rejected(f"the theory does not assume {name!r}: it assumes {known}")
+        raise Rejected(f"the claim does not assume {name!r}: it assumes {known}")
     return context.assumed[name]
 
 

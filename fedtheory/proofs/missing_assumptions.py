@@ -12,6 +12,8 @@ from fedtheory.proofs.proof import Proof
 
 _MOST = 3
 """So many assumptions are added at most."""
+_MOST_OTHERS = 6
+"""Assumptions with which something else fails, to which a second one is added."""
 
 
 def missing_assumptions(proof: Proof) -> tuple[str, ...]:
@@ -31,10 +33,22 @@ def missing_assumptions(proof: Proof) -> tuple[str, ...]:
                 return tuple(names)
         better = _best(proof, tried)
         if better is None:
-            break
+            return (*names, *_pair(proof, tried))
         names.append(better[0].name)
         proof = better[1]
     return tuple(names)
+
+
+def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ...]:
+    """Two assumptions that get past what fails where none does alone: with the first, something else fails."""
+    others = [each for each in tried if _failing(each[1]) not in (None, _failing(proof))]
+    if not 0 < len(others) <= _MOST_OTHERS or _own_work(proof) > MOST_WORK // 1000:
+        return ()
+    for first, with_first in others:
+        second = _best(with_first, [(one, _with(with_first, one)) for one in _candidates(with_first.claim)])
+        if second is not None:
+            return first.name, second[0].name
+    return ()
 
 
 def _own_work(proof: Proof) -> int:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sympy as sp
 
+from fedtheory import Claim, Expectation, Gradient, Value, norm_sq
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.kernel import Term, assumption, smoothness
 from fedtheory.language.registry import find
 from fedtheory.language.vocabulary import assumed
-from fedtheory.proofs import certificate_of, check_certificate, prove
+from fedtheory.proofs import Certificate, certificate_of, check_certificate, prove
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.missing_assumptions import missing_assumptions
 
@@ -43,3 +48,29 @@ def test_a_wrong_identity_is_not_mended_by_assumptions() -> None:
     proof = check_certificate(stronger, document_of(claim, certificate_of(claim.id)))
     assert proof.verdict == "broken"
     assert missing_assumptions(proof) == ()
+
+
+def test_two_are_found_where_neither_helps_alone() -> None:
+    """A local step needs the same local work, and its noise a bound: with the first, the second is missed."""
+    z, z_next, F_i = sp.symbols("z_i z_i^+ F_i", real=True)
+    eta, L, sigma = sp.symbols("eta L sigma", positive=True)
+    slope = Expectation(norm_sq(Gradient(F_i, z)))
+    claim = Claim(
+        id="mine:descent",
+        lhs=Expectation(Value(F_i, z_next)),
+        rhs=Expectation(Value(F_i, z)) - eta * (1 - L * eta / 2) * slope + L * eta**2 * sigma**2 / 2,
+        where={
+            z: q.local_iterate,
+            z_next: q.next_local_iterate,
+            F_i: q.client_objective,
+            eta: q.local_step_size,
+            L: q.smoothness,
+            sigma: q.noise_deviation,
+        },
+        place="step",
+        conditions=[eta <= 1 / L],
+        assumptions=[a.convex_and_smooth],
+    )
+    terms = [Term(sp.S.One, smoothness(F_i, z_next, z)), Term(L * eta**2 / 2, assumption("bounded variance"))]
+    proof = check_certificate(claim, document_of(claim, Certificate(claim=claim.id, links=[terms])))
+    assert set(missing_assumptions(proof)) == {"same_local_work", "unbiased_bounded_variance"}

@@ -12,6 +12,7 @@ from typing import Any
 
 from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Question
 from verify.grade.confinement import Launch, NoSandbox
+from verify.grade.other_copies import is_asked_otherwise, left_to_a_person
 from verify.grade.questions import GivenAnswer, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.shown_answer import as_handed_in, as_read
@@ -141,6 +142,8 @@ def _given(question: Question, submission: Submission, found: Answers) -> GivenA
 def _row(question: Question, submission: Submission, answers: Answers) -> AnswerRow:
     given = _given(question, submission, answers)
     found = _UNKNOWN if question.name in answers.unknown else _mark(question, given)
+    if given.text and is_asked_otherwise(question, submission):
+        found = left_to_a_person(found)
     return AnswerRow(
         question.name,
         question.title,

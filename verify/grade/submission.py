@@ -38,6 +38,8 @@ class Submission:
     """Why the file cannot be read."""
     source: str = ""
     """The text of a Python file; empty for a notebook."""
+    handout: str = ""
+    """What the file shows of the assignment: a Python file with its comments, or the text cells of a notebook."""
 
 
 def read_submission(path: Path, student: str) -> Submission:
@@ -87,7 +89,8 @@ def _read_python(student: str, text: str) -> Submission:
     """A Python file, statement by statement."""
     named = _HEADER.search(text)
     assignment, copy_of = named.groups() if named else (None, None)
-    return Submission(student, assignment, split_code(_bounded(text)), copy_of=_student_of(copy_of), source=text)
+    units = split_code(_bounded(text))
+    return Submission(student, assignment, units, copy_of=_student_of(copy_of), source=text, handout=text)
 
 
 def _bounded(code: str) -> str:
@@ -106,18 +109,21 @@ def _student_of(name: object) -> str | None:
 def _read_notebook(student: str, text: str) -> Submission:
     notebook = json.loads(text)
     about = notebook.get("metadata", {}).get(METADATA, {})
-    units, texts = [], {}
+    units, texts, handout = [], {}, []
     for cell in notebook["cells"]:
         source = _source(cell)
         marked = cell.get("metadata", {}).get("nbgrader", {})
         if cell["cell_type"] == "markdown" and marked.get("solution"):
             texts[str(marked["grade_id"])] = source
+        if cell["cell_type"] == "markdown":
+            handout.append(source)
         if cell["cell_type"] == "code" and not marked.get("locked"):
             units.append(_without_magics(source))
     _bounded("".join(units))
     assignment, copy_of = (about.get(key) for key in ("assignment", "student"))
     named = assignment if isinstance(assignment, str) else None
-    return Submission(student, named, tuple(units), texts, _student_of(copy_of))
+    shown = "\n".join(handout)
+    return Submission(student, named, tuple(units), texts, _student_of(copy_of), handout=shown)
 
 
 def _source(cell: Mapping[str, Any]) -> str:
