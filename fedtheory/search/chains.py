@@ -7,7 +7,7 @@ assumptions of the claim; conditions of a lemma that do not follow at a glance b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -28,6 +28,7 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
+from fedtheory.search.contractions import NEEDED, find_contractions, is_contracting
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly
 from fedtheory.search.premises import (
@@ -77,6 +78,8 @@ def search_chains(claim: Claim) -> Found | NotFound:
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     steps = _fitting(claim)
     wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _quantities_behind(step))])
+    if is_contracting(claim):
+        wanted |= dict.fromkeys(NEEDED)
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     goal = goal_of(claim, [name for name in wanted if name not in own], missing)
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
@@ -89,6 +92,8 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
         premise = _premise(goal, workspace, step)
         if premise is not None:
             (first if step.row == row else others).append(premise)
+    if is_contracting(goal.original):
+        first += _premises_of_lemmas(goal, workspace, find_contractions(workspace))
     return _combined(goal, first, others)
 
 
@@ -104,11 +109,19 @@ def _combined(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) -
     return search_products(seen) if seen else NotFound("no chain of known steps leads to its quantities")
 
 
+def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[Premise]:
+    found = (_usable(goal, workspace, name, name.partition("#")[2].replace("-", " ")) for name in names)
+    return [premise for premise in found if premise is not None]
+
+
 def _premise(goal: Goal, workspace: Workspace, step: _Step) -> Premise | None:
-    """A step as a lemma, with lemmas for those of its conditions that do not follow at a glance."""
+    """A step as a lemma."""
     name = restate(workspace, step.name, step.words)
-    if name is None:
-        return None
+    return None if name is None else _usable(goal, workspace, name, step.name)
+
+
+def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> Premise | None:
+    """A lemma as a premise, with lemmas for those of its conditions that do not follow at a glance."""
     lemma = workspace.proofs[name].claim
     given = []
     for condition in lemma.conditions:
@@ -118,7 +131,7 @@ def _premise(goal: Goal, workspace: Workspace, step: _Step) -> Premise | None:
         if shown is None:
             return None
         given.append(shown)
-    return premise_of(name, step.name, lemma.relations[0].slack, goal.claim, tuple(given))
+    return premise_of(name, said, lemma.relations[0].slack, goal.claim, tuple(given))
 
 
 def _with_curvatures(goal: Goal, workspace: Workspace) -> Goal:

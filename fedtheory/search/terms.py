@@ -58,7 +58,7 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     plain = use_plain_symbols(with_quantities(supposing, {"quantities": added}))
     links: list[list[Term]] = []
     for relation in plain.relations:
-        terms = _terms(plain, relation)
+        terms = find_terms(plain, relation)
         if terms is None:
             return NotFound("no sum of named inequalities and squares shows it")
         links.append(terms)
@@ -85,7 +85,8 @@ def _symbols_in(term: Term) -> set[sp.Symbol]:
     return found
 
 
-def _terms(claim: Claim, relation: Relation) -> list[Term] | None:
+def find_terms(claim: Claim, relation: Relation) -> list[Term] | None:
+    """Terms that add up to the slack of a relation about points or a step, in plain symbols; None where none do."""
     context = build_link_context(claim, relation, (), ())
     form = scalar(relation.slack, context)
     if not form:

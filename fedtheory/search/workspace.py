@@ -41,7 +41,6 @@ class Workspace:
         self.claim = claim
         self.proofs: dict[str, Proof] = {}
         self._entries: dict[str, Document] = {}
-        self._refused: set[str] = set()
 
     def claim_of(self, statement: Statement) -> Claim:
         """The claim that a lemma is."""
@@ -60,18 +59,16 @@ class Workspace:
     def add(self, statement: Statement, certificate: Any) -> str | None:
         """The id of a lemma, once the kernel has accepted its certificate, which is a document's or an object."""
         claim = self.claim_of(statement)
-        if claim.id in self.proofs or claim.id in self._refused:
-            return claim.id if claim.id in self.proofs else None
+        if claim.id in self.proofs:
+            return claim.id
         try:
             entry = self._entry(statement, claim, certificate)
             document = document_of_lemma(claim, entry["certificate"])
             proof = check_certificate(claim, document, self.prover)
         except (InputError, Rejected):
-            self._refused.add(claim.id)
             return None
         spend(sum(proof.work.values()))
         if proof.verdict != "proved":
-            self._refused.add(claim.id)
             return None
         self.proofs[claim.id] = proof
         self._entries[claim.id] = entry

@@ -58,6 +58,7 @@ _QUIET = (*ROUNDS, *CONVEX, a.full_gradients, *_BOUNDED)
 _AT_OPTIMUM = (*ROUNDS, *CONVEX, a.smooth_noise)
 _DRIFT = 4 * L * eta**2 * tau**2
 _CURVED_DRIFT = 8 * L**2 * eta**2 * tau
+_LASTING = 16 * L * eta**2 * tau / mu
 TRUE = {
     "convex": bound(
         ERROR,
@@ -81,8 +82,44 @@ TRUE = {
     "smooth, second moments": bound(
         GRADIENT, SLOPE + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * tau * G**2, (*NOISY, *SMOOTH, *_MOMENT), _SMALL
     ),
+    "strongly convex": bound(
+        DISTANCE,
+        (1 - eta * mu / 2) ** K * D**2 + 8 * eta * sigma**2 / (mu * M) + _LASTING * (tau * zeta**2 + sigma**2),
+        (*NOISY, *STRONGLY, *_BOUNDED),
+        _SMALL,
+    ),
+    "strongly convex, second moments": bound(
+        DISTANCE,
+        (1 - eta * mu) ** K * D**2 + 2 * eta * sigma**2 / (mu * M) + _LASTING * tau * G**2,
+        (*NOISY, *STRONGLY, *_MOMENT),
+        _MEDIUM,
+    ),
 }
 FALSE = {
+    "too fast a contraction": bound(
+        DISTANCE,
+        (1 - 3 * eta * mu) ** K * D**2 + 2 * eta * sigma**2 / (mu * M) + _LASTING * tau * G**2,
+        (*NOISY, *STRONGLY, *_MOMENT),
+        _MEDIUM,
+    ),
+    "strongly convex without drift": bound(
+        DISTANCE,
+        (1 - eta * mu) ** K * D**2 + 2 * eta * sigma**2 / (mu * M) + _LASTING * sigma**2,
+        (*NOISY, *STRONGLY, *_BOUNDED),
+        _SMALL,
+    ),
+    "strongly convex with less noise": bound(
+        DISTANCE,
+        (1 - eta * mu) ** K * D**2 + 2 * eta * sigma**2 / (mu * M**2) + _LASTING * tau * G**2,
+        (*NOISY, *STRONGLY, *_MOMENT),
+        _MEDIUM,
+    ),
+    "strongly convex with no start": bound(
+        DISTANCE,
+        (1 - eta * mu) ** K * D + 2 * eta * sigma**2 / (mu * M) + _LASTING * tau * G**2,
+        (*NOISY, *STRONGLY, *_MOMENT),
+        _MEDIUM,
+    ),
     "noise falls with the square of the clients": bound(
         ERROR, START + 2 * eta * sigma**2 / M**2 + _DRIFT * zeta**2, (*NOISY, *CONVEX, *_BOUNDED), _MEDIUM
     ),

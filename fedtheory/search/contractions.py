@@ -1,0 +1,242 @@
+"""Chains to the last model of strongly convex clients: a step that contracts, and what pays for the drift in it.
+
+With V the mean squared distance of clients from their average and X that of the average from the optimum,
+
+    X' <= (1 - eta mu) X + 2 eta L V + b_0,      V' <= (1 + 1/tau) V + b_1.
+
+Either V is at most the largest drift of the run, or a potential c(k) = 4 eta L (tau - k) (2 - k/tau) pays for it,
+
+    X' + c(k+1) V' <= q (X + c(k) V) + b_0 + 8 eta L (tau - 1) b_1,      q = 1 - theta eta mu, theta <= 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel import InequalityRef, Term, assumption, one, square
+from fedtheory.kernel.expressions import Average, Expectation, Expr, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate
+from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.document import document_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.proof import check_assumed
+from fedtheory.proofs.recorded import certificate_of
+from fedtheory.search.positivity import Signs, split_into_products, split_quickly
+from fedtheory.search.restated import restate
+from fedtheory.search.terms import find_terms
+from fedtheory.search.workspace import Statement, Workspace, le
+
+NEEDED = tuple(
+    quantity.name
+    for quantity in (
+        q.max_drift,
+        *(q.average_iterate, q.next_average_iterate, q.local_iterate, q.next_local_iterate, q.optimum),
+        *(q.objective, q.client_objective, q.gradient_noise, q.local_step_index),
+    )
+)
+"""Quantities that the steps of these chains are about."""
+LARGEST_DRIFTS = ("renard2022:lemma-2.3.sharp", "liu2022:lemma-1.sharp")
+"""Published bounds on the largest drift of a run."""
+_ASSUMED: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
+_ASSUMED += (a.convex_and_smooth, a.strongly_convex_clients)
+
+
+def is_contracting(claim: Claim) -> bool:
+    """Whether a claim bounds the distance of the last model of strongly convex clients, with a power of a factor."""
+    named = set(claim.notation.values())
+    wanted = {q.final_distance_sq, q.strong_convexity, q.smoothness, q.iterations, q.initial_distance}
+    if a.unbiased_bounded_variance in claim.assumptions:
+        wanted |= {q.noise_deviation}
+    return wanted <= named and check_assumed(claim, _ASSUMED, "").holds
+
+
+def find_contractions(workspace: Workspace) -> Iterator[str]:
+    """The ids of lemmas that bound the distance of the last model, for each factor that the claim has a power of."""
+    claim = workspace.claim
+    symbol = symbols_of(claim)
+    rate = symbol(q.local_step_size) * symbol(q.strong_convexity)
+    powers = claim.relations[0].slack.atoms(sp.Pow)
+    factors = {power.base for power in powers if power.exp == symbol(q.iterations)}
+    for number, factor in enumerate(sorted(factors, key=str), start=1):
+        share = sp.cancel((1 - factor) / rate)
+        if share.is_Rational and 0 < share <= 1:
+            kinds = (*_by_largest_drift(workspace), *_by_potential(workspace, share))
+            names = (
+                _last_model(workspace, one, share, f"{number}-{place}") for place, one in enumerate(kinds, start=1)
+            )
+            yield from (name for name in names if name is not None)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A way to pay for the drift in a step that contracts."""
+
+    lemmas: Sequence[str]
+    conditions: Sequence[Expr]
+    potential: Expr
+    offset: Expr
+    terms: Sequence[Term]
+    """What adds up to the slack of the step, but for the contraction to spare."""
+
+
+def _conditions(claim: Claim) -> list[Expr]:
+    """What every step needs of the step size."""
+    eta, mu, curve = _numbers(claim)
+    small = sp.Le(eta, 1 / (2 * curve), evaluate=False)
+    return [small, sp.Le(4 * eta * mu, sp.S.One, evaluate=False)]
+
+
+def _numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
+    symbol = symbols_of(claim)
+    return tuple(symbol(one) for one in (q.local_step_size, q.strong_convexity, q.smoothness))
+
+
+def _vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
+    """How far the average is from the optimum and the clients from their average, before and after a step."""
+    symbol = symbols_of(claim)
+    mean, following = symbol(q.average_iterate), symbol(q.next_average_iterate)
+    apart, still = symbol(q.local_iterate) - mean, symbol(q.next_local_iterate) - following
+    best = symbol(q.optimum)
+    return norm_sq(mean - best), norm_sq(following - best), Average(norm_sq(apart)), Average(norm_sq(still))
+
+
+def _towards(workspace: Workspace) -> str | None:
+    """The lemma X' <= (1 - eta mu) X + 2 eta L V + b_0."""
+    claim = workspace.claim
+    eta, mu, curve = _numbers(claim)
+    error, later, apart, _ = map(Expectation, _vectors(claim))
+    right = (1 - eta * mu) * error + 2 * eta * curve * apart + _noise_of_mean(claim)
+    return _step(workspace, Statement("towards-the-optimum", "step", le(later, right), _conditions(claim)))
+
+
+def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
+    """The drift is at most the largest of the run: no condition on eta tau."""
+    claim = workspace.claim
+    eta, _, curve = _numbers(claim)
+    towards = _towards(workspace)
+    for published in LARGEST_DRIFTS:
+        drift = restate(workspace, published, {})
+        if towards is None or drift is None:
+            continue
+        cost = 2 * eta * curve
+        offset = _noise_of_mean(claim) + cost * workspace.proofs[drift].claim.relations[0].ordered[1]
+        terms = [_relation(towards, sp.S.One), Term(cost, assumption(drift), averaged=True)]
+        yield _Kind([towards, drift], _conditions(claim), sp.S.Zero, offset, terms)
+
+
+def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
+    """The drift is paid for by a potential: smaller constants where eta mu tau is small."""
+    claim = workspace.claim
+    symbol = symbols_of(claim)
+    eta, mu, curve = _numbers(claim)
+    tau, index = symbol(q.local_steps), symbol(q.local_step_index)
+    conditions = [*_conditions(claim), sp.Le(4 * eta * mu * tau, sp.S.One, evaluate=False)]
+    potential = 4 * eta * curve * (tau - index) * (2 - index / tau)
+    later = potential.xreplace({index: index + 1})
+    _, _, apart, still = map(Expectation, _vectors(claim))
+    towards = _towards(workspace)
+    for number, moments in enumerate(_costs_of_drift(claim)):
+        added = eta**2 * moments
+        statement = Statement(f"drift-{number}", "step", le(still, (1 + 1 / tau) * apart + added), conditions)
+        drift = _published_drift(workspace, statement) or _step(workspace, statement)
+        if towards is None or drift is None:
+            continue
+        signs = Signs(numbers_of(workspace.claim_of(statement)), (*conditions, index + 1 <= tau))
+        spared = (1 - share * eta * mu) * potential - later * (1 + 1 / tau) - 2 * eta * curve
+        most = 8 * eta * curve * (tau - 1)
+        squares = _multiples(spared, square(symbol(q.local_iterate) - symbol(q.average_iterate)), signs, averaged=True)
+        numbers = _multiples((most - later) * added, one(), signs)
+        if squares is not None and numbers is not None:
+            terms = [_relation(towards, sp.S.One), _relation(drift, later), *squares, *numbers]
+            yield _Kind([towards, drift], conditions, potential, _noise_of_mean(claim) + most * added, terms)
+
+
+def _relation(lemma: str, coefficient: Expr) -> Term:
+    return Term(coefficient, assumption(f"{lemma}, relation 1"))
+
+
+def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str) -> str | None:
+    """The lemma on the last model with the factor 1 - share eta mu, by a step that contracts."""
+    claim = workspace.claim
+    symbol = symbols_of(claim)
+    eta, mu, _ = _numbers(claim)
+    index, factor, potential = symbol(q.local_step_index), 1 - share * eta * mu, kind.potential
+    error, later, apart, still = map(Expectation, _vectors(claim))
+    left = later + potential.xreplace({index: index + 1}) * still
+    right = factor * (error + potential * apart) + kind.offset
+    step = Statement(f"contracting-{mark}", "step", le(left, sp.expand(right)), kind.conditions)
+    spare = Term((1 - share) * eta * mu, square(symbol(q.average_iterate) - symbol(q.optimum)))
+    terms = [*kind.terms, *([spare] if share != 1 else [])]
+    certificate = Certificate(claim=workspace.claim_of(step).id, links=[terms], lemmas=list(kind.lemmas))
+    name = workspace.add(step, certificate)
+    if name is None:
+        return None
+    power = factor ** symbol(q.iterations) * symbol(q.initial_distance) ** 2
+    whole = le(symbol(q.final_distance_sq), power + kind.offset / (share * eta * mu))
+    last = Statement(f"last-model-{mark}", "run", whole, kind.conditions)
+    contraction = Contraction(
+        claim=workspace.claim_of(last).id,
+        step=name,
+        factor=factor,
+        potential=potential,
+        offset=kind.offset,
+        weight=sp.S.One,
+    )
+    return workspace.add(last, contraction)
+
+
+def _noise_of_mean(claim: Claim) -> Expr:
+    """The variance of the mean of the clients' gradients, times the squared step size."""
+    symbol = symbols_of(claim)
+    return symbol(q.local_step_size) ** 2 * _noise(claim) / symbol(q.clients)
+
+
+def _noise(claim: Claim) -> Expr:
+    """The variance of one gradient, in the numbers of a claim."""
+    if a.unbiased_bounded_variance not in claim.assumptions:
+        return sp.S.Zero
+    return symbols_of(claim)(q.noise_deviation) ** 2
+
+
+def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
+    """What one step adds to the drift, in units of the squared step size."""
+    symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
+    if a.bounded_dissimilarity in claim.assumptions and symbol.has(q.gradient_dissimilarity):
+        yield grown * symbol(q.gradient_dissimilarity) ** 2 + (1 - 1 / symbol(q.clients)) * _noise(claim)
+    if a.bounded_second_moment in claim.assumptions and symbol.has(q.second_moment):
+        yield grown * symbol(q.second_moment) ** 2
+
+
+def _published_drift(workspace: Workspace, statement: Statement) -> str | None:
+    """A step of the drift by the terms of a published recursion."""
+    document = document_of(find(_RECURSION), certificate_of(_RECURSION))["certificate"]
+    name = workspace.claim_of(statement).id
+    return workspace.add(statement, {"kind": "identities", "claim": name, "links": [document["terms"]]})
+
+
+_RECURSION = "renard2022:lemma-2.3.mean"
+
+
+def _step(workspace: Workspace, statement: Statement) -> str | None:
+    """A lemma on one step, by named inequalities and squares."""
+    claim = workspace.claim_of(statement)
+    if claim.id in workspace.proofs:
+        return claim.id
+    terms = find_terms(claim, statement.relation)
+    return None if terms is None else workspace.add(statement, Certificate(claim=claim.id, links=[terms]))
+
+
+def _multiples(number: Expr, reason: InequalityRef, signs: Signs, *, averaged: bool = False) -> Sequence[Term] | None:
+    """Multiples of what is not negative that add up to a number of them; None where the number may be negative."""
+    if number == 0:
+        return []
+    summands = split_quickly(number, signs) or split_into_products(number, signs)
+    return None if summands is None else [Term(each, reason, averaged=averaged) for each in summands]
