@@ -68,11 +68,19 @@ class _Step:
 def search_chains(claim: Claim) -> Found | NotFound:
     """A certificate with lemmas for a bound on a run: first as the claim stands, then with what it may mean."""
     found: Found | NotFound = NotFound("no chain of known steps leads to its quantities")
+    if not _is_fit(claim):
+        return found
     for missing in ((), *((each,) for each in supposable(claim))):
         found = _search(claim, missing)
         if isinstance(found, Found):
             return found
     return found
+
+
+def _is_fit(claim: Claim) -> bool:
+    """Whether a claim is one inequality that bounds one quantity of a run."""
+    is_single = claim.rate is None and not claim.for_all and len(claim.relations) == 1
+    return is_single and claim.relations[0].operator in ("<=", ">=") and len(_rows_of(claim)) == 1
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
@@ -85,7 +93,7 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
     workspace = Workspace(plain)
     goal = _with_curvatures(replace(goal, workspace=workspace), workspace)
-    (row,) = _rows_of(claim) or ("",)
+    (row,) = _rows_of(claim)
     first: list[Premise] = []
     others = premises_of_facts(goal.claim)
     for step in steps:
@@ -165,8 +173,6 @@ def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str 
 
 def _rows_of(claim: Claim) -> tuple[str, ...]:
     """The quantities on the smaller side of a claim."""
-    if len(claim.relations) != 1:
-        return ()
     smaller, _ = claim.relations[0].ordered
     notation = claim.notation
     return tuple(
@@ -185,8 +191,6 @@ def _fitting(claim: Claim) -> list[_Step]:
     counted = q.iterations.name in known
     reached = set(_rows_of(claim))
     found: dict[tuple[str, frozenset[str]], _Step] = {}
-    if len(claim.relations) != 1 or claim.rate is not None or claim.for_all or len(reached) != 1:
-        return []
     while True:
         more = [
             step

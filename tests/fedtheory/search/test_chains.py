@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from chain_claims import FALSE, TRUE
 
+from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
+from fedtheory.search.chains import search_chains
 
-pytestmark = pytest.mark.long
 
-
+@pytest.mark.long
 @pytest.mark.parametrize("name", TRUE)
 def test_chains_are_found(name: str) -> None:
     """Each template is proved from its statement, with nothing supposed, by a document that stands alone."""
@@ -20,7 +21,16 @@ def test_chains_are_found(name: str) -> None:
     assert check_certificate(TRUE[name], found.proof.document).verdict == "proved"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
 def test_false_bounds_have_no_chain(name: str) -> None:
     """Lost terms, too small powers, too large steps."""
     assert isinstance(find_proof(FALSE[name]), NotFound)
+
+
+@pytest.mark.parametrize(
+    "claim_id", ["renard2022:goal-rate", "fraboni2022:eq-12.normalised", "fraboni2022:lemma-2.eq-60"]
+)
+def test_what_is_no_bound_on_one_quantity_has_no_chain(claim_id: str) -> None:
+    """Rates, and relations between several quantities."""
+    assert isinstance(search_chains(find(claim_id)), NotFound)
