@@ -50,8 +50,8 @@ def twice(run):
 
 
 # Each of them speaks of the other.
-odd = q.Quantity("odd", "o", "half of the drift", _half)
-four = q.Quantity("four", "f", "four", _four)
+odd = q.RunQuantity("odd", "o", "half of the drift", _half)
+four = q.RunQuantity("four", "f", "four", _four)
 SOURCE = Source(
     key="paper",
     title="A paper",
