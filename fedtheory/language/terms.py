@@ -1,0 +1,61 @@
+"""Quantities of one's own at every local step, from an expression of the language of claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames import Frame
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.evaluation import Compiled, compile_expression
+from fedtheory.language.evaluation.site import Site
+from fedtheory.language.meaning import require_meaning
+from fedtheory.language.quantities.measuring.expectations import at_each_step
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity, per_step
+from fedtheory.language.typesetting import latex
+from fedtheory.language.weighted import require_new_name
+
+
+@dataclass(frozen=True)
+class Term:
+    """An expression at a local step, with what its symbols stand for."""
+
+    expression: Expr
+    where: tuple[tuple[sp.Symbol, Quantity], ...]
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The expression, ready for places; `ValueError` for what the language does not know."""
+        return compile_expression(self.expression, dict(self.where))
+
+    def __call__(self, frame: Frame) -> Array:
+        """Return the values at a frame, (places, 1, 1 or M)."""
+        return self.compiled(Site(frame.run, frame, frame.index, {}, {}))
+
+
+def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> RunQuantity:
+    """A quantity with one value for each local step, or one for each step and client: that of an expression.
+
+    `term` is an expression as in claims with ``place="step"``: inner products
+    and objective values stand inside an `Expectation`.  `where` says what its
+    symbols stand for.  `weighted_mean` and `weighted_sum` make a number of a run of it:
+    ``quantity_at_steps("error", Expectation(norm_sq(x - best)), {x: q.average_iterate, best: q.optimum})``.
+    """
+    require_new_name(name)
+    expression = sp.sympify(term)
+    used = sorted(expression.free_symbols, key=str)
+    for symbol in used:
+        if symbol not in where:
+            raise InputError(name, f"expected symbols of `where` in the term, got {symbol}")
+    found = Term(expression, tuple((symbol, where[symbol]) for symbol in used))
+    try:
+        require_meaning(expression, "step")
+        assert found.compiled
+    except ValueError as reason:
+        raise InputError(name, str(reason)) from None
+    return per_step(name, latex(expression), f"{expression} at each local step", at_each_step(found))
