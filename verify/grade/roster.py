@@ -1,30 +1,49 @@
-"""The list of a class: a student's id in each line, or a column of a csv file."""
+"""The list of a class: an id in each line, or a column of a table as course systems export it."""
 
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises.assignment import is_student
 
-_COLUMNS = ("student", "student_id", "id", "username", "login", "name")
-"""Names of the column with the ids, the first that is there."""
+_COLUMNS = (
+    "student",
+    "student_id",
+    "id",
+    "id_number",
+    "sis_login_id",
+    "username",
+    "login",
+    "matriculation_number",
+    "email",
+    "email_address",
+    "name",
+)
+"""Names of the column with the ids, in the order in which they are looked for."""
+_SEPARATORS = (",", ";", "\t")
+
+Rows = list[tuple[int, list[str]]]
+"""Lines with their numbers."""
 
 
 def read_roster(file: Path) -> list[str]:
     """The ids of students in a file; `InputError`, with its line, for what cannot name a copy, and for repetitions."""
-    try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("--students", f"cannot read {file} ({error})") from None
-    rows = [(number, row) for number, row in enumerate(csv.reader(lines), start=1) if any(map(str.strip, row))]
+    lines = _text_of(file).splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    separator = max(_SEPARATORS, key=first.count)
+    table = csv.reader(lines, delimiter=separator)
+    rows = [(number, row) for number, row in enumerate(table, start=1) if any(map(str.strip, row))]
     if not rows:
         raise InputError("--students", f"expected a student in each line, got an empty file: {file}")
-    column, body = _column(rows[0][1], rows)
+    column, body = _column(rows)
+    if not body:
+        raise InputError("--students", f"expected a student in each line below the heads, got none: {file}")
     names: dict[str, int] = {}
     for number, row in body:
-        name = row[column].strip() if column < len(row) else ""
+        name = _cell(row, column)
         if not is_student(name):
             raise InputError("--students", f"expected letters, digits, - _ . @ and blanks, got {name!r}").in_file(
                 f"{file}, line {number}"
@@ -37,8 +56,31 @@ def read_roster(file: Path) -> list[str]:
     return list(names)
 
 
-def _column(head: list[str], rows: list[tuple[int, list[str]]]) -> tuple[int, list[tuple[int, list[str]]]]:
-    """The column with the ids, and the rows below the head, if there is one."""
-    heads = [cell.strip().casefold() for cell in head]
-    found = next((heads.index(name) for name in _COLUMNS if name in heads), None)
-    return (0, rows) if found is None else (found, rows[1:])
+def _text_of(file: Path) -> str:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError("--students", f"cannot read {file} ({error.strerror})") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Spreadsheets of older systems.
+        return content.decode("cp1252", "replace")
+
+
+def _column(rows: Rows) -> tuple[int, Rows]:
+    """The column with the ids, and the rows below the heads, if there are some.
+
+    Of several columns that may be it, the first whose cells can all name a copy: course systems write full names into
+    a column that they call student.
+    """
+    heads = [re.sub(r"[\s-]+", "_", cell.strip().casefold()) for cell in rows[0][1]]
+    named = [heads.index(name) for name in _COLUMNS if name in heads]
+    if not named:
+        return 0, rows
+    body = rows[1:]
+    return next((place for place in named if all(is_student(_cell(row, place)) for _, row in body)), named[0]), body
+
+
+def _cell(row: list[str], column: int) -> str:
+    return row[column].strip() if column < len(row) else ""
