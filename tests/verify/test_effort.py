@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
@@ -43,6 +45,22 @@ def test_what_asks_for_constants_alone_has_no_simulation() -> None:
         check(of_clock, run)
         spent.append(worked() - begin)
     assert abs(spent[0] - spent[1]) < 1e-9
+
+
+def test_values_at_each_local_step_count_each_of_them() -> None:
+    """Equal rounds are not doubled for a claim that asks for something at every local step."""
+    each, average = (
+        Claim(id=f"mine:{quantity.name}", lhs=quantity, rhs=10**6)
+        for quantity in (q.round_gap, q.average_suboptimality)
+    )
+    spent = {}
+    for claim in (each, average):
+        for rounds in (1, 401):
+            run, begin = parse_run(_table(rounds), FLOAT), worked()
+            check(claim, run)
+            spent[claim.id, rounds] = worked() - begin
+    assert spent[average.id, 401] == pytest.approx(spent[average.id, 1])
+    assert spent[each.id, 401] - spent[each.id, 1] == pytest.approx(800 * 5e-5)
 
 
 def test_longer_runs_count_more_only_where_they_take_longer() -> None:

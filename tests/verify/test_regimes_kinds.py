@@ -53,6 +53,18 @@ def test_a_step_on_a_rare_row_turns_the_error_round(level: int, rows: int) -> No
     assert parse_run(table, RATIONAL).smoothness == 1
 
 
+@pytest.mark.parametrize(
+    ("quantity", "most"), [(q.max_drift, 4096), (q.round_gap, 1024), (q.average_suboptimality, 2**22)]
+)
+def test_runs_are_as_long_as_a_claim_allows(quantity: q.RunQuantity, most: int) -> None:
+    """Equal rounds are doubled; what a claim asks for at each step bounds the steps of all clients."""
+    claim = resolve(Claim(id="mine:long", lhs=quantity, rhs=10**9, assumptions=[a.update_rule]))
+    point: Point = {**BASE, "clients": 1, "local steps": 0, "step size": -10, "horizon": ("T", 30)}
+    table = Evaluation(claim).table(normal(point))
+    assert table is not None
+    assert table["algorithm"]["rounds"] == (most if most == 2**22 else most // 2)
+
+
 @pytest.mark.parametrize("loss", ["Huber", "Huber, linear part", "kinked"])
 @pytest.mark.parametrize(("clients", "steps", "noisy"), [(0, 0, "all"), (0, 9, "all"), (10, 9, "all"), (10, 3, "one")])
 def test_noise_on_losses_is_never_left_out(loss: str, clients: int, steps: int, noisy: str) -> None:
