@@ -26,7 +26,7 @@ _PER_ROUND = 1e-4
 """Seconds of a round that is simulated by itself in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
-_PER_PLACE, _STALE = 5e-5, 1e-4
+_PER_PLACE, _STALE = 2.5e-5, 5e-5
 """Seconds of what a claim asks for at each local step, and of a local step from models of several ages, in floats."""
 _ENCLOSED = 30
 """Times as much that enclosures take as floats."""

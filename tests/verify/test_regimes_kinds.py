@@ -200,3 +200,27 @@ def test_the_rungs_of_a_ladder_count_as_work() -> None:
     found = check(claim, run)
     assert found.applicable
     assert worked() - before > 5 * of_one_check
+
+
+@pytest.mark.long
+def test_noise_with_unlike_client_weights_is_no_client_average() -> None:
+    """Many clients of whom one has nearly all weight: neither change alone comes nearer to a violation."""
+    T, sigma, zeta = sp.symbols("T sigma zeta", positive=True)
+    noise = eta * sigma**2 / N + 18 * K**2 * eta**2 * L * zeta**2 + 4 * K * eta**2 * L * sigma**2
+    claim = Claim(
+        id="mine:weights",
+        lhs=q.average_suboptimality,
+        rhs=D**2 / (2 * eta * K * T) + noise,
+        where={**WHERE, T: q.rounds, sigma: q.noise_deviation, zeta: q.gradient_dissimilarity},
+        conditions=[4 * eta * L <= 1],
+        assumptions=[
+            a.same_local_work,
+            a.full_participation,
+            a.importance_weights,
+            a.unit_server_step,
+            a.convex_and_smooth,
+        ],
+    )
+    found = search_for(claim, SEARCH_BY_DEFAULT).counterexample
+    assert found is not None
+    assert (found[1].applicable, found[1].holds) == (True, False)

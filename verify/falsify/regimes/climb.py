@@ -33,9 +33,12 @@ class LevelClimb:
         random: Random,
         look: Callable[[Point], Seen],
         value: Callable[[Seen], float],
+        *,
+        kept: Sequence[str] = ("sources",),
     ) -> None:
+        """`kept` are coordinates that stay as they are."""
         self._evaluation, self._levels, self._random, self._look = evaluation, levels, random, look
-        self._value = value
+        self._value, self._kept = value, kept
         self._factors = evaluation.factors
 
     def from_point(self, start: Seen, evaluations: int) -> Seen:
@@ -49,7 +52,7 @@ class LevelClimb:
 
     def _sweep(self, at: Seen, scale: int, end: int) -> Seen:
         """Each coordinate in turn, from where the last one led."""
-        names = [name for name in self._factors if name != "sources"]
+        names = [name for name in self._factors if name not in self._kept]
         self._random.shuffle(names)
         names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
         for name in names:

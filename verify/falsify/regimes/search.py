@@ -48,6 +48,10 @@ _VALLEYS = (
     "negative curvature",
 )
 """Factors of which every level gets a climb of its own."""
+_SETTINGS = _VALLEYS[:6]
+"""Those of a setting."""
+_OF_SETTINGS = 0.25
+"""Evaluations for these beside all others, as a part of them."""
 _OBJECTIVES = ("loss", "negative curvature")
 """Those in which a distant start alone decides."""
 _FITTED = ("horizon", "step size")
@@ -80,6 +84,15 @@ class Search:
         return max((one.largest_ratio for one in self.regimes if one.largest_ratio is not None), default=None)
 
 
+def _rank(seen: Seen) -> float:
+    return -worth(seen)
+
+
+def _moves_without_start(seen: Seen) -> bool:
+    """Whether a run on quadratics says something, and noise or unlike gradients alone move it."""
+    return seen.applies and seen.score > SETTLED + 1 and "s" not in seen.point["sources"] and not seen.point["loss"]
+
+
 def _balance(seen: Seen) -> float:
     """The balanced score; less than all others where nothing leads to a violation."""
     return seen.balanced if seen.score > SETTLED else seen.score
@@ -93,6 +106,8 @@ def search_regimes(
     claim: Claim, evaluations: int, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Search:
     """Search for a violation of a claim with at most so many evaluations in floats, in an order set by the seed.
+
+    Climbs from settings have a quarter as many beside these.
 
     `on_progress` gets the evaluations done and all.  Rates are not searched: their runs are ladders.
     """
@@ -108,16 +123,20 @@ class _Searching:
         on_progress: Callable[[int, int], None],
     ) -> None:
         self._claim, self._most, self._on_progress = claim, evaluations, on_progress
+        self._all = evaluations + int(_OF_SETTINGS * evaluations)
         self._seed, self._random = seed, Random(seed)
         self._evaluation = Evaluation(claim)
         self._end = worked() + _WORK * evaluations
         self._violations = Violations(claim, _DECIDING * evaluations, self._look)
         self._pairs: Callable[[], Pairs] = Pairs
+        self._known_levels: Mapping[str, Sequence[Level]] = {}
 
     def search(self) -> Search:
         """All of it, or what there is until a violation is confirmed."""
         with suppress(_Over):
             self._go()
+        with suppress(_Over):
+            self._climb_settings()
         self._violations.decide_open(1)
         seen = list(self._evaluation.known.values())
         standing = [one for one in seen if one.applies and one.holds and one.score > NOTHING]
@@ -136,7 +155,7 @@ class _Searching:
         base = self._base()
         if base is None:
             return
-        levels = self._levels(base)
+        levels = self._known_levels = self._levels(base)
         for _ in self._design(base, levels, int(_ROWS * self._most)):
             pass
         self._violations.decide_open(_BEFORE_CLIMBS)
@@ -149,7 +168,7 @@ class _Searching:
         if is_over and not self._violations.is_deciding:
             raise _Over
         seen = self._evaluation.at(point)
-        self._on_progress(min(self._evaluation.count, self._most), self._most)
+        self._on_progress(min(self._evaluation.count, self._all), self._all)
         if seen.holds is False:
             self._violations.meet(seen)
             self._end_with_a_violation()
@@ -216,6 +235,23 @@ class _Searching:
                 break
             climb.from_point(start, min(each, left))
 
+    def _climb_settings(self) -> None:
+        """Climbs on quadratics without a start, from each level of a setting and from the best of all.
+
+        Two changes of a setting at once, such as many clients and one heavy weight, lead nowhere one by one, and other
+        losses lead away from what local steps do; both have evaluations of their own.
+        """
+        self._end_with_a_violation()
+        more = int(_OF_SETTINGS * self._most)
+        self._most, self._end = self._evaluation.count + more, worked() + _WORK * more
+        kept = ("sources", "loss")
+        climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, worth, kept=kept)
+        without_start, _, _ = self._starts(self._known_levels)
+        pool = [seen for seen in self._evaluation.known.values() if _moves_without_start(seen)]
+        settings = list(self._of_levels(self._known_levels, sorted(pool, key=_rank), without_start, _SETTINGS))
+        for start in _alternating(settings, without_start):
+            climb.from_point(start, _SHORTEST)
+
     def _promising(self) -> Iterator[Seen]:
         """The runs that decrease least of what is promised, one of each set of sources with a start."""
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and "s" in seen.point["sources"]]
@@ -244,23 +280,23 @@ class _Searching:
         The term for the start is tight nearly everywhere: runs with nothing else would hide the others.
         """
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.score > SETTLED + 1]
-        pool.sort(key=lambda seen: -worth(seen))
+        pool.sort(key=_rank)
         firsts: dict[str, Seen] = {}
         for seen in pool:
             if seen.point["loss"] is None:
                 firsts.setdefault(seen.point["sources"], seen)
-        special = sorted(self._of_levels(levels, pool, list(firsts.values())), key=lambda seen: -worth(seen))
+        special = sorted(self._of_levels(levels, pool, list(firsts.values()), _VALLEYS), key=_rank)
         without = [seen for sources, seen in firsts.items() if "s" not in sources]
         without += [other for seen in without if (other := _unlike(seen, pool)) is not None]
         without += [other for seen in without if (other := _in_one_round(seen, pool)) is not None]
         return without, [seen for sources, seen in firsts.items() if "s" in sources], special
 
     def _of_levels(
-        self, levels: Mapping[str, Sequence[Level]], pool: Sequence[Seen], taken: Sequence[Seen]
+        self, levels: Mapping[str, Sequence[Level]], pool: Sequence[Seen], taken: Sequence[Seen], valleys: Sequence[str]
     ) -> Iterator[Seen]:
         known = {id(seen) for seen in taken}
         own = [factor.name for factor in self._evaluation.subject.factors]
-        for name in (*_VALLEYS, *own):
+        for name in (*valleys, *own):
             for level in levels.get(name, ()):
                 factor = self._evaluation.factors[name]
                 if factor.has_plain and level == factor.plain:
