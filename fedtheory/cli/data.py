@@ -101,7 +101,7 @@ def for_people(found: DataDescription) -> None:
     print_table("columns", headings, rows, whole=tuple(headings))
     if len(scales) > _MOST_FEATURES:
         print_lines(f"and {len(scales) - _MOST_FEATURES} more columns; --json has all")
-    headings = ["client", "rows", "mean target", "L", "mu", "gradient at x*", "curvature apart"]
+    headings = ["client", "rows", "mean target", "L", "mu", "gradient at x*", "curvature difference"]
     rows = [
         [escape(c.name), str(c.rows), *map(short, numbers)]
         for c in clients
@@ -110,13 +110,14 @@ def for_people(found: DataDescription) -> None:
     print_table("clients, with the columns as in the run file", headings, rows, whole=tuple(headings))
     constants, lowest = found.constants, float(found.problem.optimal_value)
     print_lines(
-        f"all clients: L = {short(constants['smoothness'])}, mu = {short(constants['strong_convexity'])}; "
-        f"F itself, with clients weighed by their rows: from {short(constants['objective_strong_convexity'])} "
-        f"to {short(constants['objective_smoothness'])}",
-        f"F falls from {short(float(found.run.initial_gap) + lowest)} at zero to {short(lowest)} at its minimiser x*",
-        "how different the clients are: at x* their gradients are up to "
-        f"{short(constants['gradient_dissimilarity_at_optimum'])} long, and their curvatures differ from that of F by "
-        f"up to {short(constants['curvature_dissimilarity'])}",
+        "gradient at x*: how strongly a client moves the model away from the common optimum x*, at most "
+        f"{short(constants['gradient_dissimilarity_at_optimum'])}",
+        "curvature difference: the largest difference between a client's Hessian and that of the total loss, at most "
+        f"{short(constants['curvature_dissimilarity'])}",
+        f"curvature of the clients: up to L = {short(constants['smoothness'])}, from mu = "
+        f"{short(constants['strong_convexity'])}; of the total loss F, with clients weighed by their rows: "
+        f"{short(constants['objective_strong_convexity'])} to {short(constants['objective_smoothness'])}",
+        f"F falls from {short(float(found.run.initial_gap) + lowest)} at zero to {short(lowest)} at x*",
         *(f"[bold]note[/bold]: {escape(note)}" for note in found.notes),
         "",
         "[bold]a run file to begin with[/bold] (--save RUN writes it)",

@@ -87,7 +87,13 @@ def test_what_is_said_of_odd_files(command, data_folder: Path, tmp_path: Path) -
 def test_for_people(command, homes: Path) -> None:
     """Two tables, and a run file that is complete."""
     out = command("data", homes, *CHOSEN).out
-    for expected in ("3 clients", "price (target)", "how different the clients are", "a run file to begin with"):
+    for expected in (
+        "3 clients",
+        "price (target)",
+        "how strongly a client moves the model away from the common optimum",
+        "of the total loss F",
+        "a run file to begin with",
+    ):
         assert expected in " ".join(out.split())
     start = out.index("[problem]")
     (homes.parent / "printed.toml").write_text(out[start:].replace(str(homes), homes.name))
