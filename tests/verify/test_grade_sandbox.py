@@ -31,6 +31,14 @@ def test_answers_of_all_kinds() -> None:
     assert found == Answers({"a": "x**2 + 1/2", "b": r"\frac12"}, {"f": ("1", "9/4")}, ())
 
 
+def test_functions_count_with_whole_arguments() -> None:
+    """An argument that is whole counts as an integer and divides as a fraction; another one is named."""
+    code = "def f(x):\n    return sum(1 / (x + 1) for _ in range(x + 1)) + [5, 7][x]"
+    found = run(code)
+    assert found.calls == {"f": ("8",)}
+    assert "expected a whole number, got 5/2" in found.troubles[0]
+
+
 @pytest.mark.parametrize(
     ("code", "told"),
     [

@@ -68,6 +68,13 @@ def _ask(name: str, cases: list[list[str]] | None, space: Mapping[str, Any], val
             values.append(_as_text(item))
 
 
+def _index(number: Fraction) -> int:
+    """A whole number as `range` and lists ask for it."""
+    if number.denominator != 1:
+        raise TypeError(f"expected a whole number, got {number}")
+    return int(number.numerator)
+
+
 def _failure_of(action: Callable[[], object]) -> str:
     """The error of an action, in words; empty where there is none."""
     try:
@@ -104,6 +111,8 @@ def main() -> None:
     job = json.load(sys.stdin)
     report, leave = Reporter(), os._exit
     sys.path[:0] = job["import_path"]
+    # Arguments are fractions, and functions of them count with range(k).
+    Fraction.__index__ = _index  # type: ignore[attr-defined]
     sys.stdin, sys.stdout, sys.stderr = io.StringIO(), Nowhere(), Nowhere()
     with contextlib.suppress(BaseException):
         execute(job, report)

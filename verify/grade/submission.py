@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -78,6 +79,8 @@ def _text_of(path: Path) -> str:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"it is larger than {_LARGEST // 1_000_000} MB")
     content = path.read_bytes()
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return content.decode("utf-16")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
