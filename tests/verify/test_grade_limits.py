@@ -26,7 +26,16 @@ from verify.grade.bound import _is_at_least, _is_proved, _proved_bounds
 from verify.grade.confinement import Limits
 from verify.grade.counterexample import _size_of, work_of
 from verify.grade.dimensions import _exponent
-from verify.grade.given_points import EnteredPoints, matched, parted, plain, points_of, read_given, with_given
+from verify.grade.given_points import (
+    EnteredPoints,
+    matched,
+    parted,
+    plain,
+    points_of,
+    read_given,
+    with_given,
+    write_to_read,
+)
 from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.handed_in import HandedIn, _told_apart, labels
 from verify.grade.ladders import _corners, _on_rung, _rungs
@@ -167,6 +176,26 @@ def test_a_table_of_points_with_semicolons(tmp_path: Path) -> None:
     assert plain("=1+1") == "'=1+1"
     assert plain("1+1") == "1+1"
     assert plain(3) == 3
+
+
+def test_answers_of_any_length_can_be_read_again(tmp_path: Path) -> None:
+    """The csv module reads no more than 131,072 characters of a cell, and a spreadsheet 32,767."""
+    row = replace(_row("second", None), answer="n" * 200_000)
+    result, file = Result("ann", "a1", (row,), ()), tmp_path / "to_read.csv"
+    entry = EnteredPoints("ann", "second", 2.0)
+    write_to_read([result], {("ann", "a1", "second"): entry}, [], file)
+    (found,) = read_given(file)
+    assert (found.student, found.question, found.points) == ("ann", "second", 2.0)
+    assert len(file.read_text()) < 32_767
+
+
+@pytest.mark.parametrize("head", ["", "student,question,points\n"], ids=["head", "row"])
+def test_a_cell_that_is_too_long_is_one_line_of_trouble(head: str, tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text(f"{head}ann,second,2,{'n' * 200_000}\n")
+    for read, key in ((read_given, "--from"), (read_roster, "--students")):
+        with pytest.raises(InputError, match=f"{key}: cannot read"):
+            read(file)
 
 
 def _handed_in(student: str, file: str, called: str, assignment: str | None = "a1") -> HandedIn:

@@ -14,6 +14,7 @@ FILE = "to_read.csv"
 """One line for each answer that a person reads; also where a person enters points."""
 _COLUMNS = ("student", "assignment", "question", "max", "points", "note", "answer")
 _NEEDED = ("student", "question", "points")
+_LONGEST_CELL = 32_000
 _FORMULA = ("=", "+", "@", "\t")
 
 Key = tuple[str, str, str]
@@ -42,12 +43,17 @@ def read_given(file: Path) -> list[EnteredPoints]:
         raise InputError("--from", f"cannot read {file} ({error})") from None
     delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     table = csv.DictReader(lines, delimiter=delimiter)
-    missing = [name for name in _NEEDED if name not in (table.fieldnames or ())]
+    try:
+        missing = [name for name in _NEEDED if name not in (table.fieldnames or ())]
+        rows = [] if missing else [(row, table.line_num) for row in table]
+    except csv.Error as error:
+        reason = f"cannot read line {table.line_num + 1} ({error})"
+        raise InputError("--from", reason).in_file(str(file)) from None
     if missing:
         raise InputError(
             "--from", f"expected the columns {', '.join(_NEEDED)}; {', '.join(missing)} is missing"
         ).in_file(str(file))
-    return [_entry(row, f"{file}, line {table.line_num}") for row in table if (row["points"] or "").strip()]
+    return [_entry(row, f"{file}, line {number}") for row, number in rows if (row["points"] or "").strip()]
 
 
 def matched(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[Key, EnteredPoints]:
@@ -87,11 +93,16 @@ def write_to_read(
                 entry = given.get((result.student, result.assignment, row.name))
                 if row.points is None or entry is not None:
                     points, note = ("", "") if entry is None else (f"{entry.points:g}", entry.note)
-                    cells = (result.student, result.assignment, row.name, row.of, points, note, row.answer)
+                    cells = (result.student, result.assignment, row.name, row.of, points, note, _cut(row.answer))
                     table.writerow([plain(cell) for cell in cells])
         for entry in others:
             kept = (entry.student, entry.assignment, entry.question, "", f"{entry.points:g}", entry.note, "")
             table.writerow([plain(cell) for cell in kept])
+
+
+def _cut(answer: str) -> str:
+    """An answer as far as a cell of a spreadsheet holds it: the table is read again, and the file has all of it."""
+    return answer if len(answer) <= _LONGEST_CELL else f"{answer[:_LONGEST_CELL]} [...]"
 
 
 def plain(cell: object) -> object:

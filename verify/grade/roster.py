@@ -35,7 +35,10 @@ def read_roster(file: Path) -> list[str]:
     first = next((line for line in lines if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
     table = csv.reader(lines, delimiter=separator)
-    rows = [(number, row) for number, row in enumerate(table, start=1) if any(map(str.strip, row))]
+    try:
+        rows = [(number, row) for number, row in enumerate(table, start=1) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise InputError("--students", f"cannot read {file} ({error})") from None
     if not rows:
         raise InputError("--students", f"expected a student in each line, got an empty file: {file}")
     column, body = _column(rows)
