@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -77,8 +77,7 @@ class Run(Shown):
         """What a function makes of the run, made when it is asked for first."""
         if make not in self.known:
             self.known[make] = make(self)
-        made: Made = self.known[make]
-        return made
+        return cast(Made, self.known[make])
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
@@ -112,15 +111,6 @@ class Run(Shown):
     def precisions(self) -> tuple[int, ...]:
         """Bits of enclosures with which to look at a run, one after the other as long as nothing is decided."""
         return ENCLOSURE_BITS, 4 * ENCLOSURE_BITS
-
-    @property
-    def clients(self) -> int:
-        """M."""
-        return self.problem.clients
-
-    def of_each_client(self, values: Array) -> Array:
-        """Values of the problem's clients (..., M) as those of all clients."""
-        return values
 
     def require_vectors(self) -> None:
         """Raise `Unresolved` where the run is too long for the vectors of single steps."""
@@ -326,8 +316,7 @@ class Run(Shown):
     @cached_property
     def visited_second_moment(self) -> Bound:
         """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
-        values = self.trajectory.local_second_moments(self.gradient_forms.stochastic)
-        return Bound(values.max(), AlongRun())
+        return Bound(self.trajectory.local_second_moments(self.gradient_forms.stochastic).max(), AlongRun())
 
     @cached_property
     def lipschitz_sq(self) -> Bound:
@@ -338,8 +327,7 @@ class Run(Shown):
     def objective_lipschitz_sq(self) -> Bound:
         """rho_F^2 = sup_x |grad F(x)|^2."""
         # grad F(x) = H (x - x*), and the ball is centred at x*.
-        steepest = self.objective_smoothness * self.ball.radius
-        return Bound(steepest * steepest, self.ball)
+        return Bound((steepest := self.objective_smoothness * self.ball.radius) * steepest, self.ball)
 
     @cached_property
     def dissimilarity_sq(self) -> Bound:

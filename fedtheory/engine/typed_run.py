@@ -21,15 +21,16 @@ class TypedRun(Run):
     counts: tuple[int, ...] = ()
     """How many clients each type has, (E,)."""
 
-    @property
-    def clients(self) -> int:
-        """M."""
-        return sum(self.counts)
-
     def summary(self) -> str:
         """The algorithm, its rounds and its problem, with the number of clients."""
-        return f"{super().summary()}, which stand for {self.clients} clients in types"
+        return f"{super().summary()}, which stand for {sum(self.counts)} clients in types"
 
-    def of_each_client(self, values: Array) -> Array:
-        """Values of the types (..., E) as those of all clients, (..., M)."""
-        return np.repeat(values, self.counts, axis=-1)
+
+def clients_of(run: Run) -> int:
+    """M, also where a problem's clients are types."""
+    return sum(run.counts) if isinstance(run, TypedRun) else run.problem.clients
+
+
+def of_each_client(run: Run, values: Array) -> Array:
+    """Values of the problem's clients (..., E) as those of all clients, (..., M)."""
+    return np.repeat(values, run.counts, axis=-1) if isinstance(run, TypedRun) else values

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.frames import frames_at, moment_frames
-from fedtheory.engine.moments import SteadyTrajectory, trajectory_of
+from fedtheory.engine.moments import SteadyTrajectory, Trajectory, trajectory_of
 from fedtheory.engine.moments import quiet_trajectory as quiet
 from fedtheory.engine.moments.quiet_trajectory import QuietTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.federation import Fixed, Full, fedavg
-from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.language import quantities as q
 
 MEASURED = [
@@ -127,3 +128,19 @@ def test_long_lists_are_made_in_blocks(monkeypatch) -> None:
     for name, values in zip(MEASURED, kept, strict=False):
         np.testing.assert_allclose(getattr(found, name), values, rtol=1e-12, err_msg=name)
     assert "moments" not in vars(found)
+
+
+def test_noise_of_many_rounds_is_found_again(monkeypatch) -> None:
+    """What is known of each round is the same, whether or not its noise was kept."""
+    generator = np.random.default_rng(3)
+    rows = ClientData(tuple(generator.standard_normal((2, 5, 3))), tuple(generator.standard_normal((2, 5))))
+    problem = least_squares(rows, np.ones(3), batch=2)
+    algorithm = fedavg(problem, rounds=6, local_step_size=0.05, local_steps=2)
+    kept = Trajectory(problem, algorithm)
+    monkeypatch.setattr("fedtheory.engine.moments.trajectory._MOST_NOISE", 1)
+    found = Trajectory(problem, algorithm)
+    assert None in found.noise
+    assert None not in kept.noise
+    assert len(found.noise) == len(kept.noise) == 6
+    for (_, one), (_, other) in zip(found.rounds(), kept.rounds(), strict=True):
+        np.testing.assert_array_equal(one.newest_moment, other.newest_moment)

@@ -57,7 +57,7 @@ class RoundNoise:
     largest: float = 0.0
     """Largest entry, in floats, of what it is made of."""
 
-    @cached_property
+    @property
     def server_moment(self) -> Array:
         """`server` as a contribution (d+1, d+1) to a second moment."""
         return homogeneous(self.server)

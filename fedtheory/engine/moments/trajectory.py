@@ -33,6 +33,8 @@ _OVERFLOW = 1e290
 _BLOCK = 64
 """Updates after which it is looked whether their numbers fit: those after the first that do not are forgotten."""
 _STABILITY_SLACK = 1e-9
+_MOST_NOISE = 2**20
+"""Numbers of the noise of all updates that is kept beside the moments."""
 _MOST_LISTED = 10**8
 """Numbers of each client at each local step of all rounds that are kept, 800 MB."""
 
@@ -40,8 +42,8 @@ _MOST_LISTED = 10**8
 class Trajectory(ServerTrajectory):
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 
-    noise: Collection[RoundNoise]
-    """What each update's noise adds."""
+    noise: Collection[RoundNoise | None]
+    """What each update's noise adds; None where it is found again when it is needed."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
         self.problem = problem
@@ -58,16 +60,23 @@ class Trajectory(ServerTrajectory):
         """Find moments and noise of the updates whose numbers fit into the arithmetic."""
         live, updates = LiveModels(self.recursion.start), self.algorithm.updates()
         moments: list[Array] = [live.newest_moment[None]]
-        noise: list[RoundNoise] = []
+        noise: list[RoundNoise | None] = []
         while block := list(islice(updates, _BLOCK)):
             added, after = zip(*(self._advance(live, update) for update in block), strict=True)
             found = np.stack(after)
             fitting = self._fitting(found, added)
             moments.append(found[:fitting])
-            noise += added[:fitting]
+            noise += added[:fitting] if self._keeps_noise else [None] * fitting
             if fitting < len(block):
                 break
         self.moments, self.noise = np.concatenate(moments), noise
+
+    @cached_property
+    def _keeps_noise(self) -> bool:
+        """Whether the noise of all updates is small, or the same again and again, or costs much to find."""
+        numbers = self.algorithm.rounds * self.problem.dimension**2
+        is_float = self.problem.arithmetic is FLOAT
+        return not (is_float and self.problem.oracle.depends_on_model and numbers > _MOST_NOISE)
 
     def _advance(self, live: LiveModels, update: Update) -> tuple[RoundNoise, Array]:
         """Make one update: its noise, and the second moment of the new model."""
@@ -80,7 +89,7 @@ class Trajectory(ServerTrajectory):
         live = LiveModels(self.recursion.start)
         for update, profile in zip(self.algorithm.updates(), self.noise, strict=False):
             yield update, live
-            self.recursion.advance(live, update, profile)
+            self.recursion.advance(live, update, profile or self.recursion.noise(live, update))
 
     def _fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
         """How many of some updates come before the first whose numbers, or what is made of them, leave the floats."""

@@ -20,6 +20,6 @@ def squared_moves(trajectory: Trajectory) -> Array:
         maps = dict(recursion.maps_after(displacements, live, update))
         maps[live.newest] = maps[live.newest] - identity
         _, moment = live.combine(maps)
-        added = recursion.server_step_size**2 * noise.server
+        added = recursion.server_step_size**2 * (noise or recursion.noise(live, update)).server
         moves.append(float(moment[1:, 1:].trace() + added.trace()))
     return np.array(moves)
