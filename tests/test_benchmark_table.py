@@ -31,9 +31,23 @@ RESULTS = {
 
 def test_rows() -> None:
     """Ratios have two digits, exponents two places; a benchmark without rows adds none."""
-    assert writer().table(RESULTS).splitlines()[2:] == [
+    module = writer()
+    assert module.table(module.measured(RESULTS)).splitlines()[2:] == [
         "| one | another | 12,000 times faster |",
         "| cost | 1 to 9 | exponent -0.03 |",
+    ]
+
+
+def test_rows_of_other_runs_stay() -> None:
+    """A run of some benchmarks changes the rows that it measures, and adds those that are new."""
+    module = writer()
+    before = module.table({("one", "another"): "3 times faster", ("two", "others"): "exponent 0.50"})
+    page = f"above\n{module.BEGIN}\n\n{before}\n\n{module.END}\nbelow"
+    rows = module.written_before(page) | module.measured(RESULTS)
+    assert list(rows.items()) == [
+        (("one", "another"), "12,000 times faster"),
+        (("two", "others"), "exponent 0.50"),
+        (("cost", "1 to 9"), "exponent -0.03"),
     ]
 
 

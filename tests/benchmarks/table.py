@@ -1,4 +1,7 @@
-"""Write the figures of a benchmark run into their page: ``python table.py RESULTS.json PAGE``."""
+"""Write the figures of benchmark runs into their page: ``python table.py RESULTS.json [RESULTS.json ...] PAGE``.
+
+Rows that the runs did not measure stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,28 @@ from pathlib import Path
 BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
 
 
-def table(results: dict[str, list[dict[str, dict[str, list[list[str]]]]]]) -> str:
-    """The rows of all benchmarks, as Markdown."""
+Rows = dict[tuple[str, str], str]
+"""The figure of each row, by what is measured and against what."""
+
+
+def measured(results: dict[str, list[dict[str, dict[str, list[list[str]]]]]]) -> Rows:
+    """The rows of all benchmarks of a run."""
     rows = [row for benchmark in results["benchmarks"] for row in benchmark["extra_info"].get("rows", [])]
+    return {(what, against): _shown(float(figure), kind) for what, against, figure, kind in rows}
+
+
+def table(rows: Rows) -> str:
+    """The rows as Markdown."""
     lines = ["| what | against | figure |", "| --- | --- | --- |"]
-    lines += [f"| {what} | {against} | {_shown(float(figure), kind)} |" for what, against, figure, kind in rows]
+    lines += [f"| {what} | {against} | {figure} |" for (what, against), figure in rows.items()]
     return "\n".join(lines)
+
+
+def written_before(page: str) -> Rows:
+    """The rows that a page has between its marks."""
+    inside = page.partition(BEGIN)[2].partition(END)[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in inside.splitlines() if line[:1] == "|"]
+    return {(what, against): figure for what, against, figure in cells[2:]}
 
 
 def _shown(figure: float, kind: str) -> str:
@@ -36,7 +55,10 @@ def written(readme: str, rows: str) -> str:
 
 
 if __name__ == "__main__":
-    source, target = (Path(argument) for argument in sys.argv[1:])
-    found = table(json.loads(source.read_text(encoding="utf-8")))
-    target.write_text(written(target.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(found)
+    *sources, target = (Path(argument) for argument in sys.argv[1:])
+    page = target.read_text(encoding="utf-8")
+    rows = written_before(page)
+    for source in sources:
+        rows |= measured(json.loads(source.read_text(encoding="utf-8")))
+    target.write_text(written(page, table(rows)), encoding="utf-8")
+    print(table(rows))

@@ -9,10 +9,11 @@ import pytest
 from problems import Scale, least_work_of, random_problem, require_growth
 from rows import Row
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Participation, Uniform, fedavg
 from fedtheory.federation.problem import Problem
+from fedtheory.runfile.types import parse_run_in_types
 
 pytestmark = pytest.mark.slow
 STEP_SIZE, LOCAL_STEPS, SAMPLED = 0.05, 5, 100
@@ -57,6 +58,23 @@ def test_many_clients_against_plain_numpy(benchmark: Any, row: Row) -> None:
     ratio = found / least_work_of(lambda: final_error_in_plain_numpy(problem, 100))
     row("100,000 clients, 10 dimensions, 100 rounds of 5 steps", "plain NumPy", ratio, "times the cost")
     assert ratio <= 3
+
+
+def test_clients_in_types_against_their_types(benchmark: Any, row: Row) -> None:
+    """A million clients in three types, a thousand of them sampled in each round, against three clients."""
+
+    def run(count: int, sampled: int) -> Run:
+        few = random_problem(3)
+        hessians, linear = few.hessians.tolist(), few.linear.tolist()
+        problem = {"kind": "quadratic", "hessians": hessians, "linear": linear, "noise": 1.0, "count": count}
+        law = {"kind": "uniform", "clients": sampled}
+        algorithm = {"local_step_size": STEP_SIZE, "local_steps": LOCAL_STEPS, "rounds": 100, "participation": law}
+        return parse_run_in_types({"problem": problem, "algorithm": algorithm}, FLOAT)
+
+    found = least_work_of(lambda: run(333_333, 1000).trajectory.server_suboptimality, 3)
+    ratio = found / least_work_of(lambda: run(1, 2).trajectory.server_suboptimality, 3)
+    benchmark.pedantic(lambda: run(333_333, 1000).trajectory, rounds=1)
+    row("999,999 clients in three types, 100 sampled rounds", "three clients", ratio, "times the cost")
 
 
 def seconds_of_sampled_rounds(clients: int) -> float:
