@@ -171,8 +171,8 @@ class ClosedRounds:
             drift = (self._moments.mean[None, :, None] * pulled * self._pulls[None]).reshape(len(factors), -1)
             fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
             noise = self._conjugated(fresh) * self._server**2
-        drifts = self._server * drift @ self._vectors.T
-        return [self._in_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
+            drifts = self._server * drift @ self._vectors.T
+            return [self._in_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
 
     def _conjugated(self, entries: Array) -> Array:
         """``sum_i V_i diag(entries_i) V_i'``, (S, d, d), from (S, M, d)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,16 @@ def test_closed_forms_are_those_of_the_recursion(changes: dict[str, Any]) -> Non
             assert needed is not None
             assert (rounds.errors(np.arange(needed, needed + 500)) <= accuracy).all()
             assert needed == 1 or rounds.error(needed - 1) > accuracy
+
+
+def test_step_sizes_far_beyond_the_edge_diverge_without_a_warning() -> None:
+    """Their eigenvalues are finite, and their products are not."""
+    run = run_of(local_steps=300, local_step_size=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rounds = [ClosedRounds(run).at(factor) for factor in (4.0, 9.0, 12.0)]
+    assert any(1e160 < abs(one.eigenvalues).max() < np.inf for one in rounds)
+    assert all(one.error(100) == np.inf for one in rounds)
 
 
 def test_random_weights_and_batches_have_no_closed_form() -> None:
