@@ -118,7 +118,7 @@ def _combined(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) -
 
 
 def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[Premise]:
-    found = (_usable(goal, workspace, name, name.partition("#")[2].replace("-", " ")) for name in names)
+    found = (_usable(goal, workspace, name, "a step that contracts") for name in names)
     return [premise for premise in found if premise is not None]
 
 
