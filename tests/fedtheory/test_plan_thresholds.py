@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from planned_runs import LIU, THEOREM
+from planned_runs import LIU, THEOREM, a_run
 
 from fedtheory import FLOAT, Run, fedavg, quadratic
+from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, measurements
 from fedtheory.planner.admissible import Edge, search
 from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.alternatives import _with_batch
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, Rounds
 from fedtheory.planner.coverage import error_of
@@ -393,3 +395,11 @@ def test_bounds_that_cover_the_run_are_listed_alone() -> None:
     assert listed(other, covers, nothing) == [covers]
     assert listed(other, nothing) == [other]
     assert listed(other, covers, every=True) == [other, covers]
+
+
+def test_batches_need_rows() -> None:
+    """A quadratic problem that is given by its Hessians has none to draw; full gradients it has."""
+    problem = a_run().problem
+    with pytest.raises(InputError, match="expected data: batches are drawn from rows"):
+        _with_batch(problem, 3)
+    assert _with_batch(problem, None).clients == problem.clients
