@@ -23,7 +23,7 @@ def look_rarely() -> None:
     gc.set_threshold(_ALLOCATIONS)
 
 
-def in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:
+def run_in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:
     """The command, during which linear algebra has one thread, unless the environment says how many.
 
     The matrices of a run are small: threads that wait for each other take several times as long for them.

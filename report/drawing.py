@@ -29,7 +29,7 @@ from report.slack import SLACK_PAGE, slack_tables
 from report.slack_overview import overview
 from report.theorems import accepted_of
 from report.worst_case import over_local_steps
-from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
+from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, judged_with
 from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
 
@@ -62,9 +62,9 @@ class ClaimTask:
         if self.runs:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)
-        beside = [of_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
+        beside = [digest_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
         stated = repr((asdict(replace(self.verdict, seconds=0)), accepted_of(claim)))
-        return stated, repr(around), *judged_with(self.verdict.target), of_paper(claim.source, STATEMENTS), *beside
+        return stated, repr(around), *judged_with(self.verdict.target), digest_paper(claim.source, STATEMENTS), *beside
 
     def draw(self, environment: Environment) -> Drawn:
         """The page, and the certificate and the theorem beside it."""
@@ -89,7 +89,7 @@ class PaperTask:
     @property
     def depends(self) -> Depends:
         """The whole paper."""
-        return "paper", self.key, of_paper(self.key)
+        return "paper", self.key, digest_paper(self.key)
 
     def draw(self, environment: Environment) -> Drawn:
         """All of them."""
@@ -117,7 +117,7 @@ class ErrataTask:
     @property
     def depends(self) -> Depends:
         """All the claims."""
-        return "errata", *self.targets, *map(of_target, self.targets)
+        return "errata", *self.targets, *map(digest_target, self.targets)
 
     def draw(self, environment: Environment) -> Drawn:
         """One page."""
@@ -135,7 +135,7 @@ class SlackTask:
     def depends(self) -> Depends:
         """All the claims, and the runs in the folders of their papers."""
         keys = sorted({resolve(target).source for target in self.targets})
-        return "slack", *self.targets, *map(of_target, self.targets), *map(of_paper, keys)
+        return "slack", *self.targets, *map(digest_target, self.targets), *map(digest_paper, keys)
 
     def draw(self, environment: Environment) -> Drawn:
         """One page."""
@@ -151,7 +151,7 @@ class PlanTask:
     @property
     def depends(self) -> Depends:
         """The claims that it compares."""
-        return "plan", *map(of_claim, comparable())
+        return "plan", *map(digest_claim, comparable())
 
     def draw(self, environment: Environment) -> Drawn:
         """One page."""

@@ -25,14 +25,14 @@ from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
 from verify.shown_place import is_about_vectors_alone, name_of_point, origin_in_words, shown_place
 from verify.verdict import ClaimVerdict
-from verify.witness import Sides, beyond_pencil
+from verify.witness import Sides, explain_size
 
 RUN_FILE = "run.toml"
 
 
 def size_of(run: dict[str, Any], sides: Sides | None) -> str:
     """A sentence on a counterexample that is too large to be checked by hand; empty where it is small."""
-    reasons = beyond_pencil(run, sides)
+    reasons = explain_size(run, sides)
     if not reasons:
         return ""
     return f"This counterexample has {', '.join(reasons)}; no smaller one is known that can be checked by hand."

@@ -12,13 +12,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import sharper_claims
 from report.curves import bound_curve
-from report.figures.bounds import by_terms, over_rounds, tightness_map
-from report.figures.clock import over_clock_time
-from report.figures.communication import over_workers
-from report.figures.drift import over_local_steps
+from report.figures.bounds import draw_by_terms, draw_over_rounds, tightness_map
+from report.figures.clock import draw_over_clock_time
+from report.figures.communication import draw_over_workers
+from report.figures.drift import draw_over_local_steps
 from report.figures.paths import along_path
-from report.figures.rates import ladder, over_clients
-from report.figures.sharpened import beside_sharper
+from report.figures.rates import draw_over_clients, ladder
+from report.figures.sharpened import draw_tightened
 from report.figures.style import Figure
 from report.figures.timeline import timeline
 from report.showcases import (
@@ -39,7 +39,7 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
         found = verdict.evidence.rate
-        shown += [*filter(None, [over_clients(claim, found)]), ladder(claim, found)]
+        shown += [*filter(None, [draw_over_clients(claim, found)]), ladder(claim, found)]
     return shown + _sharper_figures(claim) + _witness_figures(verdict)
 
 
@@ -50,7 +50,7 @@ def _sharper_figures(claim: Claim) -> list[Figure]:
     rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
     applicable = [other for other in rivals if check(other, showcase(local_steps=5)).applicable]
     words = _words(5).replace(r"$\tau = 5$, ", "")
-    return [beside_sharper(claim, applicable, showcase, words)] if applicable else []
+    return [draw_tightened(claim, applicable, showcase, words)] if applicable else []
 
 
 _HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
@@ -78,7 +78,7 @@ def _is_bound_on_a_path(claim: Claim) -> bool:
 def _drift_figures(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=16)).applicable:
         return []
-    return [over_local_steps(claim.slug, claim, showcase(local_steps=16), _words(16))]
+    return [draw_over_local_steps(claim.slug, claim, showcase(local_steps=16), _words(16))]
 
 
 def _words(local_steps: int) -> str:
@@ -94,8 +94,8 @@ def _bound_figures(claim: Claim) -> list[Figure]:
         return []
     curve, words = bound_curve(claim, showcase(local_steps=5), _HORIZONS), _words(5)
     return [
-        over_rounds(claim.slug, curve, words),
-        by_terms(claim.slug, curve, words),
+        draw_over_rounds(claim.slug, curve, words),
+        draw_by_terms(claim.slug, curve, words),
         tightness_map(claim, map_problems(), _step_limit(claim)),
     ]
 
@@ -114,7 +114,7 @@ def _policy_figures(claim: Claim) -> list[Figure]:
     names = [name for name, run in clocked().items() if _policy_of(run) == claim.implemented_by]
     words = "Five clients in the plane with update times 1 to 5, four local steps of the same size."
     lines = [_timeline(f"{claim.slug}-shown", clocked()[name], f"Here {name}, update times 1 to 5.") for name in names]
-    return [*lines, over_clock_time(claim.slug, clocked(), words)]
+    return [*lines, draw_over_clock_time(claim.slug, clocked(), words)]
 
 
 def _policy_of(run: Run) -> str:
@@ -151,7 +151,7 @@ def _stale_bound_figures(claim: Claim) -> list[Figure]:
         return []
     curve = bound_curve(claim, stale(), horizons)
     words = "Asynchronous, three clients in the plane with update times 1, 2 and 4, whole cycles of 7 updates."
-    return [over_rounds(claim.slug, curve, words), by_terms(claim.slug, curve, words)]
+    return [draw_over_rounds(claim.slug, curve, words), draw_by_terms(claim.slug, curve, words)]
 
 
 def _path_figures(claim: Claim) -> list[Figure]:
@@ -175,6 +175,6 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
     ),
     (_is_policy, _policy_figures),
     (_is_bound_on_a_path, _path_figures),
-    (_is_cost, lambda claim: [over_workers(claim.slug)]),
+    (_is_cost, lambda claim: [draw_over_workers(claim.slug)]),
 )
 """Which claims get which figures, by what they state."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from fedtheory.language.registry import find, is_an_id
 from report.drawn import Drawn, Written
 from verify import cache
-from verify.content import of_claim, of_code
+from verify.content import digest_claim, digest_code
 
 Depends = tuple[str, ...]
 """Digests of what a page is made of."""
@@ -31,14 +31,14 @@ def kept(written: Written, depends: Depends) -> Drawn | None:
     if found is None:
         return None
     drawn, spoken_of = found
-    return drawn if all(of_claim(find(claim)) == digest for claim, digest in spoken_of.items()) else None
+    return drawn if all(digest_claim(find(claim)) == digest for claim, digest in spoken_of.items()) else None
 
 
 def keep(drawn: Drawn, written: Written, depends: Depends) -> None:
     """Keep a page, with the digests of the claims that it speaks of."""
     words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
     spoken_of = {
-        claim: of_claim(find(claim))
+        claim: digest_claim(find(claim))
         for claim, file in written
         if ":" in claim and words & {claim, file} and is_an_id(claim)
     }
@@ -46,10 +46,10 @@ def keep(drawn: Drawn, written: Written, depends: Depends) -> None:
 
 
 def _key(written: Written, depends: Depends) -> tuple[str, ...]:
-    return "page", _of_written(written), of_code(_HERE), *depends
+    return "page", _digest_names(written), digest_code(_HERE), *depends
 
 
 @lru_cache(maxsize=1)
-def _of_written(written: Written) -> str:
+def _digest_names(written: Written) -> str:
     """Digest of all pages' names, which every page depends on."""
     return sha256(repr(written).encode()).hexdigest()

@@ -20,7 +20,7 @@ from report.figures.dependency_graph import DependencyGraph, Node, dependency_gr
 from report.mathml import displayed
 from report.pages import page_name, tightest
 from verify import cache
-from verify.content import of_claim, of_code
+from verify.content import digest_claim, digest_code
 from verify.verdict import ClaimVerdict
 
 _HERE = Path(__file__).parent
@@ -59,7 +59,7 @@ class ClaimRow:
     @cached_property
     def searched(self) -> str:
         """Return the text that a search covers beside title and id: the formula and the names of its symbols."""
-        key = "searched", of_code(_HERE), of_claim(self.claim)
+        key = "searched", digest_code(_HERE), digest_claim(self.claim)
         known: str | None = cache.kept(*key)
         if known is None:
             names = {quantity.name.replace("_", " ") for quantity in self.claim.notation.values()}
@@ -147,19 +147,19 @@ class SourceGroup:
 def groups_of(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
     """The claims of each file of one's own, then those of each source, in the order in which one would read them."""
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
-    by_file = [_of_file(file, [row for row in rows if row.own_file == file]) for file in own]
+    by_file = [_list_file(file, [row for row in rows if row.own_file == file]) for file in own]
     sources = sorted(all_sources().values(), key=lambda source: source.reading)
     by_source = [
-        _of_source(s, [row for row in rows if row.own_file is None and row.claim.source == s.key]) for s in sources
+        _list_source(s, [row for row in rows if row.own_file is None and row.claim.source == s.key]) for s in sources
     ]
     return [*by_file, *(group for group in by_source if group.rows)]
 
 
-def _of_source(source: Source, rows: Sequence[ClaimRow]) -> SourceGroup:
+def _list_source(source: Source, rows: Sequence[ClaimRow]) -> SourceGroup:
     heading = Markup("{}, <em>{}</em> ({})").format(source.authors, source.title, source.year)
     return SourceGroup(source.key, heading, f"{source.authors} ({source.year})", rows, source)
 
 
-def _of_file(file: str, rows: Sequence[ClaimRow]) -> SourceGroup:
+def _list_file(file: str, rows: Sequence[ClaimRow]) -> SourceGroup:
     heading = Markup("Your claims in <code>{}</code>").format(file)
     return SourceGroup(f"claims-of-{Path(file).stem}", heading, Path(file).name, rows, None)

@@ -82,7 +82,8 @@ def _sentence(latex: str) -> Markup:
     """Words as words, and what is between them as formulas."""
     parts = _WORDS.split(latex)
     set_parts = (
-        escape(part) if n % 2 else (_in_words(part.strip()) if part.strip() else "") for n, part in enumerate(parts)
+        escape(part) if n % 2 else (_typeset_inline(part.strip()) if part.strip() else "")
+        for n, part in enumerate(parts)
     )
     return Markup("").join(set_parts)
 
@@ -90,10 +91,10 @@ def _sentence(latex: str) -> Markup:
 def prose(text: str) -> Markup:
     """A sentence whose formulas stand between dollar signs."""
     parts = _FORMULA.split(text)
-    return Markup("").join(_in_words(part) if n % 2 else escape(part) for n, part in enumerate(parts))
+    return Markup("").join(_typeset_inline(part) if n % 2 else escape(part) for n, part in enumerate(parts))
 
 
-def _in_words(latex: str) -> Markup:
+def _typeset_inline(latex: str) -> Markup:
     """A formula in a sentence; a long one may break where a displayed one may, and long parts scroll."""
     pieces = [piece for line in broken(latex) for side in line for piece in side]
     return Markup("<wbr/>").join(map(_scrolling, _parts(pieces)))

@@ -20,9 +20,9 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
 from report.curves import BoundCurve, applied, curve_up_to
-from report.figures.bounds import by_terms, over_rounds
+from report.figures.bounds import draw_by_terms, draw_over_rounds
 from report.figures.comparison import Curve, bounds_together
-from report.figures.drift import inside_rounds, over_local_steps
+from report.figures.drift import draw_over_local_steps, inside_rounds
 from report.figures.errors import exact_error
 from report.figures.models import loss_and_accuracy
 from report.figures.ratios import ratio_over
@@ -200,12 +200,12 @@ def _remark(found: Check) -> str:
     if found.reason and found.final_decision is None:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
-    told = [f"worst at {place}"] if place else []
+    sentences = [f"worst at {place}"] if place else []
     if found.final_decision is not None:
-        told.append(found.final_decision.reason)
+        sentences.append(found.final_decision.reason)
     elif found.decided_in is not None:
-        told.append(f"decided {found.decided_in}")
-    return " ".join(f"{words[0].upper()}{words[1:]}." for words in told)
+        sentences.append(f"decided {found.decided_in}")
+    return " ".join(f"{words[0].upper()}{words[1:]}." for words in sentences)
 
 
 def _condition(found: Check, number: int) -> Condition:
@@ -234,8 +234,8 @@ def _curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
 
 def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
     name, words = f"{claim.slug}-{own.slug}", f"On {own.name}."
-    figures = [over_rounds(name, curve, words), by_terms(name, curve, words)]
-    figures += [*_over_step_sizes(claim, own, name), *_over_local_steps(claim, own, name)]
+    figures = [draw_over_rounds(name, curve, words), draw_by_terms(name, curve, words)]
+    figures += [*_draw_over_step_sizes(claim, own, name), *_draw_over_local_steps(claim, own, name)]
     drift = max_drift is claim.notation.get(claim.relations[0].left)
     figures += _possible(partial(_drift, name, own, claim if drift else None))
     return figures if own.run.algorithm.clock.is_synchronous else [*figures, *_possible(partial(_error, name, own))]
@@ -281,7 +281,7 @@ def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
     run, words = _beginning(own, _DRIFTING)
-    return inside_rounds(name, run, words) if bound is None else over_local_steps(name, bound, run, words)
+    return inside_rounds(name, run, words) if bound is None else draw_over_local_steps(name, bound, run, words)
 
 
 def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
@@ -291,14 +291,14 @@ def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
     return own.at(rounds=most), f"On the first {most} rounds of {own.name}."
 
 
-def _over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
+def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
     found = {f * planned: applied(claim, partial(own.at, factor=f)) for f in _FACTORS}
     words = f"How tight the bound is over the local step size, all else as in {own.name}."
     return _ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
 
-def _over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
+def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     work = own.run.algorithm.work
     steps = work.common_steps
     if steps is None or work.common_step_size is None:

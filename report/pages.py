@@ -163,8 +163,8 @@ def _setting(claim: Claim) -> Markup:
     """Describe the supposed setting of a claim that names none; empty for others."""
     if not claim.supposed:
         return Markup("")
-    said = Markup("No assumption names a setting, so {} is supposed; <code>{}</code> states it.")
-    return said.format(supposed_in_words(claim), setting_line(claim))
+    heading = Markup("No assumption names a setting, so {} is supposed; <code>{}</code> states it.")
+    return heading.format(supposed_in_words(claim), setting_line(claim))
 
 
 def _summary(verdict: ClaimVerdict) -> str:

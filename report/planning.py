@@ -27,7 +27,7 @@ from fedtheory.planner import (
 )
 from fedtheory.planner.coverage import error_of
 from fedtheory.runfile import parse_run
-from report.figures.formulas import in_legend
+from report.figures.formulas import shorten_for_legend
 from report.figures.style import CYCLE, Figure, colour, drawing, finish, legend_below
 from verify.instances import FAMILIES, Instance
 
@@ -256,7 +256,7 @@ def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure
             regimes.across_values, regimes.up_values, painted, shading="nearest", edgecolors="face", linewidth=0.4
         )
         for number in shown:
-            axes.plot([], [], "s", color=colour(number), label=in_legend(latex(regimes.terms[number])))
+            axes.plot([], [], "s", color=colour(number), label=shorten_for_legend(latex(regimes.terms[number])))
         axes.set(xscale="log", yscale="log", xlabel=_words(regimes.across), ylabel=_words(regimes.up))
         axes.set_title(f"dominating term of {claim.id}", fontsize=9)
         legend_below(canvas, axes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
 from verify.rocq.accepted import Checked, checked
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.project import text_of
 
 
@@ -27,7 +27,7 @@ def theorem_section(claim: Claim) -> TheoremSection | None:
     accepted = accepted_of(claim)
     if accepted is None:
         return None
-    return TheoremSection(accepted, f"{accepted.theorem}.v", text_of(of_id(claim.id)))
+    return TheoremSection(accepted, f"{accepted.theorem}.v", text_of(export_id(claim.id)))
 
 
 def accepted_of(claim: Claim) -> Checked | None:

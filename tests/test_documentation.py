@@ -76,9 +76,9 @@ def test_the_sweep_runs(tmp_path: Path) -> None:
     results = read_results(tmp_path / "sweep.parquet")
     assert len(results.rows) == 2 * 3 * 4 * len(results.claims)
     assert {"renard2022:thm-2.1", "fraboni2022:thm-1", "mine.py:drift"} < results.claims.keys()
-    told = set(re.findall(r"`([\w ]+)`", page[page.index("The table has one row") : page.index("The page shows")]))
-    assert told >= set(results.rows[0]) - set(results.kinds)
-    assert told >= {row["verdict"] for row in results.rows}
+    printed = set(re.findall(r"`([\w ]+)`", page[page.index("The table has one row") : page.index("The page shows")]))
+    assert printed >= set(results.rows[0]) - set(results.kinds)
+    assert printed >= {row["verdict"] for row in results.rows}
     assert {row["verdict"] for row in results.rows} == {"holds", "violated", "not applicable"}
     for claim in ("renard2022:thm-2.1", "fraboni2022:thm-1.any-point", "mine.py:drift"):
         assert results.summary(claim).worst_ratio is not None

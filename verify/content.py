@@ -47,17 +47,17 @@ _LIBRARIES = (
 )
 
 
-def of_code(*folders: Path) -> str:
+def digest_code(*folders: Path) -> str:
     """Digest of the theory and of what verifies it, without papers' claims; of further folders, and libraries."""
-    return _of_code(tuple(folders))
+    return _digest_code(tuple(folders))
 
 
 @cache
-def _of_code(folders: tuple[Path, ...]) -> str:
+def _digest_code(folders: tuple[Path, ...]) -> str:
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
     own = [file for part in files_of_vocabulary() for file in ([part] if part.is_file() else _files(part))]
     files = [file for root in roots for file in _files(root, _SOURCES)] + own
-    return _digest(_of_files(sorted(files)), _versions())
+    return _digest(_digest_files(sorted(files)), _versions())
 
 
 def _versions() -> str:
@@ -70,43 +70,45 @@ def _versions() -> str:
     return repr([sys.version_info[:3], *((library, of(library)) for library in _LIBRARIES)])
 
 
-def of_paper(key: str, *without: str) -> str:
+def digest_paper(key: str, *without: str) -> str:
     """Digest of the folder of a paper, without some of its parts; the empty one where none has that key."""
     paper = paper_with(key)
-    return "" if paper is None else _of_folder(paper.folder, without)
+    return "" if paper is None else _digest_folder(paper.folder, without)
 
 
 @cache
-def _of_folder(folder: Path, without: Sequence[str]) -> str:
+def _digest_folder(folder: Path, without: Sequence[str]) -> str:
     def part(file: Path) -> str:
         return file.relative_to(folder).parts[0].removesuffix(".py")
 
-    return _of_files(sorted(file for file in _files(folder) if part(file) not in without))
+    return _digest_files(sorted(file for file in _files(folder) if part(file) not in without))
 
 
 @cache
-def of_target(target: str) -> str:
+def digest_target(target: str) -> str:
     """Digest of what a target says: the content of its claim, with whole files of claims and algorithms of yours."""
     claim = resolve(target)
     algorithms = (name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names)
     homes = dict.fromkeys(Path(name.rpartition(":")[0]) for name in (target, *algorithms))
-    return _digest(of_claim(claim), _of_files(home for home in homes if home.suffix == ".py" and home.is_file()))
+    return _digest(
+        digest_claim(claim), _digest_files(home for home in homes if home.suffix == ".py" and home.is_file())
+    )
 
 
 def tried_with(target: str) -> tuple[str, ...]:
     """Digest the inputs of a claim's outcomes on instances."""
-    return of_code(), of_paper(resolve(target).source, STATEMENTS, CERTIFICATES), of_target(target)
+    return digest_code(), digest_paper(resolve(target).source, STATEMENTS, CERTIFICATES), digest_target(target)
 
 
 def judged_with(target: str) -> tuple[str, ...]:
     """Digest the inputs of a verdict; a proof may use the other statements of a paper."""
     claim = resolve(target)
-    others = "" if certificate_of(claim.id) is None else of_paper(claim.source)
+    others = "" if certificate_of(claim.id) is None else digest_paper(claim.source)
     return *tried_with(target), others
 
 
 @cache
-def of_claim(claim: Claim) -> str:
+def digest_claim(claim: Claim) -> str:
     """Digest of a claim's content."""
     return _Claims().of(claim)
 
@@ -118,7 +120,7 @@ def _files(root: Path, without: Path | None = None) -> Iterator[Path]:
         yield from (Path(home, name) for name in names)
 
 
-def _of_files(files: Iterable[Path]) -> str:
+def _digest_files(files: Iterable[Path]) -> str:
     return _digest(*(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files))
 
 
@@ -127,10 +129,10 @@ def _digest(*parts: str) -> str:
 
 
 @cache
-def _of_module(module: ModuleType) -> str:
+def _digest_module(module: ModuleType) -> str:
     """Digest of a module's file; its name, where it has none."""
     file = getattr(module, "__file__", None)
-    return module.__name__ if file is None else _of_files([Path(file)])
+    return module.__name__ if file is None else _digest_files([Path(file)])
 
 
 class _Content:
@@ -141,7 +143,7 @@ class _Content:
 
     def of(self, thing: Any) -> str:
         if isinstance(thing, sp.Basic):
-            return _of_expression(thing)
+            return _digest_expression(thing)
         if isinstance(thing, str | int | float | bytes | type(None)):
             return repr(thing)
         if id(thing) not in self._met:
@@ -172,7 +174,7 @@ class _Content:
         return iter((self.of(thing.func), self.of(thing.args), self.of(thing.keywords)))
 
     def _module(self, thing: ModuleType) -> Iterator[str]:
-        return iter((thing.__name__, "" if _is_code(thing.__name__) else _of_module(thing)))
+        return iter((thing.__name__, "" if _is_code(thing.__name__) else _digest_module(thing)))
 
     def _type(self, thing: type) -> Iterator[str]:
         home = sys.modules.get(thing.__module__)
@@ -184,14 +186,14 @@ class _Content:
         yield from (self.of(cell.cell_contents) for cell in thing.__closure__ or ())
         yield self.of(thing.__defaults__)
         if not _is_code(thing.__module__):
-            yield from self._of_code(thing.__code__, thing.__globals__)
+            yield from self._digest_code(thing.__code__, thing.__globals__)
 
-    def _of_code(self, code: CodeType, known: Mapping[str, Any]) -> Iterator[str]:
+    def _digest_code(self, code: CodeType, known: Mapping[str, Any]) -> Iterator[str]:
         yield code.co_code.hex()
         yield from (self.of(known[name]) for name in code.co_names if name in known)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
-                yield from self._of_code(constant, known)
+                yield from self._digest_code(constant, known)
             else:
                 yield repr(constant)
 
@@ -230,20 +232,20 @@ class _Claims(_Content):
     """The same of claims, many of which speak of the same quantities: the digest of each of these is made once."""
 
     def of(self, thing: Any) -> str:
-        return _of_quantity(thing) if isinstance(thing, RunQuantity) else super().of(thing)
+        return _digest_quantity(thing) if isinstance(thing, RunQuantity) else super().of(thing)
 
 
 @cache
-def _of_quantity(quantity: RunQuantity) -> str:
+def _digest_quantity(quantity: RunQuantity) -> str:
     # Quantities may speak of each other: inside of one the others count by their place.
     return _Content().of(quantity)
 
 
 @cache
-def _of_expression(expression: sp.Basic) -> str:
+def _digest_expression(expression: sp.Basic) -> str:
     if isinstance(expression, sp.Symbol):
         # Of two symbols that are equal SymPy may have written what one of them implies, and takes either for the other.
         return _digest(expression.name, repr(sorted(expression.assumptions0.items())))
     if not expression.args:
         return str(sp.srepr(expression))
-    return _digest(type(expression).__name__, *map(_of_expression, expression.args))
+    return _digest(type(expression).__name__, *map(_digest_expression, expression.args))

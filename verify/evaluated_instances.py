@@ -121,10 +121,10 @@ class _Chunk:
 def count_of_tries(targets: Sequence[Target], part: int) -> int:
     """Count the checks of some claims on all instances, if no result is known."""
     pairs = ((family, target) for target in targets for family in families_for(resolve(target)))
-    return sum(chunk.tries for chunk in _chunks(_by_family(pairs), part))
+    return sum(chunk.tries for chunk in _chunks(_group_by_family(pairs), part))
 
 
-def _by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Target]]:
+def _group_by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Target]]:
     """The targets of each family, in the order in which families are listed."""
     targets: dict[str, list[Target]] = {name: [] for name in FAMILIES}
     for family, target in pairs:
@@ -151,7 +151,7 @@ def _kept(targets: Sequence[Target], part: int) -> tuple[list[Outcome], dict[str
                 unknown.append((family, target))
             else:
                 outcomes += found
-    return outcomes, _by_family(unknown)
+    return outcomes, _group_by_family(unknown)
 
 
 def _keep(chunk: _Chunk, outcomes: Sequence[Outcome], part: int) -> None:

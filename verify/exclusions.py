@@ -41,11 +41,13 @@ def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:
     conditions = {claim.in_words(condition) for condition in claim.conditions}
     quantities = {quantity.name for quantity in claim.notation.values()}
 
-    def told(name: str) -> str:
+    def describe_assumption(name: str) -> str:
         if name in quantities:
             return f"{name} has no value"
         if name in assumptions | conditions:
             return f"the {'assumption' if name in assumptions else 'condition'} {name} fails"
         return name
 
-    return "; ".join(f"{told(name)} ({count} run{'s' * (count != 1)})" for name, count in excluded.items())
+    return "; ".join(
+        f"{describe_assumption(name)} ({count} run{'s' * (count != 1)})" for name, count in excluded.items()
+    )

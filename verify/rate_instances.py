@@ -41,9 +41,9 @@ def ladders_for(
 ) -> Iterator[Outcome]:
     """Outcomes on ladders that are made for rates of no paper, which stand so far on fewer than are enough."""
     wanted = [(target, LADDERS - len(known)) for target, known in _standing(outcomes) if len(known) < LADDERS]
-    for done, of_target in enumerate(in_order(make_ladders, wanted, jobs), start=1):
+    for done, digest_target in enumerate(in_order(make_ladders, wanted, jobs), start=1):
         on_progress(done, len(wanted))
-        yield from of_target
+        yield from digest_target
 
 
 def _standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Target, list[Outcome]]]:

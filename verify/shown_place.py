@@ -39,7 +39,7 @@ def shown_place(found: Check) -> Comparison | None:
     if found.claim.is_published or not found.arithmetic.is_rigorous or not found.everywhere:
         return worst
     simplest = None
-    for other in islice(_at_simple_points(found.claim, worst), _MOST):
+    for other in islice(_compare_at_simple_points(found.claim, worst), _MOST):
         if other.holds is False:
             simplest = simplest or other
             if unclearness(None if other.ratio is None else float(other.ratio)) == 0:
@@ -93,7 +93,7 @@ def _vector(point: Array) -> str:
     return entries[0] if len(entries) == 1 else f"({', '.join(entries)})"
 
 
-def _at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Comparison]:
+def _compare_at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Comparison]:
     """The same comparison at the simplest points first."""
     site = worst.place.site
     vectors, symbols = list(_simple_vectors(site.run)), points_of(claim)

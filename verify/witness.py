@@ -36,7 +36,7 @@ _READABLE = 24
 """Characters up to which a side is read at a glance: a short fraction, or an enclosure."""
 
 
-def beyond_pencil(table: dict[str, Any], sides: Sides | None) -> list[str]:
+def explain_size(table: dict[str, Any], sides: Sides | None) -> list[str]:
     """Reasons why a run is too large to be checked by hand: clients, dimensions, digits of its numbers or of its sides.
 
     Empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short fractions or

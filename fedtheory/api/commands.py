@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fedtheory import find_floors_first
 from fedtheory.api.cards import BY_CLASS
 from fedtheory.api.inputs import claim_of, exact_run_of, run_of
-from fedtheory.process import in_one_thread
+from fedtheory.process import run_in_one_thread
 from fedtheory.shown import PICTURES
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ find_floors_first()
 PICTURES.update(BY_CLASS)
 
 
-@in_one_thread
+@run_in_one_thread
 def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 100, seed: int = 0) -> Simulation:
     """Run an algorithm exactly: expectations over all noise and all draws of clients, no sampling error.
 
@@ -43,7 +43,7 @@ def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 10
     return simulation_of(run_of(run, arithmetic), schedules, seed)
 
 
-@in_one_thread
+@run_in_one_thread
 def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> Check:
     """Check a claim on a run: its conditions with their slack, both sides, each term, and whether it holds.
 
@@ -61,7 +61,7 @@ def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> C
     return check_and_escalate(claim_of(claim), run_of(run, arithmetic), lambda: exact_run_of(run))
 
 
-@in_one_thread
+@run_in_one_thread
 def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
     """Try claims on families of exact instances, and give each its verdict.
 
@@ -78,7 +78,7 @@ def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
         return Verdicts(verified(targets_of(claims), jobs=jobs, search=search, in_full=True, on_progress=tell))
 
 
-@in_one_thread
+@run_in_one_thread
 def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
     """Search for a violation of a claim for `budget` seconds; a refutation is exact, and shrunk for readers.
 
@@ -115,7 +115,7 @@ def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
     return check_certificate(claim_of(claim), read_document(certificate))
 
 
-@in_one_thread
+@run_in_one_thread
 def plan(
     run: RunLike | Mapping[str, float],
     *,

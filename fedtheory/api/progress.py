@@ -42,14 +42,14 @@ def _lines(label: str) -> Callable[[int, int], None]:
     """
     from time import perf_counter
 
-    told, first, most, has_told = perf_counter(), 0, 0.0, False
+    last_report, first, most, has_reported = perf_counter(), 0, 0.0, False
 
     def tell(done: int, whole: int) -> None:
-        nonlocal told, first, most, has_told
+        nonlocal last_report, first, most, has_reported
         first, most = first or whole, max(most, done / max(whole, 1))
-        is_end = done == whole == first and has_told
-        if is_end or perf_counter() - told >= _PATIENCE:
-            told, has_told = perf_counter(), not is_end
+        is_end = done == whole == first and has_reported
+        if is_end or perf_counter() - last_report >= _PATIENCE:
+            last_report, has_reported = perf_counter(), not is_end
             words = f"{done} of {whole}" if whole == first else f"about {most:.0%}"
             print(f"{label}: {words}", file=sys.stderr, flush=True)
 

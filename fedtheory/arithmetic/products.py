@@ -24,7 +24,7 @@ def product(left: Array, right: Array) -> Array:
         return product(left, right[:, None])[..., 0]
     if left.ndim == 1:
         return product(left[None], right)[..., 0, :]
-    return _of_stacks(left, right, arb_mat if arb in types else fmpq_mat)
+    return _multiply_stacks(left, right, arb_mat if arb in types else fmpq_mat)
 
 
 def _types(array: Any) -> set[type]:
@@ -33,7 +33,7 @@ def _types(array: Any) -> set[type]:
     return set(map(type, array.flat)) if is_array else {type(array)}
 
 
-def _of_stacks(left: Array, right: Array, kind: type[fmpq_mat] | type[arb_mat]) -> Array:
+def _multiply_stacks(left: Array, right: Array, kind: type[fmpq_mat] | type[arb_mat]) -> Array:
     """Products of matrices (..., m, n) and (..., n, p)."""
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     pairs = zip(_matrices(left, lead, kind).flat, _matrices(right, lead, kind).flat, strict=True)

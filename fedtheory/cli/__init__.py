@@ -117,13 +117,13 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        message = _told_by(error)
+        message = _describe_error(error)
         if message is None:
             raise
         return _complain(message)
 
 
-def _told_by(error: Exception) -> str | None:
+def _describe_error(error: Exception) -> str | None:
     """Return the message on a mistake in the arguments or a full disk; None for errors that are not the user's."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"cannot write: {error.strerror}"

@@ -26,7 +26,7 @@ def run(word: Word = "", as_json: Json = False) -> None:
     if as_json:
         print_json([_document(entry) for entry in entries])
     else:
-        _for_people(entries)
+        _print_table(entries)
 
 
 def _chapter(entry: Assumed) -> str:
@@ -47,7 +47,7 @@ def _document(entry: Assumed) -> dict[str, Any]:
     }
 
 
-def _for_people(entries: list[Assumed]) -> None:
+def _print_table(entries: list[Assumed]) -> None:
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_prose

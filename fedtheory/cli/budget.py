@@ -46,7 +46,7 @@ def run(
     if as_json:
         print_json(document(comparison, budget) | {"notes": notes})
         return
-    for_people(comparison, budget, given.problem.description)
+    print_text(comparison, budget, given.problem.description)
     print_lines(*notes)
 
 
@@ -117,7 +117,7 @@ def _estimates(shown: Any) -> dict[str, Any]:
     return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}
 
 
-def for_people(comparison: Any, budget: Any, description: str) -> None:
+def print_text(comparison: Any, budget: Any, description: str) -> None:
     """Print a comparison for a terminal."""
     from rich.markup import escape
 

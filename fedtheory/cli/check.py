@@ -62,7 +62,7 @@ def run(
     if as_json:
         print_json(document(found))
     else:
-        for_people(found)
+        print_text(found)
         if found.worst is not None and found.holds is None and found.worst.holds is False:
             _print_where_to_look(target)
 
@@ -84,7 +84,7 @@ def document(found: Check) -> dict[str, Any]:
     return {
         "id": found.claim.id,
         "applicable": found.applicable,
-        "reason": _by(found) if is_open else found.reason or _of_rate(found),
+        "reason": _by(found) if is_open else found.reason or _explain_rate(found),
         "conditions": [
             {
                 "condition": c.latex,
@@ -119,7 +119,7 @@ def _interval(found: Check) -> dict[str, Any] | None:
     return None if found.estimate is None else asdict(found.estimate)
 
 
-def _of_rate(found: Check) -> str | None:
+def _explain_rate(found: Check) -> str | None:
     """Why a rate does not stand: an exact limit, or how the ratio rises."""
     return None if found.rate is None else found.rate.reason(found.claim.in_words)
 
@@ -196,7 +196,7 @@ def _values(found: Check, rung: Rung) -> dict[str, Any]:
     return {name: _text(found, value) if name.endswith("size") else int(value) for name, value in values}
 
 
-def for_people(found: Check) -> None:
+def print_text(found: Check) -> None:
     """Print a check for a terminal: the answer in three lines, one table, then conditions and regions."""
     from rich.markup import escape
 
@@ -319,7 +319,7 @@ def _outcome(found: Check) -> str:
 
 def _by(found: Check) -> str | None:
     """Describe what decided, or why nothing did."""
-    of_rate = _of_rate(found) if found.applicable else None
+    of_rate = _explain_rate(found) if found.applicable else None
     if found.final_decision is not None:
         return "; ".join(filter(None, (of_rate, found.final_decision.reason)))
     if found.applicable and found.holds is None:

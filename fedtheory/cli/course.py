@@ -189,7 +189,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
     if as_json:
         print_json({"results": [result.document() for result in results], "entered": len(entries)})
     else:
-        _for_people(results, Path(grades), [])
+        _print_table(results, Path(grades), [])
 
 
 @app.command("grade")
@@ -224,7 +224,7 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
         document = [result.document() for result in results]
         print_json({"results": document, "points": points, "left_out": left_out(Path(submissions))})
     else:
-        _for_people(results, Path(output), left_out(Path(submissions)))
+        _print_table(results, Path(output), left_out(Path(submissions)))
 
 
 def _write(path: Path, text: str) -> Path:
@@ -238,11 +238,18 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _for_people(results: list[Result], output: Path, others: list[str]) -> None:
+def _print_table(results: list[Result], output: Path, others: list[str]) -> None:
     from rich.markup import escape
 
     rows = [
-        [escape(r.student), escape(r.assignment), f"{r.points:g}", str(r.pending or ""), str(r.of), _told(r)]
+        [
+            escape(r.student),
+            escape(r.assignment),
+            f"{r.points:g}",
+            str(r.pending or ""),
+            str(r.of),
+            _describe_troubles(r),
+        ]
         for r in results
     ]
     columns = ["student", "assignment", "points", "manual", "max", "issues"]
@@ -264,7 +271,7 @@ def _for_people(results: list[Result], output: Path, others: list[str]) -> None:
         )
 
 
-def _told(result: Result) -> str:
+def _describe_troubles(result: Result) -> str:
     from rich.markup import escape
 
     return escape("; ".join(result.troubles))

@@ -57,7 +57,7 @@ def run(
     if as_json:
         print_json({**document(found, named), "files": written})
         return
-    for_people(found)
+    print_text(found)
     print_lines(*(f"wrote {path}" for path in written))
 
 
@@ -82,7 +82,7 @@ def _saved(found: DataDescription, save: str, named: str | None) -> str:
     return save
 
 
-def for_people(found: DataDescription) -> None:
+def print_text(found: DataDescription) -> None:
     """Print a description for a terminal."""
     from rich.markup import escape
 

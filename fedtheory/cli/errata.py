@@ -21,7 +21,7 @@ def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode =
     if as_json:
         print_json([document(entry) for entry in entries])
     else:
-        for_people(entries)
+        print_text(entries)
 
 
 def document(entry: Erratum) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def document(entry: Erratum) -> dict[str, Any]:
     }
 
 
-def for_people(entries: list[Erratum]) -> None:
+def print_text(entries: list[Erratum]) -> None:
     """Print the ledger for a terminal."""
     from collections import Counter
 

@@ -51,7 +51,7 @@ def run(
     if as_json:
         print_json(document(target, finding))
     else:
-        for_people(target, finding)
+        print_text(target, finding)
     if finding.contradicts:
         raise typer.Exit(1)
 
@@ -83,7 +83,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
     }
 
 
-def for_people(target: str, finding: Finding) -> None:
+def print_text(target: str, finding: Finding) -> None:
     """Print the outcome of a search for a terminal."""
     from rich.markup import escape
 

@@ -33,7 +33,9 @@ class Inequality:
 
 def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     """List the inequalities that certificates are made of: name, arguments in order, and what is not negative."""
-    found = _matching(word, _of_the_kernel() if claim is None else [*_of_the_kernel(), *_assumed(claim)])
+    found = _matching(
+        word, _list_kernel_inequalities() if claim is None else [*_list_kernel_inequalities(), *_assumed(claim)]
+    )
     if as_json:
         print_json([vars(each) for each in found])
         return
@@ -55,7 +57,7 @@ def _matching(word: str, entries: list[Inequality]) -> list[Inequality]:
     return matching(word, entries, lambda each: (each.name, each.call, each.formula), expected, NAME)
 
 
-def _of_the_kernel() -> list[Inequality]:
+def _list_kernel_inequalities() -> list[Inequality]:
     from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 
     return [

@@ -79,7 +79,7 @@ def run(
     elif searched[0] is not None:
         print_search(searched[0])
     else:
-        for_people(*found[0])
+        print_text(*found[0])
     return int(any(proof.verdict == "broken" for proof in proofs))
 
 
@@ -201,7 +201,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     }
 
 
-def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
+def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
     from rich.markup import escape
 

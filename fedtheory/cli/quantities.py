@@ -24,7 +24,7 @@ def run(word: Word = "", as_json: Json = False) -> None:
     if as_json:
         print_json([_document(entry) for entry in entries])
     else:
-        _for_people(entries)
+        _print_table(entries)
 
 
 def _matching(word: str) -> list[VocabularyEntry]:
@@ -55,7 +55,7 @@ def _document(entry: VocabularyEntry) -> dict[str, Any]:
     }
 
 
-def _for_people(entries: list[VocabularyEntry]) -> None:
+def _print_table(entries: list[VocabularyEntry]) -> None:
     """One table for each chapter."""
     from itertools import groupby
 

@@ -78,8 +78,8 @@ def _algorithm(algorithm: Mapping[str, Any]) -> str:
     return _settings({key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())})
 
 
-def _settings(told: Mapping[str, Any]) -> str:
-    return ", ".join(f"{_CALLED.get(key, key)} {_setting(key, value)}" for key, value in told.items())
+def _settings(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{_CALLED.get(key, key)} {_setting(key, value)}" for key, value in settings.items())
 
 
 def _setting(key: str, value: Any) -> str:

@@ -26,9 +26,9 @@ def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for called, claim in claims:
         if claim.supposed:
-            told = f"so {supposed_in_words(claim)} is supposed: {setting_line(claim)} states it"
-            alike.setdefault(told, []).append(called)
-    return [f"no setting is named by {', '.join(names)}, {told}" for told, names in alike.items()]
+            sentence = f"so {supposed_in_words(claim)} is supposed: {setting_line(claim)} states it"
+            alike.setdefault(sentence, []).append(called)
+    return [f"no setting is named by {', '.join(names)}, {sentence}" for sentence, names in alike.items()]
 
 
 def print_setting(claims: Iterable[tuple[str, Claim]]) -> None:

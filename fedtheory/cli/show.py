@@ -22,7 +22,7 @@ def run(target: Target, *, _no_code: NoCode = False, as_json: Json = False) -> N
     if as_json:
         print_json(details(claim))
         return
-    for_people(claim)
+    print_text(claim)
 
 
 def details(claim: Claim) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
         return None if found is None else document(found)
 
 
-def for_people(claim: Claim) -> None:
+def print_text(claim: Claim) -> None:
     """Print a claim for a terminal."""
     from rich.markup import escape
 

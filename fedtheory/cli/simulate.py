@@ -144,7 +144,7 @@ def document(simulated: Run) -> dict[str, Any]:
                 name: _texts(simulated, where_known(partial(getattr, trajectory, f"server_{name}")))
                 for name in MEASURED
             },
-            **_of_models(simulated),
+            **_summarise_models(simulated),
         },
         "local": _local(simulated, trajectory),
         "times": _texts(simulated, _exact(simulated, simulated.algorithm.times(simulated.problem.weights))),
@@ -152,7 +152,7 @@ def document(simulated: Run) -> dict[str, Any]:
     }
 
 
-def _of_models(simulated: Run) -> dict[str, Any]:
+def _summarise_models(simulated: Run) -> dict[str, Any]:
     """Loss, accuracy and intervals of a run on linear models; nothing on quadratics."""
     from fedtheory.cli.simulated_models import document_of_models
     from fedtheory.engine.linear_models import LinearModelRun

@@ -56,7 +56,7 @@ def run(
     if as_json:
         print_json(document(table, results, summaries, stored, seconds))
     else:
-        for_people(table, results, summaries, stored, seconds)
+        print_text(table, results, summaries, stored, seconds)
 
 
 def document(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _smallest(results: Results, error: str) -> dict[str, Any]:
     return {"error": error, "runs": runs, "smallest": value, "row": row, "at": at}
 
 
-def for_people(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
+def print_text(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
     """Print the end of a sweep for a terminal."""
     from rich.markup import escape
 

@@ -81,10 +81,10 @@ def run(
         claims = [document(verdict) for verdict in verdicts]
         print_json({"claims": claims, "faulty": faulty, "seconds": round(seconds, 3)})
     else:
-        for_people(verdicts, seconds)
+        print_text(verdicts, seconds)
     if faults:
-        told = "; ".join(map(str, faults.values()))
-        raise InputError("", f"{told} (the other claims are tried)")
+        faults_text = "; ".join(map(str, faults.values()))
+        raise InputError("", f"{faults_text} (the other claims are tried)")
     if not all(verdict.agrees for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -153,7 +153,7 @@ def _why_not_applicable(verdict: ClaimVerdict) -> str | None:
     return reason_for(verdict.claim, verdict.excluded) if verdict.verdict == "not applicable" else None
 
 
-def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
+def print_text(verdicts: list[ClaimVerdict], seconds: float) -> None:
     """Print verdicts for a terminal; for a single claim, and refuted ones of one's own, also the run that decides."""
     from fedtheory.language.targets import shown_as
 
@@ -191,7 +191,7 @@ def _print_regimes(verdict: ClaimVerdict) -> None:
     print_table(
         f"regimes of {verdict.target}", ["varied", "runs", "largest ratio at each level"], rows, whole=("varied",)
     )
-    print_lines(_of_pairs(verdict))
+    print_lines(_describe_pairs(verdict))
 
 
 def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
@@ -227,7 +227,7 @@ def _print_found_proof(verdict: ClaimVerdict) -> None:
     )
 
 
-def _of_pairs(verdict: ClaimVerdict) -> str:
+def _describe_pairs(verdict: ClaimVerdict) -> str:
     pairs = verdict.pairs
     given_up = f", {pairs.given_up} given up because the claim applied to no run that was tried with both"
     return f"{pairs.covered} of {pairs.all} pairs of regimes covered{given_up if pairs.given_up else ''}"

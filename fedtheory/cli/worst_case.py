@@ -35,7 +35,7 @@ def run(
     if as_json:
         print_json(document(found))
     else:
-        for_people(found)
+        print_text(found)
 
 
 def document(found: WorstCase) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _entry(case: Case) -> dict[str, Any]:
     }
 
 
-def for_people(found: WorstCase) -> None:
+def print_text(found: WorstCase) -> None:
     """Print the cases for a terminal, with what they rest on."""
     from rich.markup import escape
 

@@ -97,11 +97,11 @@ class GradientForms:
     def suprema(self, forms: Array, radius: Number) -> Array:
         """The supremum of each of the forms over the points within a radius of x*, (M,), found once."""
 
-        def on_ball(form: Array) -> Number:
+        def bound_on_ball(form: Array) -> Number:
             return supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)
 
         def find() -> Array:
-            return self.problem.arithmetic.array(map_alike(on_ball, forms))
+            return self.problem.arithmetic.array(map_alike(bound_on_ball, forms))
 
         return _once(self._known_suprema.setdefault(radius, []), forms, find)
 

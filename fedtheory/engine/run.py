@@ -383,17 +383,17 @@ class Run(Shown):
             form[0, 0] = own @ problem.constants
             form[0, 1:] = -weighted_sum(own, problem.linear)
             form[1:, 1:] = weighted_sum(own, problem.hessians) / 2
-        return self._at_virtual_iterates(forms)
+        return self._evaluate_at_virtual_iterates(forms)
 
     @cached_property
     def virtual_gradient_sq(self) -> Array:
         """E|grad F(theta^{n,k})|^2 at the virtual iterates, (T, K+1)."""
-        squares: Array = self._at_virtual_iterates(self.problem.gradient_form[None])[..., 0]
+        squares: Array = self._evaluate_at_virtual_iterates(self.problem.gradient_form[None])[..., 0]
         return squares
 
-    def _at_virtual_iterates(self, forms: Array) -> Array:
+    def _evaluate_at_virtual_iterates(self, forms: Array) -> Array:
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*), (T, K+1, C)."""
-        return self.trajectory.at_virtual_iterates(forms)
+        return self.trajectory.evaluate_at_virtual_iterates(forms)
 
 
 _DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"

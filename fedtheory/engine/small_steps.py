@@ -81,7 +81,7 @@ def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
     unit_moment[0, 0] = fmpq(1)
     series, coefficients = _monomials(unit_moment, 0), []
     for power in range(terms + 1):
-        after = recursion.after_round(series, recursion.round_noise(series))
+        after = recursion.propagate_round(series, recursion.round_noise(series))
         found = first_order.solve(_coefficient(after - series, power + 1))
         series = series + _monomials(found, power)
         coefficients.append(found)

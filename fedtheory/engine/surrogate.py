@@ -156,7 +156,7 @@ class Surrogate:
         first, kinds = group_alike(problem.hessians, problem.linear, problem.constants)
         return np.array(first)[kinds]
 
-    def by_type(self, values: Array) -> Array:
+    def sum_by_type(self, values: Array) -> Array:
         """Sums of client values (..., M) over each type, at its first client; zero at the others."""
         sums = values - values
         for client, first in enumerate(self.types):

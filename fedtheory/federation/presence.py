@@ -167,7 +167,7 @@ def _(law: Multinomial, weights: Array) -> Turnout:
     )
 
 
-def of_reports(weights: Array, reports: Sequence[int]) -> Turnout:
+def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:
     """The turnout of an update in which some clients report, for weights d_i, (M,)."""
     presence = weights - weights
     presence[list(reports)] = _ones(weights)[list(reports)]

@@ -158,9 +158,9 @@ class Algorithm:
     def require_update_rule(self, purpose: str) -> None:
         """Raise `NotApplicable` where the algorithm is more than work, aggregation and clock."""
         if self.defined is not None:
-            raise self.beyond_update_rule(purpose)
+            raise self.explain_definition(purpose)
 
-    def beyond_update_rule(self, purpose: str) -> NotApplicable:
+    def explain_definition(self, purpose: str) -> NotApplicable:
         """The reason for which something is not known of an algorithm that is a definition."""
         changing = " with changing step sizes" if self.work.schedule is not None else ""
         return NotApplicable(f"{purpose}, and {self.name}{changing} is not a setting of it")

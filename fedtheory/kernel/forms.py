@@ -72,7 +72,7 @@ def vector(expression: Expr, context: Context) -> Form:
         sp.Mul: lambda: _multiple(expression, context, vector, _is_vector),
         Average: lambda: _over(Average, vector(expression.args[0], context), context),
         Selected: lambda: _over(Selected, vector(expression.args[0], context), context),
-        LocalSum: lambda: _over_steps(vector(expression.args[0], context), context),
+        LocalSum: lambda: _sum_over_steps(vector(expression.args[0], context), context),
         Expectation: lambda: _expected(vector(expression.args[0], context), context),
         Gradient: lambda: _gradient(expression, context),
         sp.Symbol: lambda: _symbol(expression, context),
@@ -156,7 +156,7 @@ def _over(mean: type, form: Form, context: Context) -> Form:
     return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, context)}
 
 
-def _over_steps(form: Form, context: Context) -> Form:
+def _sum_over_steps(form: Form, context: Context) -> Form:
     """The sum of a vector over a client's local steps."""
     steps = quotient(context.number_of_steps)
     _require_no_step_number(form, context)

@@ -49,13 +49,13 @@ class LazyText:
 class Step:
     """One thing that the kernel has checked."""
 
-    said: str | LazyText
+    label: str | LazyText
     holds: bool
 
     @property
     def text(self) -> str:
         """Return the text."""
-        return str(self.said)
+        return str(self.label)
 
 
 def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], context: Context, conditions: Sequence[Expr]) -> list[Step]:

@@ -118,7 +118,7 @@ def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[
     return compiler, [[compiler.compiled(symbol)[0] for symbol in symbols] for symbols in alphabets]
 
 
-def in_lowest_terms(expression: Expr) -> Expr:
+def reduce_fraction(expression: Expr) -> Expr:
     """A number in SymPy's notation, one polynomial over another: the same for equal numbers."""
     return quotient(expression).expression
 

@@ -323,9 +323,9 @@ class Claim(Shown):
 
         What is said about the print only, such as a note, does not go over to the repair.
         """
-        said = {"id": f"{self.id}.fixed", "title": f"{self.title}, repaired", "locator": f"{self.locator}, repaired"}
+        shared = {"id": f"{self.id}.fixed", "title": f"{self.title}, repaired", "locator": f"{self.locator}, repaired"}
         of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
-        return self, replace(self, **{**said, "corrects": self.id, "note": "", **of_the_print, **changed})
+        return self, replace(self, **{**shared, "corrects": self.id, "note": "", **of_the_print, **changed})
 
     @cached_property
     def unbound_symbols(self) -> frozenset[sp.Symbol]:

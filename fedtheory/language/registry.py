@@ -51,7 +51,7 @@ def is_registered(claim: Claim) -> bool:
 
 @cache
 def _lasting_papers() -> dict[str, Paper]:
-    return _by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _installed_papers()
+    return _index_by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _installed_papers()
 
 
 @cache
@@ -60,10 +60,10 @@ def _installed_papers() -> dict[str, Paper]:
     from importlib.metadata import entry_points
 
     names = sorted({point.value for point in entry_points(group=GROUP)})
-    return _by_key(names, taken=folders_of_papers())
+    return _index_by_key(names, taken=folders_of_papers())
 
 
-def _by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
+def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
     """Papers by their keys; `InputError` where one is there twice, or `taken`."""
     found: dict[str, Paper] = {}
     for name in packages:

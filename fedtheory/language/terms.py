@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, compile_expression
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.meaning import require_meaning
-from fedtheory.language.quantities.measuring.expectations import at_each_step
+from fedtheory.language.quantities.measuring.expectations import measure_at_each_step
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity, per_step
 from fedtheory.language.typesetting import latex
 from fedtheory.language.weighted import require_new_name
@@ -58,4 +58,4 @@ def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]
         assert found.compiled
     except ValueError as reason:
         raise InputError(name, str(reason)) from None
-    return per_step(name, latex(expression), f"{expression} at each local step", at_each_step(found))
+    return per_step(name, latex(expression), f"{expression} at each local step", measure_at_each_step(found))

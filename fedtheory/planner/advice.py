@@ -16,7 +16,7 @@ from fedtheory.planner.comparators import NAMES, ComparedWith
 from fedtheory.planner.exact import ExactOptimum
 from fedtheory.planner.extent import LocalSteps, linear_speed_up, local_steps_that_pay
 from fedtheory.planner.optimum import Optimum, StepSizes
-from fedtheory.planner.target import Target, at_best_step, at_step
+from fedtheory.planner.target import Target, find_rounds_at_best_step, find_rounds_at_step
 from fedtheory.shown import number
 
 SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
@@ -113,14 +113,14 @@ class ClaimPlan:
             return None
         if self.reason is not None:
             return Target(self.accuracy, None, self.bound.values.get(STEP), math.inf, self.reason)
-        return at_step(self.bound, self.accuracy)
+        return find_rounds_at_step(self.bound, self.accuracy)
 
     @cached_property
     def target_at_best(self) -> Target | None:
         """The same at the best step size for each number of rounds."""
         if self.accuracy is None or self.optimum is None or self._sizes is None or not self.self_contained:
             return None
-        return at_best_step(self._sizes, self.accuracy)
+        return find_rounds_at_best_step(self._sizes, self.accuracy)
 
     @cached_property
     def linear_clients(self) -> float | None:

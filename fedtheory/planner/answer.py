@@ -249,14 +249,14 @@ def error_at_start(error: RunQuantity, run: Run) -> float | None:
     try:
         with np.errstate(all="ignore"):
             known = _BEFORE_THE_RUN.get(error)
-            value = known(run) if known is not None else error.on(run.once(_at_rest))
+            value = known(run) if known is not None else error.on(run.once(_shrink_steps))
             start = plain_float(value)
     except (Diverging, FedtheoryError):
         return None
     return start if math.isfinite(start) else None
 
 
-def _at_rest(run: Run) -> Run:
+def _shrink_steps(run: Run) -> Run:
     """The run with steps too small to move: where all rounds are alike, one stands for all."""
     resting = run.with_step_factor(_AT_REST)
     return resting.with_rounds(1) if run.algorithm.clock.is_synchronous else resting

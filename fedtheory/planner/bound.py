@@ -145,7 +145,7 @@ class Bound:
                 self.value({name: number}) if expression is None else self.number(expression, {name: number})
             )
         # With a number of one a product is its other factor.
-        start = self._in_order(known)
+        start = self._sort_parameters(known)
         moving = [(place, start[place]) for place, other in enumerate(self.names.values()) if other in (name, *others)]
         function = self._compiled(self.expression if expression is None else expression)
 
@@ -175,13 +175,13 @@ class Bound:
         return [self.slack(condition, changes) for condition in self.conditions]
 
     def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
-        return self._in_order(self._completed(changes)) if changes else self._own_arguments
+        return self._sort_parameters(self._completed(changes)) if changes else self._own_arguments
 
     @cached_property
     def _own_arguments(self) -> list[float]:
-        return self._in_order(self.values)
+        return self._sort_parameters(self.values)
 
-    def _in_order(self, values: Mapping[str, float]) -> list[float]:
+    def _sort_parameters(self, values: Mapping[str, float]) -> list[float]:
         return [values.get(name, math.nan) for name in self.names.values()]
 
     @cached_property

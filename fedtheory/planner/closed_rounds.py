@@ -172,14 +172,14 @@ class ClosedRounds:
             fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
             noise = self._conjugated(fresh) * self._server**2
             drifts = self._server * drift @ self._vectors.T
-            return [self._in_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
+            return [self._rotate_to_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
 
     def _conjugated(self, entries: Array) -> Array:
         """``sum_i V_i diag(entries_i) V_i'``, (S, d, d), from (S, M, d)."""
         flat = entries.reshape(len(entries), -1)
         return np.stack([(self._vectors * one) @ self._vectors.T for one in flat])
 
-    def _in_eigenbasis(self, change: Array, drift: Array, noise: Array) -> Rounds:
+    def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array) -> Rounds:
         if not (np.isfinite(change).all() and np.isfinite(drift).all()):
             none = np.zeros(1)
             return Rounds(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))

@@ -96,7 +96,7 @@ def plan(
         found = Plan(tuple(planned), None, refuted_bounds(claims), cost_of_a_round(errors.run), answer)
         if on_bounds is not None and answer is not None:
             on_bounds(found)
-        planned = [_beside_exact(one, work, run.errors_are) for one in planned]
+        planned = [_add_exact_errors(one, work, run.errors_are) for one in planned]
         found = replace(found, claims=tuple(planned), recommended=_recommended(planned, work))
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None or answer is None:
@@ -122,7 +122,7 @@ def _has_exact_error(found: ClaimPlan) -> bool:
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
-def _beside_exact(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPlan:
+def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPlan:
     """A plan with the exact error at its best step size, and the best one of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
@@ -219,7 +219,11 @@ def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
         return bound
     if accuracy is None:
         raise NotApplicable(f"{NOT_GIVEN}: the rounds, or a target accuracy from which they follow")
-    asked = target.at_step(bound, accuracy) if STEP in bound.values else target.at_best_step(StepSizes(bound), accuracy)
+    asked = (
+        target.find_rounds_at_step(bound, accuracy)
+        if STEP in bound.values
+        else target.find_rounds_at_best_step(StepSizes(bound), accuracy)
+    )
     if asked.rounds is None:
         raise NotApplicable(f"the accuracy {accuracy:g} is out of reach: {asked.reason}")
     return bound.at({ROUNDS: asked.rounds})

@@ -72,7 +72,7 @@ def vectors_of_a_client(algorithm: Algorithm) -> int:
     return max(len(received), 1) + max(len(sent), 1)
 
 
-def at_step(bound: Bound, accuracy: float) -> Target:
+def find_rounds_at_step(bound: Bound, accuracy: float) -> Target:
     """Rounds to an accuracy at the step size of the bound's numbers."""
     step = bound.values.get(STEP)
 
@@ -82,7 +82,7 @@ def at_step(bound: Bound, accuracy: float) -> Target:
     return _target(bound, accuracy, promised, "at this step size")
 
 
-def at_best_step(sizes: StepSizes, accuracy: float) -> Target:
+def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> Target:
     """Rounds to an accuracy at the best step size for each number of rounds; none where no step size is best."""
 
     def promised(rounds: float) -> tuple[float | None, float]:

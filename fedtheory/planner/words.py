@@ -106,7 +106,7 @@ def _promised(answer: Answer) -> str:
     if answer.is_covered:
         return f"{_keeps(promise.plan, promise.value)} there{_emptily(promise)}{_nearer(answer.elsewhere)}"
     limit = "" if widest is None or widest.step is None else f": theory covers step sizes up to {_limit(widest)} only"
-    return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_at_its_own_step(promise)}"
+    return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_describe_own_step(promise)}"
 
 
 def _unpromised(found: Plan) -> str:
@@ -120,10 +120,10 @@ def _unpromised(found: Plan) -> str:
 
 
 def _nearer(promise: Promise | None) -> str:
-    return "" if promise is None else f"; {_at_its_own_step(promise)}"
+    return "" if promise is None else f"; {_describe_own_step(promise)}"
 
 
-def _at_its_own_step(promise: Promise) -> str:
+def _describe_own_step(promise: Promise) -> str:
     kept = _keeps(promise.plan, promise.value, " after the planned rounds")
     return f"at step size {short_below(promise.step_size)} {kept}{_emptily(promise)}"
 

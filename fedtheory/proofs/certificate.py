@@ -17,8 +17,8 @@ from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.combination import check_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.numbers import known_conditions, symbols_of
-from fedtheory.proofs.paper_contexts import build_run_context, in_vectors, paper_step_conditions
-from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, is_about_past, over_shorter_round, total_of_past
+from fedtheory.proofs.paper_contexts import build_run_context, paper_step_conditions, write_in_vectors
+from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, extend_sums, is_about_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, check_positive, check_products
 from fedtheory.proofs.proof import Prover, prefixed, use_lemma
 from fedtheory.proofs.roots import Root, conditions_with, name_roots, numbers_with
@@ -130,11 +130,11 @@ def _written_out(claim: Claim, relation: Relation) -> Relation:
     One between quantities of a run becomes one between what they measure.
     """
     if claim.place == "run":
-        return in_vectors(claim, relation)
+        return write_in_vectors(claim, relation)
     if claim.place != "round":
         return relation
     if is_about_past(relation):
-        return over_shorter_round(relation)
+        return extend_sums(relation)
     size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
     return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
 

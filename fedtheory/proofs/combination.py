@@ -138,7 +138,7 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
         premises.append((part, *(yield from _premise(claim, part, conditions, prove))))
     coefficients = [numbers.known(part.coefficient) for part in parts]
     require_finite(coefficients, numbers, conditions)
-    factors = [_over_clients(claim, part, factor, known) for part, factor, _ in premises]
+    factors = [_sum_over_clients(claim, part, factor, known) for part, factor, _ in premises]
     # The sum comes first: that it is wrong is seen sooner than that a sign is.
     yield _sum_of(numbers, relation, [c * factor for c, factor in zip(coefficients, factors, strict=True)])
     for coefficient, (part, _, vanishes) in zip(coefficients, premises, strict=True):
@@ -149,7 +149,7 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
         yield Step(LazyText("(", coefficient, ") may multiply: ", _name(part)), check_nonnegative)
 
 
-def _over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr:
+def _sum_over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr:
     """Return the slack that a part multiplies: the premise, or a sum over the clients of multiples of it."""
     if part.over is None:
         return factor

@@ -31,11 +31,11 @@ import sympy as sp
 from fedtheory.kernel import Context, Rejected, Step, check_nonnegative, is_positive, same
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
-from fedtheory.kernel.quotients import in_lowest_terms, is_zero
+from fedtheory.kernel.quotients import is_zero, reduce_fraction
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.means import ends_with, over_steps, sampled, sampling_cost, statement_at_steps
+from fedtheory.proofs.means import build_steps_sum_context, ends_with, sampled, sampling_cost, statement_at_steps
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import Prover
 
@@ -114,7 +114,7 @@ def require_contraction(
     `kept` is the multiple h(k) of the error that the step keeps.
     """
     step = yield from statement_at_steps(claim, certificate.step, prove)
-    context, symbol = over_steps(step), symbols_of(step)
+    context, symbol = build_steps_sum_context(step), symbols_of(step)
     before, after, y = (symbol(quantity) for quantity in (q.average_iterate, q.next_average_iterate, point))
     now, later = sampling_cost(certificate.potential, symbol)
     number, steps = symbol(q.local_step_index), symbol(q.local_steps)
@@ -160,5 +160,5 @@ def conclude_bound(
     for number in nonnegative:
         yield check_nonnegative(number, numbers, conditions)
     for number in positive:
-        yield Step(f"({number}) > 0", is_positive(in_lowest_terms(number), numbers, conditions))
-    yield check_nonnegative(numbers.plain(in_lowest_terms(larger - bound)), numbers, conditions)
+        yield Step(f"({number}) > 0", is_positive(reduce_fraction(number), numbers, conditions))
+    yield check_nonnegative(numbers.plain(reduce_fraction(larger - bound)), numbers, conditions)

@@ -93,7 +93,7 @@ def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Ite
     """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
     _require_lasting(claim, certificate, certificate.gain)
     step, context = yield from require_contraction(claim, certificate, prove, gain=certificate.gain)
-    yield from _of_two_runs(claim, step, context, certificate.share)
+    yield from _check_two_runs(claim, step, context, certificate.share)
     (gain,) = same_at_all_steps(claim, certificate.gain)
     symbol = symbols_of(claim)
     steps = symbol(q.local_steps)
@@ -107,7 +107,7 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
     """Check a bound on the error of the last model; `Rejected` where the claim is about something else."""
     _require_lasting(claim, certificate, certificate.kept)
     step, context = yield from require_contraction(claim, certificate, prove, kept=certificate.kept)
-    yield from _of_two_runs(claim, step, context, certificate.share)
+    yield from _check_two_runs(claim, step, context, certificate.share)
     symbol = symbols_of(claim)
     at_start, at_end = (
         context.numbers.plain(certificate.kept.xreplace({symbol(q.local_step_index): count}))
@@ -117,7 +117,7 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
     yield from _conclusion(claim, q.final_suboptimality, certificate, context, counted=at_end, whole=sp.S.One)
 
 
-def _of_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
+def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and their errors with them."""
     yield check_assumed(claim, _NEEDED, "runs with the same draws come together")
     yield from prefixed("two runs: ", _come_together(step, context, claim.conditions))

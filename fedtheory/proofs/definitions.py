@@ -37,7 +37,7 @@ from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.kernel.indices import differs
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import of_algorithms
+from fedtheory.language.assumptions import select_algorithm_assumptions
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.claim_context import build_context
@@ -79,7 +79,7 @@ def definition(name: str) -> FederatedAlgorithm:
 
 def names_of(claim: Claim) -> set[str]:
     """The names of the definitions that a claim is about."""
-    return {name for one in of_algorithms(claim.assumptions) for name in one.names}
+    return {name for one in select_algorithm_assumptions(claim.assumptions) for name in one.names}
 
 
 def definition_of(claim: Claim) -> FederatedAlgorithm:
@@ -131,9 +131,9 @@ class Round:
             return kernel.Gradient(symbols_of(self.claim)(q.client_objective), inside) + self.noise
         if isinstance(part, Compressed) and self.noise != 0:
             raise Rejected(f"{part} is random: what compression leaves out is known in the mean only")
-        return inside if isinstance(part, Compressed) else self._over_clients(part, inside)
+        return inside if isinstance(part, Compressed) else self._sum_over_clients(part, inside)
 
-    def _over_clients(self, part: Expr, inside: Expr) -> Expr:
+    def _sum_over_clients(self, part: Expr, inside: Expr) -> Expr:
         form = self.form(inside)
         if not form or isinstance(part, Average):
             return Average(inside) if form else sp.S.Zero
@@ -200,7 +200,7 @@ class Round:
         starts, at = {**self.algorithm.server, **self.algorithm.client}, {start: START}
         return {of: self.expression(of, expression, at) for of, expression in starts.items()}
 
-    def at_rest(self) -> dict[Expr, Expr]:
+    def evaluate_at_optimum(self) -> dict[Expr, Expr]:
         """Return their values at the optimum."""
         if not self.algorithm.at_optimum:
             raise Rejected(f"{self.algorithm.name} does not say where its vectors rest at the optimum")
@@ -289,7 +289,11 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
     def named(of: Expr, quantity: Quantity | None) -> Expr:
         return symbol(quantity) if quantity is not None and symbol.has(quantity) else _own(algorithm.name, of.name)
 
-    given = {key: sp.Integer(number) for one in of_algorithms(claim.assumptions) for key, number in one.numbers}
+    given = {
+        key: sp.Integer(number)
+        for one in select_algorithm_assumptions(claim.assumptions)
+        for key, number in one.numbers
+    }
     shared = {one.letter: given.get(one.key, named(one.letter, _quantity(one))) for one in algorithm.parameters}
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {

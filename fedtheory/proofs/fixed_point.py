@@ -46,7 +46,7 @@ def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> 
 
 
 def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
-    rest = one.at_rest()
+    rest = one.evaluate_at_optimum()
     begun = one.local_start(rest)
     if certificate.local_step == "idle":
         later, moved = one.with_another_step_size(), begun

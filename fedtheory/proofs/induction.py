@@ -74,7 +74,7 @@ class _Course:
         """An expression in k at k + 1."""
         return self.written(expression.xreplace({self.index: self.index + 1}))
 
-    def at_start(self, expression: Expr) -> Expr:
+    def evaluate_at_start(self, expression: Expr) -> Expr:
         """An expression in k at zero."""
         return expression.xreplace({self.index: sp.S.Zero})
 
@@ -96,12 +96,12 @@ def induct(
     measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
     yield from prefixed("one step: ", check(moved, rhs, induction.terms, later, known))
-    begun = _at_start(claim, context, course)
+    begun = _restrict_to_start(claim, context, course)
     yield from prefixed(
-        "at the start: ", check(measured, course.at_start(induction.bound), induction.start, begun, conditions)
+        "at the start: ", check(measured, course.evaluate_at_start(induction.bound), induction.start, begun, conditions)
     )
     if induction.first is not None:
-        once = course.at_start(induction.bound.xreplace({course.index: course.index + 1}))
+        once = course.evaluate_at_start(induction.bound.xreplace({course.index: course.index + 1}))
         yield from prefixed("first step: ", check(moved, once, induction.first, begun, conditions))
     factor = course.written(induction.factor)
     yield check_nonnegative(factor, later.numbers, known)
@@ -178,7 +178,7 @@ def _conditions(course: _Course, start: int) -> tuple[Expr, ...]:
     return (*steps_taken(course.claim), *(() if base is None else (base**start <= POWER,)))
 
 
-def _at_start(claim: Claim, context: Context, course: _Course) -> Context:
+def _restrict_to_start(claim: Claim, context: Context, course: _Course) -> Context:
     """The context where every model is the one that the round starts from, and sums over later steps are unknown."""
     symbol = symbols_of(claim)
     models = {symbol(q.local_iterate), symbol(q.centralised_model)}
@@ -188,13 +188,13 @@ def _at_start(claim: Claim, context: Context, course: _Course) -> Context:
         client_vectors=context.client_vectors - models,
         step_vectors=context.step_vectors - models,
         random=context.random - models,
-        definitions={**_of_a_step(context.definitions), **dict.fromkeys(models, symbol(q.server_model))},
+        definitions={**_select_step_facts(context.definitions), **dict.fromkeys(models, symbol(q.server_model))},
         # What is known at every step is known at the first one as it is there.
-        assumed={name: course.at_start(slack) for name, slack in _of_a_step(context.assumed).items()},
+        assumed={name: course.evaluate_at_start(slack) for name, slack in _select_step_facts(context.assumed).items()},
     )
     return _from(course, begun, 0)
 
 
-def _of_a_step(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:
+def _select_step_facts(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:
     """Select the known facts about a single step."""
     return {name: one for name, one in known.items() if not one.atoms(LocalSum)}

@@ -16,7 +16,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value
-from fedtheory.kernel.quotients import in_lowest_terms, is_zero
+from fedtheory.kernel.quotients import is_zero, reduce_fraction
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -74,7 +74,7 @@ class Telescoped(Derived):
             raise Rejected("the relation does not telescope: it is about more than gaps and numbers")
         if found.has(symbol(q.local_step_index)):
             raise Rejected("the relation does not telescope: it differs from step to step by more than its gaps")
-        least = in_lowest_terms(found.xreplace({later: now}))
+        least = reduce_fraction(found.xreplace({later: now}))
         gained = found - least
         chained = gained + gained.xreplace({now: later, later: last}) - gained.xreplace({later: last})
         if least.has(now) or not is_zero(chained):

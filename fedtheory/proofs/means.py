@@ -27,7 +27,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, norm_sq
-from fedtheory.kernel.quotients import ZERO, in_lowest_terms, linear, quotient
+from fedtheory.kernel.quotients import ZERO, linear, quotient, reduce_fraction
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -48,7 +48,7 @@ class Mean:
     mean: Expr
 
 
-def _of_a_round(symbol: SymbolTable) -> list[Mean]:
+def _list_round_means(symbol: SymbolTable) -> list[Mean]:
     """Over the steps of one round; the averaged iterate starts at the server's model."""
     before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     objective, local = symbol(q.objective), symbol(q.local_iterate)
@@ -62,7 +62,7 @@ def _of_a_round(symbol: SymbolTable) -> list[Mean]:
     ]
 
 
-def _of_a_run(symbol: SymbolTable) -> list[Mean]:
+def _list_run_means(symbol: SymbolTable) -> list[Mean]:
     """Over all steps of all rounds, measured from the optimum or from another point with which a run is compared."""
     before, after, objective = symbol(q.average_iterate), symbol(q.next_average_iterate), symbol(q.objective)
     steps = symbol(q.iterations) if symbol.has(q.iterations) else symbol(q.local_steps) * symbol(q.rounds)
@@ -77,13 +77,13 @@ def _of_a_run(symbol: SymbolTable) -> list[Mean]:
         Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
         # At the first step nobody has drifted.
         Mean(drift, Average(norm_sq(before - symbol(q.local_iterate))), drift),
-        *_of_own_curvatures(symbol),
+        *_weight_by_curvatures(symbol),
         Mean(slope, norm_sq(Gradient(objective, before)), slope),
         Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
     ]
 
 
-def _of_own_curvatures(symbol: SymbolTable) -> list[Mean]:
+def _weight_by_curvatures(symbol: SymbolTable) -> list[Mean]:
     """Return the drift weighted by each client's smoothness, where a claim names it."""
     if not symbol.has(q.client_smoothness):
         return []
@@ -95,7 +95,7 @@ def _of_own_curvatures(symbol: SymbolTable) -> list[Mean]:
     ]
 
 
-_TABLES: dict[Span, Callable[[SymbolTable], list[Mean]]] = {"round": _of_a_round, "run": _of_a_run}
+_TABLES: dict[Span, Callable[[SymbolTable], list[Mean]]] = {"round": _list_round_means, "run": _list_run_means}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class MeanCertificate:
 def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
-    context = over_steps(step)
+    context = build_steps_sum_context(step)
     if a.full_participation in claim.assumptions:
         if certificate.potential is not None:
             yield from ends_with(certificate.potential, sp.S.Zero, context, claim.conditions)
@@ -137,7 +137,7 @@ def _sampled_means(claim: Claim, certificate: MeanCertificate, context: Context)
     symbol = symbols_of(claim)
     if certificate.span != "run" or not symbol.has(q.comparator) or certificate.potential is None:
         raise Rejected("with sampled participants a mean is one over a run, against a comparator, with a potential")
-    gap, progress, *_ = _of_a_run(symbol)
+    gap, progress, *_ = _list_run_means(symbol)
     gained = context.numbers.plain(_factor(_slack(claim), progress))
     # Of progress that counts negatively it is known only that there is no more of it.
     for least in (sp.S.Zero, gained * sampled(claim)):
@@ -160,7 +160,7 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
     return step
 
 
-def over_steps(step: Claim) -> Context:
+def build_steps_sum_context(step: Claim) -> Context:
     """The context of a statement about each local step, in which numbers of a step can be summed over the steps."""
     symbol = symbols_of(step)
     return replace(build_context(step), step_number=symbol(q.local_step_index), local_steps=symbol(q.local_steps))
@@ -181,7 +181,7 @@ def ends_with(potential: Expr, least: Expr, context: Context, conditions: Sequen
     assert steps is not None
     both = [context.numbers.known(number) for number in (potential, potential.xreplace({step: step + 1}))]
     require_finite(both, context.numbers, (step + 1 <= steps,))
-    spare = context.numbers.known(in_lowest_terms(potential.xreplace({step: steps}) - least))
+    spare = context.numbers.known(reduce_fraction(potential.xreplace({step: steps}) - least))
     enough = is_nonnegative(spare, context.numbers, tuple(conditions))
     yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 

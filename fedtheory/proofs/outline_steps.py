@@ -19,7 +19,7 @@ from fedtheory.proofs.means import MeanCertificate, sampled
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recursion import Recursion, Setting, k
-from fedtheory.proofs.restarts import LoopMean, at_iteration, build_iteration_context
+from fedtheory.proofs.restarts import LoopMean, build_iteration_context, build_iteration_inequality
 
 
 def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
@@ -101,7 +101,7 @@ def _about_later_ones(claim: Claim, certificate: LastRound | LastIterate, errors
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     """One local step, and the first one where it is shown by itself."""
     measure, at = certificate.measure, Setting(claim, certificate)
-    before, after = rule_labels.in_latex(measure)
+    before, after = rule_labels.typeset_measure(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
     yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.context))
     if certificate.first is not None:
@@ -134,7 +134,7 @@ _WHERE_TOGETHER = {
 
 def show_loop_mean(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
     """One iteration of the loop."""
-    at = at_iteration(claim)
+    at = build_iteration_inequality(claim)
     context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in certificate.lemmas])
     yield Group(Relation(at.left, "<=", at.right).latex, entries_of(certificate.terms, context))
 

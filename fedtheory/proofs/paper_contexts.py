@@ -22,7 +22,7 @@ from fedtheory.proofs.intervals import Derived
 class PaperContext:
     """The context that a paper has of its quantities."""
 
-    in_vectors: Callable[[Claim, Relation], Relation]
+    write_in_vectors: Callable[[Claim, Relation], Relation]
     """A relation between quantities of a run as one between inner products and objective values."""
     context: Callable[[Claim, Relation], Context]
     """The context in which such a relation is to be proved."""
@@ -52,13 +52,13 @@ def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
     refusals = [Rejected("no context knows what quantities of a run measure")]
     for context in paper_contexts():
         try:
-            return context, context.in_vectors(claim, relation)
+            return context, context.write_in_vectors(claim, relation)
         except Rejected as reason:
             refusals.append(reason)
     raise refusals[-1]
 
 
-def in_vectors(claim: Claim, relation: Relation) -> Relation:
+def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of a run as one between inner products and objective values."""
     return _first(claim, relation)[1]
 

@@ -31,7 +31,7 @@ def is_about_past(relation: Relation) -> bool:
     return bool(relation.atoms(PastSum))
 
 
-def over_shorter_round(relation: Relation) -> Relation:
+def extend_sums(relation: Relation) -> Relation:
     """A relation with its sums over the past as sums over all local steps."""
     return relation.mapped(lambda side: side.replace(PastSum, LocalSum))
 

@@ -118,7 +118,7 @@ def require_ordering(relation: Relation) -> None:
 
 def prefixed(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     """Steps with what they are part of."""
-    return (Step(LazyText(prefix, step.said), step.holds) for step in steps)
+    return (Step(LazyText(prefix, step.label), step.holds) for step in steps)
 
 
 _CONDITION = 60_000

@@ -127,14 +127,14 @@ def _largest(at: Setting, right: Expr) -> Iterator[Step]:
     share = at.certificate.measure.largest_drift
     if share is None:
         raise Rejected("a mean says nothing of a single client")
-    yield _at_every_step(at, share(symbols_of(at.claim)(q.clients)), right)
+    yield _check_every_step(at, share(symbols_of(at.claim)(q.clients)), right)
 
 
 def _mean(at: Setting, right: Expr) -> Iterator[Step]:
     """The mean over clients and over k = 0 .. tau-1, from the sum of the bounds or else from the largest."""
     total, share = at.certificate.total, at.certificate.measure.mean_drift(symbols_of(at.claim)(q.clients))
     if total is None:
-        yield _at_every_step(at, share, right)
+        yield _check_every_step(at, share, right)
         return
     difference = total.xreplace({k: k + 1}) - total - at.certificate.bound
     yield Step(f"{total} sums the bounds", is_zero(total.xreplace({k: sp.S.Zero})) and is_zero(difference))
@@ -142,7 +142,7 @@ def _mean(at: Setting, right: Expr) -> Iterator[Step]:
     yield Step(f"{drift} is at most the right side", at.is_nonnegative(right - drift, 0))
 
 
-def _at_every_step(at: Setting, share: Expr, right: Expr) -> Step:
+def _check_every_step(at: Setting, share: Expr, right: Expr) -> Step:
     """Check that a multiple of the bound is at most the right side for k = 0 .. tau."""
     drift = share * at.certificate.bound
     at_start, later = right - drift.xreplace({k: sp.S.Zero}), right - drift

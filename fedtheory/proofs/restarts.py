@@ -95,7 +95,7 @@ class Iteration:
     """Coefficients that must not be negative, by what they multiply."""
 
 
-def at_iteration(claim: Claim) -> Iteration:
+def build_iteration_inequality(claim: Claim) -> Iteration:
     """The inequality of each iteration of which a claim is the mean.
 
     The decrease of F over all iterations is at most the initial gap, and the mean
@@ -148,7 +148,7 @@ def _drift_slack(lemma: Claim) -> Expr:
 
 def check_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Iterator[Step]:
     """Check a bound on the mean over the loop's iterations; `Rejected` where the claim is about something else."""
-    at = at_iteration(claim)
+    at = build_iteration_inequality(claim)
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:
         yield from use_lemma(claim, lemma)

@@ -30,7 +30,7 @@ class Root:
     least: Expr = sp.S.Zero
     """A number that is not negative."""
 
-    def in_place(self, expression: Expr) -> Expr:
+    def substitute(self, expression: Expr) -> Expr:
         """An expression with the symbol where it has a power of the root."""
 
         def is_power(part: Expr) -> bool:
@@ -38,7 +38,7 @@ class Root:
 
         return sp.sympify(expression).replace(is_power, lambda part: self.letter ** (2 * part.exp))
 
-    def in_condition(self, condition: Expr) -> Expr:
+    def substitute_in_condition(self, condition: Expr) -> Expr:
         """A condition on the number as one on the symbol, where it is compared with a square, or on its square."""
         if is_ordering(condition) and condition.lhs == self.of and condition.rhs.is_nonnegative:
             bound = sp.sqrt(condition.rhs)
@@ -50,7 +50,7 @@ class Root:
 def name_roots(roots: Iterable[Root], relation: Relation) -> Relation:
     """A relation with symbols for its roots."""
     for root in roots:
-        relation = relation.mapped(root.in_place)
+        relation = relation.mapped(root.substitute)
     return relation
 
 
@@ -59,14 +59,14 @@ def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
     squares, nonzero = {}, numbers.nonzero
     for root in roots:
         squares[root.letter] = numbers.plain(root.of)
-        nonzero |= {root.in_place(factor) for factor in nonzero}
+        nonzero |= {root.substitute(factor) for factor in nonzero}
     return replace(numbers, symbols=numbers.symbols.union(squares), roots=squares, nonzero=nonzero)
 
 
 def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
     """Conditions, those on a number as conditions on the symbol of its root."""
     for root in roots:
-        conditions = [root.in_condition(condition) for condition in conditions]
+        conditions = [root.substitute_in_condition(condition) for condition in conditions]
     return tuple(conditions)
 
 

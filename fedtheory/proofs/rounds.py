@@ -43,10 +43,10 @@ def build_round_context(claim: Claim, relation: Relation) -> Context:
     needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
     if any(assumption not in claim.assumptions for assumption in needed):
         raise Rejected("a round is known for participants that are drawn uniformly, and a unit server step")
-    every_outcome = _of_every_outcome(claim, symbol)
+    every_outcome = _expand_outcomes(claim, symbol)
     if not is_in_expectation(claim, relation):
         return every_outcome
-    return _in_expectation(symbol, every_outcome, _random(claim) & relation.free_symbols)
+    return _take_expectation(symbol, every_outcome, _random(claim) & relation.free_symbols)
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
@@ -68,7 +68,7 @@ def _random(claim: Claim) -> set[Expr]:
     }
 
 
-def _of_every_outcome(claim: Claim, symbol: SymbolTable) -> Context:
+def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
     """Express the round's vectors by its noise, which is an ordinary vector here."""
     context = build_context(replace(claim, place="path"))
     # A round may start from elsewhere than the rounds of a run do.
@@ -194,7 +194,7 @@ def _outside_expectations(expression: Expr) -> set[Expr]:
     return set().union(*(_outside_expectations(argument) for argument in expression.args))
 
 
-def _in_expectation(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
+def _take_expectation(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
     noise, at_server = symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
     drawn = replace(
         context,

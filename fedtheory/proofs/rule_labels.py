@@ -36,6 +36,6 @@ def in_words(measure: Measure) -> str:
     return _MEASURED[measure][0]
 
 
-def in_latex(measure: Measure) -> tuple[str, str]:
+def typeset_measure(measure: Measure) -> tuple[str, str]:
     """A measure before and after a local step."""
     return _MEASURED[measure][1:]

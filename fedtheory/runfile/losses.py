@@ -29,7 +29,7 @@ def read_losses(table: Table, kind: Kind) -> LossProblem:
     given, key = table.take("terms"), table.path("terms")
     if not isinstance(given, list) or not given:
         raise InputError(key, "expected a list of terms for each client")
-    read = [term for client, terms in enumerate(given) for term in _of_client(table, kind, client, terms)]
+    read = [term for client, terms in enumerate(given) for term in _read_client(table, kind, client, terms)]
     dimension = 1 + max(term.coordinate for term in read)
     start = table.take("start", "zeros")
     if isinstance(start, list) and len(start) > dimension:
@@ -52,7 +52,7 @@ def read_losses(table: Table, kind: Kind) -> LossProblem:
     )
 
 
-def _of_client(table: Table, kind: Kind, client: int, terms: object) -> list[_Term]:
+def _read_client(table: Table, kind: Kind, client: int, terms: object) -> list[_Term]:
     key = table.path(f"terms[{client}]")
     if not isinstance(terms, list) or not terms:
         raise InputError(key, f"expected a list of terms with at least one entry, got {terms!r}")

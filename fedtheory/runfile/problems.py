@@ -37,7 +37,7 @@ def read_types(table: Table, folder: Path) -> ProblemInTypes:
         losses: Problem = read_losses(table, KINDS[kind])
         found = ProblemInTypes(losses, (1,) * losses.clients)
     else:
-        found = _quadratic(table) if kind == "quadratic" else _on_rows(table, *read_rows(table, folder))
+        found = _quadratic(table) if kind == "quadratic" else _build_on_rows(table, *read_rows(table, folder))
     table.finish()
     return found
 
@@ -72,7 +72,7 @@ def read_classes(table: Table, folder: Path) -> tuple[ClientData, str, tuple[str
 
 def problem_on(table: Table, data: DataSet) -> Problem:
     """Least squares on a data set, by the keys of a `[problem]` table that say how."""
-    return _on_rows(table, *_split_rows(table, data)).written_out()
+    return _build_on_rows(table, *_split_rows(table, data)).written_out()
 
 
 def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
@@ -95,7 +95,7 @@ def _choice(table: Table, name: str, default: bool) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
+def _build_on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
     _require_fitting(data)
     counts = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, counts)

@@ -34,39 +34,41 @@ class Dimensions:
         known = {**claim.where, **claim.notation}
         self._symbols = {symbol: _OF[quantity] for symbol, quantity in known.items() if quantity in _OF}
 
-    def of_number(self, number: Expr) -> Dimension | None:
+    def find_number_dimension(self, number: Expr) -> Dimension | None:
         """The dimension of a rational function; None where it is not homogeneous, or has symbols that are not known."""
         if number.is_Rational:
             return _NONE
         if number.is_Symbol:
             return self._symbols.get(number)
         if number.is_Pow and number.exp.is_Integer:
-            base = self.of_number(number.base)
+            base = self.find_number_dimension(number.base)
             return None if base is None else _times(base, int(number.exp))
-        parts = [self.of_number(part) for part in number.args]
+        parts = [self.find_number_dimension(part) for part in number.args]
         if number.is_Mul:
             return None if None in parts else _sum([part for part in parts if part is not None])
         return parts[0] if number.is_Add and len(set(parts)) == 1 else None
 
-    def of_blocks(self, blocks: Blocks) -> Dimension | None:
+    def find_dimension(self, blocks: Blocks) -> Dimension | None:
         """The dimension of a scalar; None where its parts differ."""
-        entries: list[tuple[Dimension, Quotient]] = [(_of_row(row), number) for row, number in blocks.rows.items()]
+        entries: list[tuple[Dimension, Quotient]] = [
+            (_find_row_dimension(row), number) for row, number in blocks.rows.items()
+        ]
         entries += [
-            (_times(_GRADIENT, 2) if block == NOISE else _sum([_of_vector(one) for one in pair]), number)
+            (_times(_GRADIENT, 2) if block == NOISE else _sum([_find_vector_dimension(one) for one in pair]), number)
             for (block, *pair), number in blocks.matrices.items()
         ]
         found = set()
         for dimension, number in entries:
-            own = self.of_number(sp.factor(number.expression))
+            own = self.find_number_dimension(sp.factor(number.expression))
             found.add(None if own is None else _sum([own, dimension]))
         return found.pop() if len(found) == 1 else None
 
 
-def _of_row(row: Expr) -> Dimension:
+def _find_row_dimension(row: Expr) -> Dimension:
     return _NONE if row == 1 else _VALUE
 
 
-def _of_vector(vector: Expr) -> Dimension:
+def _find_vector_dimension(vector: Expr) -> Dimension:
     inside = vector.args[0] if isinstance(vector, Average) else vector
     return _GRADIENT if inside.has(Gradient) else _LENGTH
 

@@ -93,9 +93,9 @@ def _solved(system: System, choice: Candidates, context: Context, signs: Signs) 
     place = system.free[0]
     between = interval(choice.programs, choice.places, choice.places[place])
     dimensions = choice.dimensions
-    expected = quotient_of(*map(dimensions.of_blocks, (system.goal, choice.candidates[place].blocks)))
+    expected = quotient_of(*map(dimensions.find_dimension, (system.goal, choice.candidates[place].blocks)))
     values = simple_values(between, choice.samples)
-    fitting = (one for one in values if expected is None or dimensions.of_number(one) in (expected, None))
+    fitting = (one for one in values if expected is None or dimensions.find_number_dimension(one) in (expected, None))
     for number in islice(fitting, _MOST_VALUES):
         other = System(system.goal, system.chosen, {key: dict(sums) for key, sums in system.known.items()})
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):

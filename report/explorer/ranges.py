@@ -56,14 +56,14 @@ class Range:
     @cached_property
     def values(self) -> tuple[float, ...]:
         """All numbers, increasing."""
-        positive = (at_notch(notch, self.whole) for notch in range(self.low, self.high + 1))
+        positive = (read_notch(notch, self.whole) for notch in range(self.low, self.high + 1))
         own = [] if self.own is None else [self.own]
         return tuple(sorted({*[0.0] * self.zero, *positive, *own}))
 
     @cached_property
     def first(self) -> float:
         """The number at the start."""
-        return at_notch(self.start, self.whole) if self.own is None else self.own
+        return read_notch(self.start, self.whole) if self.own is None else self.own
 
     @cached_property
     def place(self) -> int:
@@ -71,7 +71,7 @@ class Range:
         return self.values.index(self.first)
 
 
-def at_notch(notch: int, whole: bool) -> float:
+def read_notch(notch: int, whole: bool) -> float:
     """The number at a notch: the same digits that are shown, so that a reader can use them."""
     number = 10 ** (notch / NOTCHES)
     return max(1.0, float(round(number))) if whole else float(f"{number:.3g}")
@@ -93,7 +93,7 @@ def ranges(
     is_step = [name in STEP_SIZES for name in names]
 
     def inside(place: Sequence[int], relations: Sequence[Expr]) -> bool:
-        numbers = [at_notch(*pair) for pair in zip(place, whole, strict=True)]
+        numbers = [read_notch(*pair) for pair in zip(place, whole, strict=True)]
         return all(holds(relation, symbols, numbers) for relation in relations)
 
     best = next((place for place in _places(first, is_step, whole) if inside(place, [*conditions, *wishes])), None)

@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.engine.together import find_together
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
-from report.figures.formulas import in_legend
+from report.figures.formulas import shorten_for_legend
 from report.figures.heat_map import heat_map
 from report.figures.style import BLACK, BLUE, Figure, colour, dash, drawing, finish, legend_below
 from verify.check.together import ratios
@@ -27,7 +27,7 @@ HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
 """Rounds T from 1 to about 2000, evenly on a log scale."""
 
 
-def over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
+def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Bound against exact error over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
@@ -41,7 +41,7 @@ def over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
         return finish(canvas, f"{name}-over-rounds", caption)
 
 
-def by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
+def draw_by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
     """The bound split into its terms over rounds, log-log."""
     with drawing() as (canvas, axes):
         left_out = draw_terms(axes, curve)
@@ -70,7 +70,7 @@ def draw_terms(axes: Axes, curve: BoundCurve) -> list[str]:
     for number, (term, values) in enumerate(curve.terms.items()):
         if max(values) > _NOTHING * max(curve.right):
             style = {"color": colour(number + 1), "linestyle": dash(number + 1)}
-            axes.loglog(curve.horizons, values, label=in_legend(term), **style)
+            axes.loglog(curve.horizons, values, label=shorten_for_legend(term), **style)
         else:
             left_out.append(f"${term}$")
     return left_out

@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from report.figures.style import Figure, colour, dash, drawing, finish
 
 
-def over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figure:
+def draw_over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figure:
     """E F(theta^n) - F* of several runs over the time at which each model is made; a model serves until the next."""
     with drawing() as (canvas, axes):
         for number, (label, run) in enumerate(runs.items()):

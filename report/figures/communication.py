@@ -17,7 +17,7 @@ WORKERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _LINE = tuple(2**power for power in range(1, 14))
 
 
-def over_workers(slug: str) -> Figure:
+def draw_over_workers(slug: str) -> Figure:
     """Load of the busiest node of a parameter server and of a ring, in models: counted, and by formula; log-log."""
     one = Fraction(1)
     with drawing() as (canvas, axes):

@@ -33,7 +33,7 @@ def inside_rounds(name: str, run: Run, words: str) -> Figure:
         return finish(canvas, f"{name}-drift", f"{_what(run)}. {words}")
 
 
-def over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
+def draw_over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
     """The same against the bound of a claim."""
     found = check(claim, run)
     if found.worst is None:

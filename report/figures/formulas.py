@@ -15,7 +15,7 @@ _OPEN = re.compile(r"\\left\(|\\frac\{|\\sqrt\{|(?<=\})\{")
 _STEP = re.compile(r"\\left\(|\\right\)|\\.|[{}]")
 
 
-def in_legend(latex: str) -> str:
+def shorten_for_legend(latex: str) -> str:
     """A formula between dollar signs; where it is too wide, dots stand for what its brackets hold."""
     while not _fits(latex):
         shorter = [latex[:start] + _DOTS + latex[end:] for start, end in _parts(latex)]

@@ -27,7 +27,7 @@ def ladder(claim: Claim, found: RateCheck) -> Figure:
     return finish(canvas, f"{claim.slug}-ladder", caption)
 
 
-def over_clients(claim: Claim, found: RateCheck) -> Figure | None:
+def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
     """Draw exact values over the number of clients, log-log, and the claimed order; None where it does not vary."""
     climb = next((c for c in found.climbs if [claim.notation[v] for v in c.variables] == [clients]), None)
     if climb is None:

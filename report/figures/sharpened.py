@@ -14,7 +14,7 @@ from verify.check import check
 LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
-def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int], Run], words: str) -> Figure:
+def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int], Run], words: str) -> Figure:
     """The exact left side, the printed right side, and those of sharper claims about the same quantity."""
     rivals = {"printed": claim} | {f"sharpened ({other.id.partition(':')[2]})": other for other in sharper}
     curves = {name: _sides(rival, run_at) for name, rival in rivals.items()}
@@ -39,8 +39,8 @@ def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
 def _zeros(drawn: Mapping[str, Mapping[int, float]]) -> str:
     """Name the curves that are zero, which logarithmic axes cannot show."""
     zero = {name: [str(steps) for steps, value in curve.items() if value == 0] for name, curve in drawn.items()}
-    told = [f"{name} (local steps: {', '.join(steps)})" for name, steps in zero.items() if steps]
-    return f" Zero, below these axes: {'; '.join(told)}." if told else ""
+    lines = [f"{name} (local steps: {', '.join(steps)})" for name, steps in zero.items() if steps]
+    return f" Zero, below these axes: {'; '.join(lines)}." if lines else ""
 
 
 def _sides(claim: Claim, run_at: Callable[[int], Run]) -> tuple[Mapping[int, float], Mapping[int, float]]:

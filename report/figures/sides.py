@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import plain_float
-from report.figures.formulas import in_legend
+from report.figures.formulas import shorten_for_legend
 from report.figures.rates import draw_ladder
 from report.figures.style import BLUE, PAGE, Figure, colour, drawing, finish, legend_below
 
@@ -57,7 +57,7 @@ def _stack(axes: Axes, terms: Sequence[Term], whole: float) -> None:
     start = 0.0
     for number, (term, value) in enumerate(zip(terms, values, strict=True), start=1):
         if value > 0:
-            axes.barh(["right side"], [value], left=start, color=colour(number), label=in_legend(term.latex))
+            axes.barh(["right side"], [value], left=start, color=colour(number), label=shorten_for_legend(term.latex))
             start += value
 
 

@@ -70,11 +70,11 @@ def seconds_of_sympy() -> float:
 
 _PROVE = """
 from time import perf_counter
-from fedtheory.proofs import certificates, examine
+from fedtheory.proofs import certificates, check_certificate
 from fedtheory.language.registry import find
 chosen = {chosen!r} or sorted(certificates())
 begin = perf_counter()
-assert all(examine(find(name), certificates()[name]).verdict == "proved" for name in chosen)
+assert all(check_certificate(find(name), certificates()[name]).verdict == "proved" for name in chosen)
 print(perf_counter() - begin)
 """
 

@@ -31,8 +31,8 @@ def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> No
     target = f"{own}:drift"
     options = {"falsify": ["--budget", "0.1"], "verify": ["--search", "0"], "prove": ["--no-search"]}
     given = {"check": [write_run({})], **options}.get(name, [])
-    told = " ".join(command(name, target, *given).out.split())
-    assert f"no setting is named by {'mine:drift' if name in ('check', 'prove', 'show') else target}, {SAID}" in told
+    printed = " ".join(command(name, target, *given).out.split())
+    assert f"no setting is named by {'mine:drift' if name in ('check', 'prove', 'show') else target}, {SAID}" in printed
     document = command(name, target, *given, "--json").document
     found = document["claims"][0] if name == "verify" else document
     assert (found["assumed"], found["assumed_line"]) == (NAMES, LINE)
@@ -49,8 +49,8 @@ def test_what_a_quantity_lifts_is_said(command, own: str) -> None:
     """A claim that counts participants is about sampled clients."""
     found = command("show", f"{own}:sampled", "--json").document
     assert found["assumed"] == ["uniform sampling", *NAMES[1:]]
-    told = " ".join(command("show", f"{own}:sampled").out.split())
-    assert "plain FedAvg beyond its quantities (uniform sampling, " in told
+    printed = " ".join(command("show", f"{own}:sampled").out.split())
+    assert "plain FedAvg beyond its quantities (uniform sampling, " in printed
 
 
 @pytest.mark.long

@@ -240,11 +240,11 @@ def test_few_instances_are_told(command, tmp_path: Path) -> None:
     rare = "Claim(id='mine:rare', lhs=q.final_distance_sq, rhs=10**9 * T, where={T: q.rounds}, conditions=[T >= 30])"
     path.write_text(f"{FAULTY}rare = {rare}\n")
     outcome = command("verify", f"{path}:rare", "--jobs", "1", "--search", "0")
-    told = " ".join(outcome.out.split())
-    assert "few instances:" in told
-    assert "what excludes runs: the condition T >= 30 fails" in told
-    assert "fedtheory falsify" in told
-    assert "supported" not in told
+    printed = " ".join(outcome.out.split())
+    assert "few instances:" in printed
+    assert "what excludes runs: the condition T >= 30 fails" in printed
+    assert "fedtheory falsify" in printed
+    assert "supported" not in printed
 
 
 def test_seconds_that_are_no_number(command, mine: Path) -> None:

@@ -17,7 +17,7 @@ from fedtheory.federation.definition.matrices import (
     hessian,
     linear,
     local_step,
-    of_another,
+    rename_client,
     round_end,
 )
 from fedtheory.kernel.expressions import Expr
@@ -90,8 +90,8 @@ class Round:
         total = sp.zeros(term.matrix.rows, 1)
         for j, share in enumerate(SHARES):
             factor = {Mixed: MIXING[i][j], Weighted: share, Participants: share, Average: share}[term.over]
-            symbols = {of_another(symbol): value for symbol, value in self.symbols[j].items()}
-            vectors = {of_another(vector): value for vector, value in self.vectors[j].items()}
+            symbols = {rename_client(symbol): value for symbol, value in self.symbols[j].items()}
+            vectors = {rename_client(vector): value for vector, value in self.vectors[j].items()}
             inside = term.matrix.xreplace(
                 self.symbols[i] | {a: v for a, v in symbols.items() if a not in self.symbols[i]}
             )

@@ -97,8 +97,8 @@ def test_values_at_virtual_iterates() -> None:
     """Of alike clients they are found together, and are those of each form on its own."""
     copies = run().with_copies(COPIES)
     forms, trajectory = copies.gradient_forms.stochastic, copies.trajectory
-    each = [trajectory.at_virtual_iterates(form[None]) for form in forms]
-    assert (trajectory.at_virtual_iterates(forms) == np.concatenate(each, axis=2)).all()
+    each = [trajectory.evaluate_at_virtual_iterates(form[None]) for form in forms]
+    assert (trajectory.evaluate_at_virtual_iterates(forms) == np.concatenate(each, axis=2)).all()
 
 
 def test_lists_that_stand_for_many_clients() -> None:

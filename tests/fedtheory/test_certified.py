@@ -203,7 +203,7 @@ def assert_contained(run: Run) -> None:
         assert contains(getattr(enclosed, name), getattr(exact, name)), name
     forms = run.gradient_forms.stochastic
     assert contains(enclosed.local_second_moments(forms), exact.local_second_moments(forms))
-    assert contains(enclosed.at_virtual_iterates(forms), exact.at_virtual_iterates(forms))
+    assert contains(enclosed.evaluate_at_virtual_iterates(forms), exact.evaluate_at_virtual_iterates(forms))
     factors = run.problem.weights * run.client_smoothness
     assert contains(enclosed.mean_difference_sq(factors), exact.mean_difference_sq(factors))
     distances = enclosed.server_distance_sq

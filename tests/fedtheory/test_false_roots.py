@@ -136,7 +136,7 @@ def test_conditions_on_what_is_under_a_root() -> None:
         sp.Le(GAP, sigma): sp.Le(r**2, sigma),
         sp.Le(nu, delta): sp.Le(nu, delta),
     }
-    assert {condition: SHOWN.in_condition(condition) for condition in expected} == expected
+    assert {condition: SHOWN.substitute_in_condition(condition) for condition in expected} == expected
 
 
 def test_roots_in_certificates() -> None:

@@ -51,9 +51,12 @@ def test_noise_is_that_of_the_rows(scales) -> None:
     faint = np.linalg.eigh(data.inputs[0].T @ data.inputs[0])[1][:, 0]
     for direction in (faint, np.ones(DIMENSION)):
         point, form = np.outer([1, *direction], [1, *direction]), np.outer(direction, direction)
-        samples = exact._of_one_sample(0, RATIONAL.array(point)), exact._pulled_back_one(0, RATIONAL.array(form))
-        plain = by_rows._of_one_sample(0, point), by_rows._pulled_back_one(0, form)
-        found = oracle._of_one_sample(0, point), oracle._pulled_back_one(0, form)
+        samples = (
+            exact._compute_sample_moments(0, RATIONAL.array(point)),
+            exact._pulled_back_one(0, RATIONAL.array(form)),
+        )
+        plain = by_rows._compute_sample_moments(0, point), by_rows._pulled_back_one(0, form)
+        found = oracle._compute_sample_moments(0, point), oracle._pulled_back_one(0, form)
         for one, rows, truth in zip(found, plain, map(plain_floats, samples), strict=True):
             allowed = 10 * np.abs(rows - truth).max() + 1e-13 * np.abs(truth).max()
             np.testing.assert_allclose(one, truth, rtol=0, atol=allowed)

@@ -270,7 +270,7 @@ tau, K = sp.symbols("tau K", positive=True)
 AT_MOST = (tau <= 1, tau <= 2, K <= 1)
 
 
-def at_rest(chance: random.Random) -> tuple[Claim, FixedPoint]:
+def evaluate_at_optimum(chance: random.Random) -> tuple[Claim, FixedPoint]:
     """That an algorithm stays at the optimum, under some assumptions and conditions."""
     algorithms = [chance.choice(OF_ALGORITHMS) for _ in range(chance.choice([1, 1, 1, 2]))]
     claim = Claim(
@@ -290,7 +290,7 @@ def at_rest(chance: random.Random) -> tuple[Claim, FixedPoint]:
     return claim, certificate
 
 
-RESTING = st.integers(0, 2**63).map(random.Random).map(at_rest)
+RESTING = st.integers(0, 2**63).map(random.Random).map(evaluate_at_optimum)
 
 
 def is_no_lie(claim: Claim, certificate: FixedPoint) -> bool:
@@ -315,6 +315,6 @@ def test_what_is_said_to_rest_does_in_many_tries(tried: tuple[Claim, FixedPoint]
 
 def test_some_of_it_is_proved_and_some_is_false() -> None:
     chance = random.Random(1)
-    tried = [at_rest(chance) for _ in range(300)]
+    tried = [evaluate_at_optimum(chance) for _ in range(300)]
     assert any(not is_refused(*one) for one in tried)
     assert any(any(is_false(claim, name) for name in KEYS) for claim, _ in tried[:40])

@@ -9,7 +9,7 @@ import pytest
 from flint import fmpq
 
 from fedtheory.engine.moments import trajectory_of
-from fedtheory.engine.moments.local import after_local_steps, local_maps
+from fedtheory.engine.moments.local import local_maps, propagate_local_steps
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.recursion import Recursion, Updates
 from fedtheory.engine.run import Run
@@ -57,7 +57,7 @@ def test_noise_is_what_steps_add_to_the_mean() -> None:
     by_step = np.stack(list(local_maps(centred, work)))
     means = np.stack([by_step[work.steps[client], client] for client in clients])
     carried = means @ bases @ means.swapaxes(-1, -2)
-    expected = (after_local_steps(centred, work, bases, clients) - carried)[:, 1:, 1:]
+    expected = (propagate_local_steps(centred, work, bases, clients) - carried)[:, 1:, 1:]
     found = _maps(run).noise(bases, clients)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     assert np.array_equal(found, found.swapaxes(-1, -2))

@@ -94,7 +94,7 @@ def own() -> FederatedAlgorithm:
     return definition("mine.py:own")
 
 
-def at_rest() -> FixedPoint:
+def evaluate_at_optimum() -> FixedPoint:
     return FixedPoint(claim="mine:rest", local_step="single")
 
 
@@ -122,7 +122,7 @@ def shrinking() -> Lyapunov:
     )
 
 
-CERTIFICATES = {"rest": at_rest, "shrinks": shrinking}
+CERTIFICATES = {"rest": evaluate_at_optimum, "shrinks": shrinking}
 
 
 def document(name: str) -> Any:
@@ -238,7 +238,7 @@ def test_a_switch_is_zero_or_one_whatever_is_allowed() -> None:
 def test_what_only_looks_like_a_definition_is_refused() -> None:
     text = changed("own = FederatedAlgorithm(", "class Other(FederatedAlgorithm):\n    pass\n\nown = Other(")
     assert "class Other" in text
-    found = check_certificate(resolve("claims.py:rest"), at_rest())
+    found = check_certificate(resolve("claims.py:rest"), evaluate_at_optimum())
     assert found.verdict == "broken"
     assert "expected a FederatedAlgorithm, got a Other" in found.steps[0].text
 
@@ -249,7 +249,7 @@ def test_two_numbers_of_one_name_are_not_one() -> None:
     changed("x + Average(y - x)", f"x + Average(y - x) + ({first} - {second}) * x")
     parameters = f'Parameter({first}, "one", "", sp.Reals, 1), Parameter({second}, "other", "", sp.Reals, 0)'
     changed("model=x,", f"model=x, parameters=({parameters}),", Path("mine.py").read_text())
-    found = check_certificate(resolve("claims.py:rest"), at_rest())
+    found = check_certificate(resolve("claims.py:rest"), evaluate_at_optimum())
     assert found.verdict == "broken"
     assert "a: stands for two things" in found.steps[0].text
 
@@ -273,7 +273,7 @@ def test_assumptions_about_algorithms_are_known_ones() -> None:
 
 def test_a_missing_file_is_named() -> None:
     Path("mine.py").unlink()
-    found = check_certificate(resolve("claims.py:rest"), at_rest())
+    found = check_certificate(resolve("claims.py:rest"), evaluate_at_optimum())
     assert found.verdict == "broken"
     assert "mine.py: no such file" in found.steps[0].text
 

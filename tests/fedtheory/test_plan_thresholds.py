@@ -30,7 +30,7 @@ from fedtheory.planner.optimum import _beyond, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
 from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
 from fedtheory.planner.stability import _below, _bisected, _first_unstable
-from fedtheory.planner.target import _target, at_step, largest_count, smallest_count
+from fedtheory.planner.target import _target, find_rounds_at_step, largest_count, smallest_count
 
 ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
 NAMES = {ETA: STEP, TAU: STEPS, T: ROUNDS, M: CLIENTS}
@@ -231,16 +231,16 @@ def test_why_noise_keeps_an_error_up() -> None:
 def test_a_bound_that_needs_rounds() -> None:
     """8/T + 1 is at most 3 from the fourth round on, at most 1 never, and 5 from the second one on."""
     for accuracy, rounds in ((3.0, 4), (5.0, 2), (9.0, 1), (1.0, None), (0.5, None)):
-        found = at_step(_bound(8 / T + 1), accuracy)
+        found = find_rounds_at_step(_bound(8 / T + 1), accuracy)
         assert (found.rounds, found.floor) == (rounds, pytest.approx(1.0))
         assert (found.reason is None) is (rounds is not None)
-    assert at_step(_bound(8 / T), 2.0).floor == 0.0
+    assert find_rounds_at_step(_bound(8 / T), 2.0).floor == 0.0
 
 
 def test_a_bound_that_needs_no_rounds() -> None:
     """Without rounds in it a bound promises its value after the first one, or never."""
-    assert at_step(_bound(3 * ETA, local_step_size=0.1), 0.5).rounds == 1
-    missed = at_step(_bound(3 * ETA, local_step_size=0.1), 0.2)
+    assert find_rounds_at_step(_bound(3 * ETA, local_step_size=0.1), 0.5).rounds == 1
+    missed = find_rounds_at_step(_bound(3 * ETA, local_step_size=0.1), 0.2)
     assert missed.rounds is None
     assert "does not depend on the rounds" in str(missed.reason)
 

@@ -18,7 +18,7 @@ from fedtheory.planner.admissible import search
 from fedtheory.planner.bound import STEP, STEPS
 from fedtheory.planner.extent import HALF_OF_LINEAR, linear_speed_up, value_at
 from fedtheory.planner.optimum import closed_form, numeric_minimiser, root
-from fedtheory.planner.target import at_best_step, at_step, smallest_count
+from fedtheory.planner.target import find_rounds_at_best_step, find_rounds_at_step, smallest_count
 from verify.check import check
 
 magnitudes = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
@@ -159,8 +159,8 @@ def test_rounds_to_a_target(numbers: dict[str, float], accuracy: float, eta: flo
         return sizes.best(bound.at({"rounds": rounds}))[1]
 
     for found, promised in (
-        (at_step(bound, accuracy), lambda rounds: bound.value({"rounds": rounds})),
-        (at_best_step(sizes, accuracy), best),
+        (find_rounds_at_step(bound, accuracy), lambda rounds: bound.value({"rounds": rounds})),
+        (find_rounds_at_best_step(sizes, accuracy), best),
     ):
         if found.rounds is None:
             assert found.floor >= accuracy
@@ -174,20 +174,20 @@ def test_rounds_to_a_target(numbers: dict[str, float], accuracy: float, eta: flo
 def test_floor() -> None:
     """The floor at a fixed step size is the bound without the term that the rounds divide; at best ones it is zero."""
     bound = bound_of_run(THEOREM, a_run())
-    found = at_step(bound, 1e-6)
+    found = find_rounds_at_step(bound, 1e-6)
     assert found.rounds is None
     constant = [term for term in bound.terms if not bound.depends_on(term, "rounds")]
     assert len(constant) == 3
     assert found.floor == pytest.approx(sum(map(bound.number, constant)), rel=1e-12)
-    assert at_best_step(StepSizes(bound), 1e-6).floor == 0
+    assert find_rounds_at_best_step(StepSizes(bound), 1e-6).floor == 0
 
 
 def test_bounds_without_rounds() -> None:
     """A bound on the drift is reached at once or never."""
     bound = bound_of_run(find("renard2022:lemma-2.3"), a_run())
     value = bound.value()
-    assert at_step(bound, value * 1.01).rounds == 1
-    never = at_step(bound, value * 0.99)
+    assert find_rounds_at_step(bound, value * 1.01).rounds == 1
+    never = find_rounds_at_step(bound, value * 0.99)
     assert never.rounds is None
     assert "does not depend on the rounds" in never.reason
 

@@ -77,7 +77,7 @@ def test_numbers_are_those_of_second_moments(seed, shape, is_fixed, server_step_
     pairs = [
         (found.mean_difference_sq(factors), expected.mean_difference_sq(factors)),
         (found.local_second_moments(forms), expected.local_second_moments(forms)),
-        (found.at_virtual_iterates(forms), expected.at_virtual_iterates(forms)),
+        (found.evaluate_at_virtual_iterates(forms), expected.evaluate_at_virtual_iterates(forms)),
         (found.moments, expected.moments),
     ]
     for one, other in pairs:

@@ -35,7 +35,7 @@ def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None, rows: Any = 
 
 def each_by_itself(run: Run, forms: Array) -> Array:
     """Expectations of forms at the virtual iterates, each form asked alone."""
-    return np.concatenate([run.trajectory.at_virtual_iterates(form[None]) for form in forms], axis=2)
+    return np.concatenate([run.trajectory.evaluate_at_virtual_iterates(form[None]) for form in forms], axis=2)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -44,7 +44,7 @@ def test_moments_forward_are_forms_backward(law: Any) -> None:
     run = run_of(law)
     forms = run.gradient_forms.lengths
     assert len(forms) > run.algorithm.rounds
-    assert np.allclose(run.trajectory.at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-12)
+    assert np.allclose(run.trajectory.evaluate_at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-12)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -55,7 +55,7 @@ def test_moments_of_clients_with_few_rows(law: Any) -> None:
     run = run_of(law, rows=rows, outputs=outputs)
     assert run.trajectory.recursion._row_spaces
     forms = run.gradient_forms.lengths
-    assert np.allclose(run.trajectory.at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-10)
+    assert np.allclose(run.trajectory.evaluate_at_virtual_iterates(forms), each_by_itself(run, forms), rtol=1e-10)
 
 
 @pytest.mark.parametrize("clock", [None, {"policy": "async", "times": [1, 2, 1, 3]}], ids=["together", "stale"])

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from report import bound_figure, error_figure, save_figure
-from report.figures.formulas import in_legend, least_width, width
+from report.figures.formulas import least_width, shorten_for_legend, width
 from report.showcases import showcase
 from verify.check import check
 
@@ -64,7 +64,7 @@ def test_a_bound_with_its_terms(run: Run) -> None:
     assert last["bound"] == pytest.approx(float(worst.rhs))
     assert last["exact left side"] == pytest.approx(float(worst.lhs))
     for term in worst.terms:
-        assert last[in_legend(term.latex)] == pytest.approx(float(term.value))
+        assert last[shorten_for_legend(term.latex)] == pytest.approx(float(term.value))
 
 
 def test_notebooks_have_the_same_figures(run: Run) -> None:
@@ -123,7 +123,7 @@ LONG = (
 def test_legends_show_formulas(name: str) -> None:
     """The terms of a bound have labels that differ, with dots where a formula is too wide for a legend."""
     terms = [latex(term) for term in find(name).relations[0].right.as_ordered_terms()]
-    labels = [in_legend(term) for term in terms]
+    labels = [shorten_for_legend(term) for term in terms]
     assert len(set(labels)) == len(terms)
     assert any(r"\cdots" in label for label in labels) == (max(map(len, terms)) > 250)
 

@@ -129,8 +129,8 @@ def test_the_worst_run_can_be_run_from_the_page(page: str, table: Path) -> None:
 
 def test_reasons_are_told(page: str) -> None:
     """Why a claim says nothing of some runs is on the page, with their number."""
-    told = re.findall(r"<li>(\d+) not applicable: (.*?)</li>", html.unescape(page))
-    assert any("the condition eta <= 1/(4*L) does not hold" in reason for _, reason in told)
+    printed = re.findall(r"<li>(\d+) not applicable: (.*?)</li>", html.unescape(page))
+    assert any("the condition eta <= 1/(4*L) does not hold" in reason for _, reason in printed)
 
 
 def test_the_same_table_gives_the_same_bytes(page: str, table: Path) -> None:

@@ -25,8 +25,8 @@ for n in itertools.count():
 DIGESTS = """
 import json
 from fedtheory.language.targets import expand, resolve
-from verify.content import of_code, of_target
-print(json.dumps({resolve(t).id: of_target(t) for t in expand(["PAPER"])} | {"code": of_code()}))
+from verify.content import digest_code, digest_target
+print(json.dumps({resolve(t).id: digest_target(t) for t in expand(["PAPER"])} | {"code": digest_code()}))
 """
 PAPER = """
 import sympy as sp

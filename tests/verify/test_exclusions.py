@@ -40,8 +40,8 @@ def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
 def test_the_reason_says_what_each_is() -> None:
     """A quantity, an assumption, a condition."""
     claim = Claim(id="mine:one", lhs=0, rhs=eta, where=WHERE, conditions=[steps >= 2], assumptions=[a.full_gradients])
-    told = reason_for(claim, {"full gradients": 3, "tau >= 2": 2, "local_step_size": 1})
-    assert told == (
+    printed = reason_for(claim, {"full gradients": 3, "tau >= 2": 2, "local_step_size": 1})
+    assert printed == (
         "the assumption full gradients fails (3 runs); the condition tau >= 2 fails (2 runs); "
         "local_step_size has no value (1 run)"
     )
@@ -51,7 +51,7 @@ def test_the_reason_says_what_each_is() -> None:
 def test_exclusions_are_found_without_outcomes() -> None:
     """On a part of the instances, for who has none at hand."""
     never = Claim(id="mine:never", lhs=0, rhs=eta, where=WHERE, conditions=[eta >= 10**6], assumptions=[a.update_rule])
-    told = why_never_applicable(never)
-    assert told is not None
-    assert told.startswith("the condition eta >= 1000000 fails (")
+    printed = why_never_applicable(never)
+    assert printed is not None
+    assert printed.startswith("the condition eta >= 1000000 fails (")
     assert why_never_applicable(replace(never, conditions=())) is None

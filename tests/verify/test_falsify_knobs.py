@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify.knobs import Knob, knobs_of, translated
-from verify.falsify.local import at_the_edge, within_conditions, without
+from verify.falsify.local import move_to_edge, within_conditions, without
 from verify.falsify.rounding import factor_of, simpler, simplest_between, weight_of
 from verify.falsify.structure import variants
 from verify.falsify.tables import Table, evaluate_run, get, size, with_clients, with_coordinates, working_table, written
@@ -163,7 +163,7 @@ def test_the_edge_of_the_conditions_is_exact() -> None:
         "problem": {"kind": "quadratic", "hessians": [[["3"]]], "linear": [["0"]], "start": ["1"]},
         "algorithm": {"name": "fedavg", "local_step_size": "1/50", "rounds": 1},
     }))  # fmt: skip
-    at_edge = at_the_edge(claim, table)
+    at_edge = move_to_edge(claim, table)
     assert at_edge is not None
     assert get(at_edge, "algorithm.local_step_size") == fmpq(1, 12)
     too_large = knob(table, "local step size").turn(table, fmpq(50))

@@ -129,11 +129,11 @@ def test_the_python_file_is_the_whole_assignment(assignment: Assignment) -> None
     """Title, introduction, worked start, statements and options stand in its comments; each answer has its line."""
     copy = assignment.copy("ana")
     text = n.python_template(assignment, copy)
-    told = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")).split()
+    printed = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")).split()
     asked = [part for q in copy.questions for part in (q.title, q.text, q.listed, q.how)]
     for part in (assignment.title, copy.introduction, copy.worked, *asked):
         words = part.split()
-        assert any(told[at : at + len(words)] == words for at in range(len(told) - len(words) + 1)), part
+        assert any(printed[at : at + len(words)] == words for at in range(len(printed) - len(words) + 1)), part
     starts = [question.start for question in copy.questions if not isinstance(question, ManualQuestion)]
     assert all(f"\n{start}\n" in text for start in starts)
 

@@ -37,8 +37,8 @@ from verify.grade.given_points import (
     write_to_read,
 )
 from verify.grade.guarded import Guarded, Unreadable
-from verify.grade.handed_in import HandedIn, _told_apart, labels
-from verify.grade.ladders import _corners, _on_rung, _rungs
+from verify.grade.handed_in import HandedIn, _distinguish_students, labels
+from verify.grade.ladders import _corners, _evaluate_rung, _rungs
 from verify.grade.literals import bound_names, literal_answers
 from verify.grade.looseness import _common_denominator, _Range, measure_looseness
 from verify.grade.marking import AnswerRow, Result, result_of
@@ -205,13 +205,13 @@ def _handed_in(student: str, file: str, called: str, assignment: str | None = "a
 def test_a_copy_of_several_files_stays_with_its_name() -> None:
     """The others go by their own names, or by their files where those are taken."""
     files = [_handed_in("ann", "x/one.py", "x"), _handed_in("ann", "ann.py", "ann"), _handed_in("ann", "x/two.py", "x")]
-    assert [file.student for file in _told_apart(files)] == ["x/one.py", "ann", "x/two.py"]
+    assert [file.student for file in _distinguish_students(files)] == ["x/one.py", "ann", "x/two.py"]
     two = [_handed_in("ann", "one.py", "one"), _handed_in("ann", "ann.py", "ann")]
-    assert [file.student for file in _told_apart(two)] == ["one", "ann"]
+    assert [file.student for file in _distinguish_students(two)] == ["one", "ann"]
     without = [_handed_in("ann", "one.py", "one"), _handed_in("ann", "two.py", "two")]
-    assert [file.student for file in _told_apart(without)] == ["ann", "two"]
+    assert [file.student for file in _distinguish_students(without)] == ["ann", "two"]
     apart = [_handed_in("ann", "one.py", "one"), _handed_in("ann", "two.py", "two", "a2")]
-    assert [file.student for file in _told_apart(apart)] == ["ann", "ann"]
+    assert [file.student for file in _distinguish_students(apart)] == ["ann", "ann"]
 
 
 def test_labels_of_results() -> None:
@@ -316,11 +316,11 @@ def test_rungs_of_a_ladder() -> None:
 
 def test_a_rung_of_a_ladder() -> None:
     """Three times the clients, eight steps, five rounds, a fourth of the step size; own counts of steps stay."""
-    found = _on_rung(_table(TABLE), 3, 8, 5, 4)
+    found = _evaluate_rung(_table(TABLE), 3, 8, 5, 4)
     assert len(found["problem"]["hessians"]) == 6
     assert [found["algorithm"][key] for key in ("local_steps", "rounds")] == [8, 5]
     assert Fraction(str(found["algorithm"]["local_step_size"])) == Fraction(1, 32)
-    own = _on_rung(_table(_algorithm(local_steps=[1, 2])), 1, 8, 5, 4)
+    own = _evaluate_rung(_table(_algorithm(local_steps=[1, 2])), 1, 8, 5, 4)
     assert own["algorithm"]["local_steps"] == [1, 2]
 
 

@@ -11,7 +11,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.content import of_target
+from verify.content import digest_target
 from verify.instances import families_for
 from verify.instances.family import FAMILIES
 
@@ -84,8 +84,8 @@ def test_its_runs_can_be_written_and_read() -> None:
 
 
 def test_a_missing_file_is_named() -> None:
-    of_target.cache_clear()
-    assert of_target("claims.py:nowhere")
+    digest_target.cache_clear()
+    assert digest_target("claims.py:nowhere")
     with pytest.raises(InputError, match=r"missing\.py"):
         FAMILIES["missing.py:algorithm"].instances[0].run()
     with pytest.raises(KeyError):
@@ -93,7 +93,7 @@ def test_a_missing_file_is_named() -> None:
 
 
 def test_what_is_kept_depends_on_the_algorithms_file(folder: Path) -> None:
-    before = of_target("claims.py:halved")
+    before = digest_target("claims.py:halved")
     (folder / "own.py").write_text(ALGORITHM.replace("lookahead", "looking ahead"))
-    of_target.cache_clear()
-    assert of_target("claims.py:halved") != before
+    digest_target.cache_clear()
+    assert digest_target("claims.py:halved") != before

@@ -9,7 +9,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.cli.verify import document, for_people
+from fedtheory.cli.verify import document, print_text
 from fedtheory.engine.run import Run
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
@@ -67,6 +67,6 @@ def test_the_verdict_names_what_a_proof_needs(capsys: pytest.CaptureFixture[str]
     (verdict,) = verify([_drift(SETTING)], jobs=1, search=1)
     assert verdict.verdict == "supported"
     assert document(verdict)["found_proof"]["supposed"] == ["convex and smooth"]
-    for_people([verdict], 1.0)
+    print_text([verdict], 1.0)
     printed = " ".join(capsys.readouterr().out.split())
     assert "mine:drift would be proved if it assumed: convex and smooth" in printed

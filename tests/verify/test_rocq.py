@@ -32,7 +32,7 @@ from fedtheory.proofs.definitions import NOISE
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.accepted import checked
-from verify.rocq.export import exported, of_id
+from verify.rocq.export import export_id, exported
 from verify.rocq.project import library_files, text_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import NEEDED
@@ -125,7 +125,7 @@ def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
 
 def test_a_common_period_exists() -> None:
     """A claim that does not speak of the period does not assume one: its proof takes the least."""
-    theorem = of_id(PERIODLESS).theorem
+    theorem = export_id(PERIODLESS).theorem
     assert "nu" not in {binder.name for binder in theorem.binders}
     assert "destruct (least_period_exists" in theorem.proof
 
@@ -234,7 +234,7 @@ def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pyte
 
 def test_no_text_admits_anything() -> None:
     """Neither the library nor a theorem leaves a proof out or adds an axiom."""
-    texts = [*library_files().values(), *(text_of(of_id(claim_id)) for claim_id in list(checked())[:5])]
+    texts = [*library_files().values(), *(text_of(export_id(claim_id)) for claim_id in list(checked())[:5])]
     for text in texts:
         assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
 

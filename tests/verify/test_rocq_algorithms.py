@@ -16,7 +16,7 @@ from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local,
 from fedtheory.language.registry import find
 from fedtheory.proofs.lyapunov import Lyapunov
 from verify.rocq import algorithms
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 
@@ -99,7 +99,7 @@ def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
     for quiet, holds in (("noise_of A n k i = zero", True), ("noise_of A n k O = zero", False)):
         said = f"(forall n k i, {quiet}) -> forall n, unbiased (step_of_round A own n) (fun _ => True)"
         proof = "intros A own quiet n. constructor; auto; intros; cbn; rewrite quiet; apply dot_zero."
-        text = f"{text_of(of_id(claim_id))}\nGoal forall A own, {said}.\nProof. {proof} Qed.\n"
+        text = f"{text_of(export_id(claim_id))}\nGoal forall A own, {said}.\nProof. {proof} Qed.\n"
         (library / "Quiet.v").write_text(text, encoding="utf-8")
         assert accepts(library, "Quiet.v") == holds
 
@@ -113,11 +113,11 @@ def test_more_local_steps_move_a_model(library: Path) -> None:
 
 def test_definitions_are_those_that_run() -> None:
     """A theorem has the definition that runs are computed from, with the participants that the claim allows."""
-    told = of_id("landmarks:scaffold.at-rest").theorem.definitions
+    told = export_id("landmarks:scaffold.at-rest").theorem.definitions
     assert "Record scaffold_state {V : space} := { x : V; c : V; c_i : nat -> V }." in told
     assert "c_i := fun i => if is_drawn i then" in told
     assert "weights i" in told
-    assert "is_drawn" not in of_id("landmarks:fedavgm.at-rest").theorem.definitions
+    assert "is_drawn" not in export_id("landmarks:fedavgm.at-rest").theorem.definitions
 
 
 def test_compression_is_refused() -> None:

@@ -6,7 +6,7 @@ import pytest
 from modules import ROOT
 
 from verify.rocq.accepted import checked, digest_of
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.project import proved_ids
 from verify.rocq.unchecked import section
 
@@ -27,7 +27,7 @@ def test_the_list_is_about_proved_claims() -> None:
 def test_the_list_is_about_what_is_exported(part: int) -> None:
     """A claim, certificate, library file or tactic that changes has to be checked again: ``make rocq``."""
     for claim_id in [*checked()][part::4]:
-        entry, known = checked()[claim_id], of_id(claim_id)
+        entry, known = checked()[claim_id], export_id(claim_id)
         assert (entry.theorem, entry.statement) == (known.theorem.name, known.theorem.statement)
         assert entry.digest == digest_of(known), f"{claim_id} has changed since Rocq accepted it: make rocq"
 

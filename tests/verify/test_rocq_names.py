@@ -24,7 +24,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq import client_step, round_words, schedules, updates, vocabulary
 from verify.rocq.accepted import checked, without_comments
-from verify.rocq.export import exported, of_id
+from verify.rocq.export import export_id, exported
 from verify.rocq.gaps import OF_INTERVALS
 from verify.rocq.lyapunov_words import CALLED
 from verify.rocq.names import name_of, require_own_names
@@ -67,7 +67,7 @@ def test_a_round_has_one_step_size() -> None:
 def test_each_theorem_names_each_quantity(part: int) -> None:
     """Every quantity of the claim has a name of its own."""
     for claim_id in [*checked()][part::4]:
-        known = of_id(claim_id)
+        known = export_id(claim_id)
         require_own_names(known.claim, known.theorem.called)
 
 
@@ -172,7 +172,7 @@ def paper(tmp_path: Path) -> Iterator[Path]:
     (folder / "certificates.py").write_text(CERTIFICATES, encoding="utf-8")
     yield folder
     registry._OPENED.pop("twins", None)
-    for kept in (registry.all_claims, resolve, open_paper, of_id):
+    for kept in (registry.all_claims, resolve, open_paper, export_id):
         kept.cache_clear()
 
 
@@ -202,7 +202,7 @@ def test_a_certificate_without_its_terms_is_refused() -> None:
 
 def test_comments_are_not_what_rocq_reads() -> None:
     """A digest is the same for other comments, and another for other words."""
-    text = text_of(of_id("liu2022:thm-1"))
+    text = text_of(export_id("liu2022:thm-1"))
     changed = text.replace("(* assumption: smooth *)", "(* of an (* inner *) comment *)")
     assert changed != text
     assert without_comments(changed) == without_comments(text)

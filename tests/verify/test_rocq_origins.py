@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.accepted import checked
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.exported import Exported
 from verify.rocq.origins import with_origins
 from verify.rocq.project import text_of
@@ -32,7 +32,7 @@ OF_VARIABLES = re.compile(
 def test_each_hypothesis_has_an_origin(part: int) -> None:
     """What is no variable is an assumption, a condition, a definition, or holds of every run."""
     for claim_id in [*checked()][part::4]:
-        known = of_id(claim_id)
+        known = export_id(claim_id)
         for binder in known.theorem.binders:
             assert bool(binder.origin) != bool(OF_VARIABLES.fullmatch(binder.type)), binder
         found = {one.origin for one in known.theorem.binders if one.origin.startswith("assumption: ")}
@@ -41,7 +41,7 @@ def test_each_hypothesis_has_an_origin(part: int) -> None:
 
 def test_the_file_says_what_each_encodes() -> None:
     """Beside each hypothesis of the theorem stands what it is, as a comment."""
-    theorem = text_of(of_id(THEOREM)).rpartition("\nTheorem ")[2]
+    theorem = text_of(export_id(THEOREM)).rpartition("\nTheorem ")[2]
     for line in (
         "(past : nat -> nat -> space_of A -> Prop)",
         "(size_positive : 0 < size_of A) (* every run: step sizes are positive *)",
@@ -74,13 +74,13 @@ STRANGE = {
 def test_a_hypothesis_without_an_origin_is_refused(name: str) -> None:
     """Whatever a writer adds of its own, the export fails."""
     with pytest.raises(NotExported, match=f"the hypothesis {STRANGE[name].name} encodes no"):
-        with_origins(with_hypothesis(of_id(THEOREM), STRANGE[name]))
+        with_origins(with_hypothesis(export_id(THEOREM), STRANGE[name]))
 
 
 @pytest.mark.parametrize("dropped", [a.uniform_shares, a.bounded_dissimilarity], ids=lambda one: one.name)
 def test_an_assumption_that_the_claim_has_not_is_no_origin(dropped: a.Assumption) -> None:
     """A theorem under more assumptions than its claim is refused."""
-    known = of_id(THEOREM)
+    known = export_id(THEOREM)
     wider = replace(known.claim, assumptions=tuple(one for one in known.claim.assumptions if one != dropped))
     with pytest.raises(NotExported, match="encodes no assumption"):
         with_origins(replace(known, claim=wider))
@@ -88,7 +88,7 @@ def test_an_assumption_that_the_claim_has_not_is_no_origin(dropped: a.Assumption
 
 def test_values_of_a_symbol_are_its_bounds() -> None:
     """A symbol that is at least one in the theorem is so in the claim; one that is zero somewhere may not be."""
-    known = of_id("fraboni2022:thm-2.mitigated")
+    known = export_id("fraboni2022:thm-2.mitigated")
     (symbol,) = known.claim.for_all
     assert any(one.origin == f"the values of {symbol}" for one in known.theorem.binders)
     zero = replace(known.claim, for_all={symbol: (sp.S.Zero, sp.S.One)})
@@ -115,13 +115,13 @@ def test_values_of_a_symbol_are_its_bounds() -> None:
 )
 def test_origins_that_were_looked_at(claim_id: str, hypothesis: str, origin: str) -> None:
     """Of hypotheses about which there could be a question."""
-    found = {one.name: one.origin for one in of_id(claim_id).theorem.binders}
+    found = {one.name: one.origin for one in export_id(claim_id).theorem.binders}
     assert found[hypothesis] == origin
 
 
 def test_a_quantity_of_a_premise_may_be_spoken_of() -> None:
     """F is smooth with some constant, of which the claims speak that the proof uses."""
-    known = of_id("vlaski2023:claim.steady-state-noise")
+    known = export_id("vlaski2023:claim.steady-state-noise")
     origins = {one.name: one.origin for one in known.theorem.binders}
     assert origins["smooth_mean_S"] == f"definition: {q.objective_smoothness.name}"
     assert q.objective_smoothness not in known.claim.notation.values()

@@ -16,7 +16,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.products import Products
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.project import file_of, text_of, with_uses
 
 __all__ = ["library"]
@@ -66,7 +66,7 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
 def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
     """The claim is accepted, by what it uses; twice the gain, or half of the loss, is not."""
     claim, certificate = find(claim_id), recorded(claim_id)
-    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
+    for used in [*with_uses(export_id(claim_id)).values()][:-1]:
         path = library / file_of(used)
         path.parent.mkdir(exist_ok=True)
         path.write_text(text_of(used), encoding="utf-8")
@@ -80,6 +80,6 @@ def test_what_is_divided_by_is_not_zero(library: Path) -> None:
     """A quotient is bounded where its denominator is not zero, and a theorem says so; with no such fact it fails."""
     claim, certificate = find(QUOTIENT), recorded(QUOTIENT)
     assert isinstance(certificate, Certificate)
-    assert "<> 0 -> " in of_id(QUOTIENT).theorem.statement
+    assert "<> 0 -> " in export_id(QUOTIENT).theorem.statement
     links = [replace(one, divided_by=()) if isinstance(one, Products) else one for one in certificate.links]
     assert not judged(library, claim, replace(certificate, links=links))

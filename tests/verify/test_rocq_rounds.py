@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq.export import exported, of_id
+from verify.rocq.export import export_id, exported
 from verify.rocq.project import file_of, library_files, text_of, with_uses
 
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
@@ -39,7 +39,7 @@ def judged(folder: Path, claim: Claim) -> bool:
 
 def with_lemmas(folder: Path, claim_id: str) -> None:
     """Check the claims that the proof of one uses, each once."""
-    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
+    for used in [*with_uses(export_id(claim_id)).values()][:-1]:
         file = folder / file_of(used)
         if not file.is_file():
             file.parent.mkdir(exist_ok=True)

@@ -16,7 +16,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
-from verify.rocq.export import exported, of_id
+from verify.rocq.export import export_id, exported
 from verify.rocq.project import file_of, text_of, with_uses
 from verify.rocq.refusals import NotExported
 
@@ -31,7 +31,7 @@ FORGETTING, LAST, ALL, AVERAGE = (
 
 def prepared(folder: Path, claim_id: str) -> None:
     """Check what a claim uses."""
-    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
+    for used in [*with_uses(export_id(claim_id)).values()][:-1]:
         path = folder / file_of(used)
         path.parent.mkdir(exist_ok=True)
         if not path.with_suffix(".vo").is_file():

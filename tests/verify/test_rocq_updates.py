@@ -12,7 +12,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq.export import exported, of_id
+from verify.rocq.export import export_id, exported
 from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
 from verify.rocq.updates import UpdateVocabulary
@@ -124,7 +124,7 @@ def test_means_of_draws(library: Path, claim_id: str) -> None:
 
 def test_nobody_may_count() -> None:
     """Where a claim divides by the weights of an update, somebody counts; else both cases are shown."""
-    divides, does_not = (of_id(claim_id).theorem for claim_id in (STALE, ALIGNED))
+    divides, does_not = (export_id(claim_id).theorem for claim_id in (STALE, ALIGNED))
     assert [binder.type for binder in divides.binders if binder.name == POSITIVE] == ["0 < weight_sum A n"]
     assert not [binder for binder in does_not.binders if binder.name == POSITIVE]
     assert (SPLIT in divides.proof, SPLIT in does_not.proof) == (False, True)
@@ -140,6 +140,6 @@ def test_symbols_of_assumptions_need_them(claim_id: str) -> None:
 def test_facts_of_updates_are_in_the_library() -> None:
     """A fact that no lemma shows is no theorem."""
     assert isinstance(certificate_of(STEPS), Combination)
-    assert "earlier_sums A n" in of_id(STEPS).theorem.proof
+    assert "earlier_sums A n" in export_id(STEPS).theorem.proof
     with pytest.raises(NotExported, match="the fact 'nobody is late' of updates"):
         UpdateVocabulary(find(STEPS)).fact("nobody is late")

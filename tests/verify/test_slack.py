@@ -167,7 +167,7 @@ def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest
 def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And a worse one does not."""
     keep_in(tmp_path, monkeypatch)
-    monkeypatch.setattr(search, "_on_all_instances", lambda claims: [(claim, []) for claim in claims])
+    monkeypatch.setattr(search, "_evaluate_all_instances", lambda claims: [(claim, []) for claim in claims])
     claim = find("renard2022:lemma-2.3.quiet")
     weak = {**APART, "problem": {**APART["problem"], "hessians": [[["1/2"]], [["1/2"]]]}}
     for table, largest in ((weak, False), (APART, True), (weak, True)):

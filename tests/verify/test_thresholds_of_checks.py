@@ -24,7 +24,7 @@ from verify import verdict as verdicts
 from verify.check import check
 from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
-from verify.check.dependencies import in_conditions
+from verify.check.dependencies import collect_in_conditions
 from verify.check.escalation import escalate
 from verify.check.links import links_of
 from verify.check.orders import order_of
@@ -201,7 +201,7 @@ def test_a_number_of_a_run_has_a_value_for_one_client() -> None:
     """A quantity without places is as wide as one, whatever the number of clients is."""
     variance = q.noise_deviation.symbol
     claim = Claim(id="t:wide", lhs=variance, rhs=5, where={variance: q.noise_deviation}, conditions=[variance <= 9])
-    assert in_conditions(claim).kind(_noisy_line()) == ((1,), None)
+    assert collect_in_conditions(claim).kind(_noisy_line()) == ((1,), None)
 
 
 def test_a_rate_without_evidence_against_it_needs_no_words() -> None:

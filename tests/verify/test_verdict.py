@@ -164,6 +164,8 @@ def test_all_instances_change_nothing_about_what_is_decided(recorded: str) -> No
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in decided}
     for outcome in (outcome for part in PARTS for outcome in try_claims(decided, part, jobs=2)):
         outcomes[outcome.target].append(outcome)
-    found = [verdicts._verdict(target, of_target, decision_on(target)) for target, of_target in outcomes.items()]
+    found = [
+        verdicts._verdict(target, digest_target, decision_on(target)) for target, digest_target in outcomes.items()
+    ]
     assert_recorded(found)
     assert recorded != "proved" or all(verdict.instances >= 50 for verdict in found)

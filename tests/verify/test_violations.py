@@ -12,7 +12,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.cli.verify import document, for_people
+from fedtheory.cli.verify import document, print_text
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.falsify import QuickSearch
@@ -160,7 +160,7 @@ def test_a_verdict_counts_what_its_search_leaves_open(
     assert (left_open.verdict, left_open.left_open, left_open.undecided) == ("undecided", 2, 0)
     found = document(left_open)
     assert (found["left_open"], found["pairs"]) == (2, {"covered": 8, "all": 9, "given_up": 1})
-    for_people([left_open], 1.0)
+    print_text([left_open], 1.0)
     printed = " ".join(capsys.readouterr().out.split())
     assert "8 of 9 pairs of regimes covered, 1 given up because the claim applied to no run" in printed
     assert "left open: 2 runs violate the claim in floats, but no exact check confirmed any of them" in printed

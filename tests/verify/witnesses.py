@@ -22,7 +22,7 @@ from fedtheory.language.registry import paper_with
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 from verify.falsify.knobs import knob_named
-from verify.falsify.local import at_the_edge, turned
+from verify.falsify.local import move_to_edge, turned
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
@@ -122,7 +122,7 @@ def witnessed(given: Sequence[Mutant]) -> Iterator[tuple[Mutant, Table]]:
         yield from _first_violations(group, points)
     for mutant in given:
         if mutant.kind == WIDER:
-            at_edges = (at_the_edge(mutant.claim, base) for base in known)
+            at_edges = (move_to_edge(mutant.claim, base) for base in known)
             yield from _first_violations([mutant], (table for table in at_edges if table is not None))
 
 

@@ -82,8 +82,10 @@ def reason_of(claim: Claim, excluded: Sequence[Exclusion]) -> str:
     unsaid = [one.reason for one in excluded if one.is_assumption and one.name in names]
     reasons = [str(one) for one in excluded if not (one.is_assumption and one.name in names)]
     if unsaid:
-        told = f"the claim names no setting, so {supposed_in_words(claim)} is supposed, and on this run "
-        reasons.insert(0, f"{told}{'; '.join(dict.fromkeys(unsaid))}; write {setting_line(claim)} for another setting")
+        opening = f"the claim names no setting, so {supposed_in_words(claim)} is supposed, and on this run "
+        reasons.insert(
+            0, f"{opening}{'; '.join(dict.fromkeys(unsaid))}; write {setting_line(claim)} for another setting"
+        )
     return "; ".join(reasons)
 
 

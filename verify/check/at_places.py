@@ -11,8 +11,8 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Places, points_of
-from verify.check.by_run import Decided, Rows, by_run
-from verify.check.dependencies import in_relations
+from verify.check.by_run import Decided, Rows, compare_by_run
+from verify.check.dependencies import collect_in_relations
 from verify.check.links import links_of
 
 _MOST = 2**15
@@ -31,7 +31,7 @@ class RunsAtPlaces:
     def kind(self, claim: Claim, row: int) -> Hashable:
         """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that stands alone."""
         run, frames = self._runs[row], self._frames_of(row)
-        for quantity in in_relations(claim).quantities:
+        for quantity in collect_in_relations(claim).quantities:
             quantity.on(run)
         is_quadratic = isinstance(run.client_objectives, QuadraticObjectives)
         if not is_quadratic or not frames or any(frame.alike is None for frame in frames):
@@ -68,7 +68,7 @@ class RunsAtPlaces:
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Both sides of each relation, and whether it holds, (runs, entries)."""
         sites = self._places_of(claim, rows).sites(claim)
-        return [by_run(link, sites, len(rows)) for link in links_of(claim)]
+        return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def _places_of(self, claim: Claim, rows: Rows) -> Places:
         key = rows, len(points_of(claim)), tuple(claim.for_all.values())

@@ -21,7 +21,7 @@ _NONE = HOLDS + 1
 """For entries that a run has not: no decision is better."""
 
 
-def by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
+def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
     """Both sides of a link and whether it holds, run by run; those with fewer entries are filled up."""
     parts = [_entries(link, site) for site in sites]
     owner, *sides = map(np.concatenate, zip(*parts, strict=True))

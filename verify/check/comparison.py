@@ -103,7 +103,7 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     order[is_near] = _rounded_tightness(sides, is_near)
     # Among places that rounding does not tell apart, exact numbers do.
     tightest = order.max(axis=-1, keepdims=True)
-    is_close = is_near & (order > tightest - _TOLD_APART)
+    is_close = is_near & (order > tightest - _LEAST_DIFFERENCE)
     is_open = is_close & (is_close & (order < tightest)).any(axis=-1, keepdims=True)
     order[is_open] = _tightness(sides, is_open)
     places: Array = order.argmax(axis=-1)
@@ -112,7 +112,7 @@ def tightest_places(sides: Values, decided: Array) -> Array:
 
 _NOTHING = -2.0
 """How tight a place is where both sides are zero: less than any other."""
-_TOLD_APART = 1e-12
+_LEAST_DIFFERENCE = 1e-12
 """How far relative gaps of rounded sides have to be apart."""
 _FAITHFUL = 1e-250, 1e250
 """Sizes that floats of exact numbers have, with room for rounding."""

@@ -51,12 +51,12 @@ class Dependencies:
 
 
 @cache
-def in_conditions(claim: Claim) -> Dependencies:
+def collect_in_conditions(claim: Claim) -> Dependencies:
     """Collect the values that the conditions of a claim require."""
     return Dependencies.by(claim.conditions, claim)
 
 
 @cache
-def in_relations(claim: Claim) -> Dependencies:
+def collect_in_relations(claim: Claim) -> Dependencies:
     """Collect the values that the relations of a claim require."""
     return Dependencies.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)

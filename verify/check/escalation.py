@@ -100,7 +100,7 @@ def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[in
     enclosed = certified(run, on_progress)
     if enclosed is run or not _is_affordable(run):
         return _left_open(found, seen)
-    return _by_proof(found, enclosed) or _settled(found, check(found.claim, enclosed), seen)
+    return _settle_by_proof(found, enclosed) or _settled(found, check(found.claim, enclosed), seen)
 
 
 def _settled_rate(found: Check, exactly: Callable[[], Run]) -> Check:
@@ -119,7 +119,7 @@ def _settled_rate(found: Check, exactly: Callable[[], Run]) -> Check:
     return found
 
 
-def _by_proof(found: Check, run: Run) -> Check | None:
+def _settle_by_proof(found: Check, run: Run) -> Check | None:
     """A near tie of a claim that is proved, if it certainly applies."""
     if not found.comparisons or found.holds is not None or not _is_proved(found.claim):
         return None

@@ -20,7 +20,7 @@ from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_together
 from verify.check.applicability import applicability, exclusion_of, reason_of
 from verify.check.comparison import compare
-from verify.check.dependencies import in_relations
+from verify.check.dependencies import collect_in_relations
 from verify.check.estimated import estimated
 from verify.check.links import CompiledRelation, links_of
 from verify.check.outcome import Check
@@ -39,12 +39,12 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.algorithm):
         run = certified(run)
-    found = _in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
+    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
     spend(run)
     return found
 
 
-def _in_enclosures(claim: Claim, run: Run) -> Check:
+def _check_in_enclosures(claim: Claim, run: Run) -> Check:
     for bits in run.precisions:
         with precise_enclosures(bits):
             found = replace(_with_certain_conditions(_guarded(claim, run.refined(bits))), bits=bits)
@@ -100,7 +100,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim is a definition")
     for each in (run, *nearby):
-        measure_together(in_relations(claim).quantities, each)
+        measure_together(collect_in_relations(claim).quantities, each)
     found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
     return _with_interval(found, links, run) if run.is_estimated else found
 

@@ -92,8 +92,8 @@ class Check(Shown):
 
     def card(self) -> Card:
         """The statement, its conditions with their slack, both sides and the terms of the right one."""
-        told = {"reason": self.reason, "decided": self.decided_in}
-        facts = {name: words for name, words in told.items() if words is not None} | setting_facts(self.claim)
+        answers = {"reason": self.reason, "decided": self.decided_in}
+        facts = {name: words for name, words in answers.items() if words is not None} | setting_facts(self.claim)
         rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
         if self.worst is not None:
             sides = {"left side": self.worst.lhs, "right side": self.worst.rhs, "ratio": self.worst.ratio}

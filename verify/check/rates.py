@@ -46,7 +46,7 @@ from verify.effort import spend
 
 __all__ = ["Climb", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
 
-_TOLD_FROM_ZERO = 1e-26
+_LEAST_GROWTH = 1e-26
 """Part of the largest value on all ladders below which floats do not tell squares from zero."""
 _FEWEST = 3
 """Rungs that a slope needs at least."""
@@ -226,18 +226,18 @@ def _rise(climb: Climb, scale: float) -> float:
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
     """Whether a value is more than the square of a rounding error; rationals tell all."""
-    return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _TOLD_FROM_ZERO * scale)
+    return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
 
 
 def _within(climbs: tuple[Climb, ...], constant: Number) -> bool | None:
     """Whether measured <= constant * order on all rungs; None for a near tie of floats."""
-    verdicts = [_at_most(rung.measured, constant * rung.order) for climb in climbs for rung in climb.rungs]
+    verdicts = [_mark_at_most(rung.measured, constant * rung.order) for climb in climbs for rung in climb.rungs]
     if False in verdicts:
         return False
     return None if None in verdicts else True
 
 
-def _at_most(smaller: Number, larger: Number) -> bool | None:
+def _mark_at_most(smaller: Number, larger: Number) -> bool | None:
     if isinstance(smaller, float) and abs(larger - smaller) <= NEAR_TIE * (abs(larger) + abs(smaller)):
         return None if larger != smaller else True
     if smaller <= larger:

@@ -22,13 +22,13 @@ from verify.check.at_places import RunsAtPlaces
 from verify.check.by_run import Rows
 from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
-from verify.check.dependencies import in_conditions
+from verify.check.dependencies import collect_in_conditions
 from verify.check.one_run import check, regions
 from verify.check.outcome import is_everywhere
 from verify.check.sides import Values
 from verify.check.whole_runs import WholeRuns
 
-ProofReport = dict[int, "CheckResult | None"]
+Outcomes = dict[int, "CheckResult | None"]
 """Answers for runs by their numbers; None for those that are to be checked alone."""
 
 
@@ -56,33 +56,33 @@ class RunsTogether:
     def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
         """The answers of each claim for runs, by their numbers; those that are left out are to be checked alone."""
         asked = filter(_is_evaluated_together, claims) if self._are_comparable else ()
-        told = {claim: dict(self._excluded(claim)) for claim in asked}
+        outcomes = {claim: dict(self._excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            conditional = {claim: rest for claim, rest in self._rest(told) if claim.conditions}
+            conditional = {claim: rest for claim, rest in self._rest(outcomes) if claim.conditions}
             for claim, groups in self._alike(conditional, self._kind_for_conditions):
-                told[claim] |= self._without_conditions(claim, groups, self._rest_of(told[claim]))
-            for place in sorted({claim.place for claim in told}):
-                self._compare(place, {c: found for c, found in told.items() if c.place == place})
-        return {c: {row: each for row, each in found.items() if each is not None} for c, found in told.items()}
+                outcomes[claim] |= self._without_conditions(claim, groups, self._rest_of(outcomes[claim]))
+            for place in sorted({claim.place for claim in outcomes}):
+                self._compare(place, {c: found for c, found in outcomes.items() if c.place == place})
+        return {c: {row: each for row, each in found.items() if each is not None} for c, found in outcomes.items()}
 
-    def _compare(self, place: str, told: Mapping[Claim, ProofReport]) -> None:
+    def _compare(self, place: str, outcomes: Mapping[Claim, Outcomes]) -> None:
         """Compare the relations on runs to which the claims apply; earlier results stay."""
         at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
-        for claim, groups in self._alike(dict(self._rest(told)), at.kind):
+        for claim, groups in self._alike(dict(self._rest(outcomes)), at.kind):
             for rows in (part for alike in groups for part in at.parts(claim, alike)):
                 # What refuses one of the runs is found again where it is checked alone.
                 with suppress(FedtheoryError):
-                    told[claim].update(self._compared(claim, at, rows))
+                    outcomes[claim].update(self._compared(claim, at, rows))
 
     @cached_property
     def _are_comparable(self) -> bool:
         return len(self.runs) > 1 and all(run.arithmetic is not ENCLOSED for run in self.runs)
 
-    def _rest(self, told: Mapping[Claim, ProofReport]) -> Iterator[tuple[Claim, Rows]]:
-        return ((claim, self._rest_of(found)) for claim, found in told.items())
+    def _rest(self, outcomes: Mapping[Claim, Outcomes]) -> Iterator[tuple[Claim, Rows]]:
+        return ((claim, self._rest_of(found)) for claim, found in outcomes.items())
 
-    def _rest_of(self, told: ProofReport) -> Rows:
-        return tuple(row for row in range(len(self.runs)) if row not in told)
+    def _rest_of(self, outcomes: Outcomes) -> Rows:
+        return tuple(row for row in range(len(self.runs)) if row not in outcomes)
 
     def _excluded(self, claim: Claim) -> Iterator[tuple[int, CheckResult | None]]:
         """Runs that a premise excludes, or that do not answer whether one does."""
@@ -95,7 +95,7 @@ class RunsTogether:
                 yield row, None
 
     def _kind_for_conditions(self, claim: Claim, row: int) -> Hashable:
-        return in_conditions(claim).kind(self.runs[row])
+        return collect_in_conditions(claim).kind(self.runs[row])
 
     def _alike(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
@@ -111,19 +111,19 @@ class RunsTogether:
                     groups[claim].setdefault(kind(claim, row), []).append(row)
         return [(claim, [tuple(group) for group in found.values()]) for claim, found in groups.items()]
 
-    def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> ProofReport:
+    def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> Outcomes:
         """Runs on which a condition fails, is left open, or has no value."""
-        told: ProofReport = dict.fromkeys(rows)
+        outcomes: Outcomes = dict.fromkeys(rows)
         for alike in groups:
             decided = self._whole.conditions(claim, alike)
             worst, names = decided.min(axis=0), [claim.in_words(claim.conditions[n]) for n in decided.argmin(axis=0)]
             failed = ((row, name) for row, each, name in zip(alike, worst, names, strict=True) if each == FAILS)
-            told |= {row: CheckResult(False, excluded=name) for row, name in failed}
+            outcomes |= {row: CheckResult(False, excluded=name) for row, name in failed}
             for row in (row for row, each in zip(alike, worst, strict=True) if each == HOLDS):
-                del told[row]
-        return told
+                del outcomes[row]
+        return outcomes
 
-    def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> ProofReport:
+    def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> Outcomes:
         """Compare the relations on runs to which the claim applies."""
         found = zip(*(_worst(*each) for each in at.decided(claim, rows)), strict=True)
         return {row: _answer(claim, self.runs[row], worst) for row, worst in zip(rows, found, strict=True)}
@@ -131,8 +131,8 @@ class RunsTogether:
 
 def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
     """The ratio of the two sides where it is worst, on each run; None where the claim is silent, or there is none."""
-    told = RunsTogether(runs).answers([claim]).get(claim, {})
-    return [told[row].ratio if row in told else _ratio_alone(claim, run) for row, run in enumerate(runs)]
+    outcomes = RunsTogether(runs).answers([claim]).get(claim, {})
+    return [outcomes[row].ratio if row in outcomes else _ratio_alone(claim, run) for row, run in enumerate(runs)]
 
 
 def _ratio_alone(claim: Claim, run: Run) -> float | None:
@@ -162,8 +162,8 @@ def _worst(values: Values, decided: Array) -> list[tuple[int, float | None]]:
     every = np.arange(runs)
     sides = zip(values.lhs[every, at], values.rhs[every, at], strict=True)
     return [
-        (int(told), _as_float(None if told == OPEN else ratio_of(values.link, lhs, rhs)))
-        for told, (lhs, rhs) in zip(decided[every, at], sides, strict=True)
+        (int(outcomes), _as_float(None if outcomes == OPEN else ratio_of(values.link, lhs, rhs)))
+        for outcomes, (lhs, rhs) in zip(decided[every, at], sides, strict=True)
     ]
 
 

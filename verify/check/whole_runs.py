@@ -11,8 +11,8 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import SiteOfRuns, choices_of
-from verify.check.by_run import Decided, Rows, by_run
-from verify.check.dependencies import Dependencies, in_conditions, in_relations
+from verify.check.by_run import Decided, Rows, compare_by_run
+from verify.check.dependencies import Dependencies, collect_in_conditions, collect_in_relations
 from verify.check.links import CompiledRelation, condition_links, links_of
 
 
@@ -25,7 +25,7 @@ class WholeRuns:
 
     def kind(self, claim: Claim, row: int) -> Hashable:
         """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that stands alone."""
-        return in_relations(claim).kind(self._runs[row])
+        return collect_in_relations(claim).kind(self._runs[row])
 
     def parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:
         """The runs, as many together as memory has room for: all of them."""
@@ -34,14 +34,14 @@ class WholeRuns:
 
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Both sides of each relation, and whether it holds, (runs, entries)."""
-        site = self._site(in_relations(claim), rows)
+        site = self._site(collect_in_relations(claim), rows)
         choices = choices_of(claim, self._runs[rows[0]])
         sites = [replace(site, parameters=choice.parameters) for choice in choices]
-        return [by_run(link, sites, len(rows)) for link in links_of(claim)]
+        return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def conditions(self, claim: Claim, rows: Rows) -> Array:
         """The decision on each condition of a claim, (conditions, runs)."""
-        site = self._site(in_conditions(claim), rows)
+        site = self._site(collect_in_conditions(claim), rows)
         return np.stack([_condition(link, site, len(rows)) for link in condition_links(claim)])
 
     def _site(self, asked: Dependencies, rows: Rows) -> SiteOfRuns:
@@ -55,7 +55,7 @@ class WholeRuns:
 def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
     """Whether a condition holds, run by run; claims that share it share what is found."""
     if link not in site.constants:
-        _, decided = by_run(link, [site], runs)
+        _, decided = compare_by_run(link, [site], runs)
         site.constants[link] = decided.min(axis=1)
     found: Array = site.constants[link]
     return found

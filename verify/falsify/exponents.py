@@ -78,7 +78,7 @@ class Reader:
         if found is None or not found.comparisons:
             return None
         worst = max(found.comparisons[: self._own], key=lambda comparison: _score(found, comparison))
-        positive, negative = _by_sign(worst)
+        positive, negative = _split_by_sign(worst)
         if worst.relation.operator == "==" or not 0 < sum(positive) < math.inf:
             return None
         conditions = [_log_quotient(comparison) for comparison in found.comparisons[self._own :]]
@@ -94,7 +94,7 @@ def _score(found: Check, comparison: Comparison) -> float:
     return score(replace(found, comparisons=(comparison,)))
 
 
-def _by_sign(comparison: Comparison) -> tuple[list[float], list[float]]:
+def _split_by_sign(comparison: Comparison) -> tuple[list[float], list[float]]:
     """The terms of a relation with all of them on the side on which they are positive: the smaller side, the other."""
     smaller, larger = comparison.relation.in_order(comparison.left_terms, comparison.terms)
     up, down = ([plain_float(term.value) for term in side] for side in (smaller, larger))

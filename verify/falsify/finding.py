@@ -114,7 +114,7 @@ def falsify(
     if known is not None and is_clear(claim, known[0]):
         best: tuple[Table | None, Check | None] = known
     else:
-        regimes = _by_regimes(claim, _BY_REGIMES * budget, seed, on_tick)
+        regimes = _search_by_regimes(claim, _BY_REGIMES * budget, seed, on_tick)
         looked, applicable = looked + regimes.evaluations, applicable + regimes.applicable
         violation, hunt, left_open = regimes.counterexample, None, regimes.left_open
         if violation is None:
@@ -140,7 +140,7 @@ def falsify(
     )
 
 
-def _by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None]) -> Search:
+def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None]) -> Search:
     """The search by regimes, as far as so many seconds of work allow; of a rate there is none."""
     require_testable(claim)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
@@ -198,7 +198,7 @@ def glance(claim: Claim, budget: float) -> QuickSearch:
     Where no regime is one of the claim's, as with rates and special clocks, the search goes along rays.
     """
     claim = resolve(claim)
-    regimes = _by_regimes(claim, budget, 0, lambda: None)
+    regimes = _search_by_regimes(claim, budget, 0, lambda: None)
     looked, applicable, violation = regimes.evaluations, regimes.applicable, regimes.counterexample
     left_open = regimes.left_open
     if not applicable:
@@ -216,7 +216,7 @@ def glance_beyond(claim: Claim, budget: float) -> QuickSearch:
 
     `claim` speaks of the others; where no regime has such a run, none is covered.
     """
-    regimes = _by_regimes(claim, _BEYOND * budget, 0, lambda: None)
+    regimes = _search_by_regimes(claim, _BEYOND * budget, 0, lambda: None)
     refutation = _refutation(claim, regimes.counterexample, _deadline(worked() + budget), 0, lambda: None)
     table = None if refutation is None else refutation[0]
     covered = (regimes.regimes, regimes.left_open, regimes.pairs) if regimes.applicable else ()

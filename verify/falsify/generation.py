@@ -157,7 +157,7 @@ def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
 def made(claim: Claim, bases: Bases, kind: Kind, size: int, generator: np.random.Generator) -> tuple[Run, Check] | None:
     """One of the bases, changed, if it is of the kind then and the claim applies to it."""
     fitting = bases.for_kind(kind)
-    table = _of_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
+    table = _change_to_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
         table = None if table is None else _turned(table, generator)
     table = without(table, ("start",)) if table is not None and kind.at_optimum else table
@@ -176,7 +176,7 @@ def _is_small(table: Table) -> bool:
     return clients(table) * longest * int(table["algorithm"].get("rounds", 1)) <= _MOST_STEPS
 
 
-def _of_kind(claim: Claim, table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table | None:
+def _change_to_kind(claim: Claim, table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table | None:
     """The table, changed towards a kind and to counts that the claim asks for; None where it cannot be."""
     many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
     stepped = _with_local_steps_of(claim, table, kind, generator)

@@ -51,17 +51,17 @@ class Knob:
 
 def knobs_of(table: Table) -> list[Knob]:
     """The knobs that a table has."""
-    return [*_of_data(table), *_of_quadratics(table), *_of_every_run(table)]
+    return [*_list_data_knobs(table), *_list_quadratic_knobs(table), *_list_run_knobs(table)]
 
 
 def knob_named(table: Table, name: str) -> Knob | None:
     """The knob of that name, if the table has one."""
     # What every run has is asked for most, and found without a look at the clients.
-    knobs = chain(_of_every_run(table), _of_quadratics(table), _of_data(table))
+    knobs = chain(_list_run_knobs(table), _list_quadratic_knobs(table), _list_data_knobs(table))
     return next((knob for knob in knobs if knob.name == name), None)
 
 
-def _of_every_run(table: Table) -> Iterator[Knob]:
+def _list_run_knobs(table: Table) -> Iterator[Knob]:
     yield Knob("local step size", partial(_scale_key, STEP_SIZE))
     yield Knob("start", _start, may_vanish=True)
     yield Knob("server step size", _server_step_size)
@@ -83,7 +83,7 @@ def _of_every_run(table: Table) -> Iterator[Knob]:
         yield Knob("interval", partial(_scale_key, "algorithm.clock.interval"))
 
 
-def _of_quadratics(table: Table) -> Iterator[Knob]:
+def _list_quadratic_knobs(table: Table) -> Iterator[Knob]:
     if "hessians" not in table["problem"]:
         return
     yield Knob("unit of values", _unit_of_values)
@@ -103,7 +103,7 @@ def _of_quadratics(table: Table) -> Iterator[Knob]:
         yield from (Knob(f"coordinate {k}", partial(_coordinate, k)) for k in range(dimension(table)))
 
 
-def _of_data(table: Table) -> Iterator[Knob]:
+def _list_data_knobs(table: Table) -> Iterator[Knob]:
     if "inputs" not in table["problem"]:
         return
     yield Knob("unit of inputs", _unit_of_inputs)

@@ -65,13 +65,13 @@ class LocalClimb:
         self.at = SearchPoint(table, reached)
         return True
 
-    def over_units(self) -> None:
+    def sweep_units(self) -> None:
         """Large changes of units, which a correct bound does not notice."""
         for name in ("unit of values", "unit of length", "unit of inputs", "unit of outputs"):
             for exponent in (6, -6):
                 self._turn(name, fmpq(2) ** exponent)
 
-    def over_knobs(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
+    def sweep_knobs(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
         """Every knob in both directions, in random order, with ever smaller factors; a success is repeated."""
         for exponent in exponents:
             names = [knob.name for knob in knobs_of(self.at.table)]
@@ -86,18 +86,18 @@ class LocalClimb:
             if knob.may_vanish:
                 self._turn(knob.name, fmpq(0))
 
-    def over_structure(self) -> None:
+    def sweep_structure(self) -> None:
         """All variants of the structure, again from the start after a success."""
         for table in self._structure(self.at.table):
             if self.tries(table) or self.left <= 0:
                 return
 
-    def to_the_edge(self) -> None:
+    def move_to_largest_step(self) -> None:
         """The largest step size that the conditions allow."""
         if self._claim.conditions:
-            self.tries(at_the_edge(self._claim, self.at.table))
+            self.tries(move_to_edge(self._claim, self.at.table))
 
-    def at_random(self, generator: np.random.Generator, spread: float) -> None:
+    def turn_random_knobs(self, generator: np.random.Generator, spread: float) -> None:
         """A few knobs turned at once by random factors."""
         table: Table | None = self.at.table
         knobs = knobs_of(self.at.table)
@@ -121,7 +121,7 @@ def within_conditions(claim: Claim, table: Table) -> Table | None:
     return None if factor is None else _with_steps(table, factor)
 
 
-def at_the_edge(claim: Claim, table: Table) -> Table | None:
+def move_to_edge(claim: Claim, table: Table) -> Table | None:
     """The table with the largest step size that the conditions allow; None where they set no limit near it."""
     run = read(table, quick(table))
     factor = None if run is None else factor_at_edge(claim, run)

@@ -18,7 +18,7 @@ from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.effort import worked
 from verify.falsify.generation import KINDS, bases_of, made
-from verify.falsify.local import LocalClimb, at_the_edge, without
+from verify.falsify.local import LocalClimb, move_to_edge, without
 from verify.falsify.mixed import mixed
 from verify.falsify.polish import polish
 from verify.falsify.rays import along_rays
@@ -159,7 +159,7 @@ def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None
     for left_out, table in product((*_SUMMING, ("start",), ()), runs):
         if hunt.seconds > until:
             return
-        at_edge = at_the_edge(hunt.claim, without(table, left_out))
+        at_edge = move_to_edge(hunt.claim, without(table, left_out))
         if at_edge is not None:
             hunt.look(at_edge)
 
@@ -251,16 +251,16 @@ def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> Sea
 
 def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
     """Moves of all kinds, until the looks of a local search are used up."""
-    climb.over_units()
-    climb.over_knobs((4, 2), generator)
+    climb.sweep_units()
+    climb.sweep_knobs((4, 2), generator)
     climb.without()
-    climb.to_the_edge()
-    climb.over_structure()
+    climb.move_to_largest_step()
+    climb.sweep_structure()
     while climb.left > 0:
-        climb.over_knobs((2, 1, 0.5), generator)
-        climb.over_structure()
+        climb.sweep_knobs((2, 1, 0.5), generator)
+        climb.sweep_structure()
         for _ in range(20):
-            climb.at_random(generator, 2.0)
+            climb.turn_random_knobs(generator, 2.0)
 
 
 def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:

@@ -158,7 +158,7 @@ class _Shrinking:
             if self._burden[1] == 0:
                 return
             reached = [(table, burden, gap) for table in clearer(self.table) for burden, gap in self._gaps(table)]
-            table, burden, gap = min(reached, key=_by_margin, default=(None, None, 0.0))
+            table, burden, gap = min(reached, key=_sort_by_margin, default=(None, None, 0.0))
             if table is None or burden is None or (burden[1] == self._burden[1] and gap <= self._gap()):
                 return
             self.table, self._burden = table, burden
@@ -217,7 +217,7 @@ class _Shrinking:
         return helped
 
 
-def _by_margin(found: tuple[Table, Burden, float]) -> tuple[float, ...]:
+def _sort_by_margin(found: tuple[Table, Burden, float]) -> tuple[float, ...]:
     """Clear margins first, the simplest run among them; of others the largest margin."""
     _, burden, gap = found
     return (0, *burden[3:]) if burden[1] == 0 else (burden[1], -gap)

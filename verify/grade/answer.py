@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import LONGEST_TEXT, Ambiguous, NoExpression, Unreadable
 from verify.grade.latex_answer import read_latex
-from verify.grade.plain_text import TIGHT, as_latex, in_plain_text, is_latex
+from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
 
 
@@ -21,7 +21,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
         raise Unreadable("the answer is empty")
     if len(text) > LONGEST_TEXT:
         raise Unreadable(f"the answer is longer than {LONGEST_TEXT} characters")
-    found = _read(in_plain_text(text, names), names)
+    found = _read(write_in_ascii(text, names), names)
     if not found.is_finite and found.is_finite is not None:
         raise Unreadable("the answer is infinite")
     return found

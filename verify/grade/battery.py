@@ -98,12 +98,12 @@ class Battery:
     def _long_answers(self, claim: Claim) -> Iterator[CheckResult]:
         """What a claim says of the ladders, on which its conditions are known to hold."""
         unconditional = replace(claim, conditions=())
-        told = self._floats.answers([unconditional]).get(unconditional, {})
+        outcomes = self._floats.answers([unconditional]).get(unconditional, {})
         for row, table in enumerate(self.long):
-            if row not in told and work_of(table) <= _ALONE:
+            if row not in outcomes and work_of(table) <= _ALONE:
                 yield _answer_alone(claim, self._floats.runs[row])
             else:
-                yield told.get(row, _UNDECIDED)
+                yield outcomes.get(row, _UNDECIDED)
 
 
 def _answers(runs: RunsTogether, claim: Claim) -> Iterator[CheckResult]:

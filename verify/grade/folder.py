@@ -94,8 +94,8 @@ def grade_task(task: Task) -> Result:
     answers = task.given or file.submission.assignment or ""
     edition = edition_of(task.given) if task.given else ""
     executed = "" if isinstance(task.launch, NoSandbox) else "executed"
-    told = (file.student, answers, edition, task.copy, *file.troubles, executed, _EDITION)
-    print_ = digest(file.path, *told)
+    inputs = (file.student, answers, edition, task.copy, *file.troubles, executed, _EDITION)
+    print_ = digest(file.path, *inputs)
     stored = task.results / f"{task.label}.json"
     known = _stored(stored, print_)
     if known is not None:

@@ -48,7 +48,7 @@ def handed_in(folder: Path) -> list[HandedIn]:
     found = [_read(path, entry, folder) for entry, path in _files(folder)]
     if not found:
         raise InputError("DIR", f"expected submissions ID.py or ID.ipynb in {folder}, found none")
-    return _told_apart(found)
+    return _distinguish_students(found)
 
 
 def left_out(folder: Path) -> list[str]:
@@ -105,7 +105,7 @@ def _read(path: Path, entry: Path, folder: Path) -> HandedIn:
     return HandedIn(path, student, shown(str(path.relative_to(folder))), called, submission)
 
 
-def _told_apart(files: Sequence[HandedIn]) -> list[HandedIn]:
+def _distinguish_students(files: Sequence[HandedIn]) -> list[HandedIn]:
     """The files, with no student and assignment twice."""
     groups: dict[tuple[str, str | None], list[HandedIn]] = {}
     for file in files:
@@ -117,13 +117,13 @@ def _named(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
     if len(group) == 1:
         return file
     others = ", ".join(other.file for other in group if other is not file)
-    told = (*file.troubles, f"also handed in as the copy of {file.student}: {others}")
+    troubles = (*file.troubles, f"also handed in as the copy of {file.student}: {others}")
     owner = next((other for other in group if other.called == file.student), group[0])
     if file is owner:
-        return replace(file, troubles=told)
+        return replace(file, troubles=troubles)
     taken = [other.called for other in group if other is not file]
     own_name = file.called if file.called not in taken and is_student(file.called) else file.file
-    return replace(file, student=own_name, troubles=told)
+    return replace(file, student=own_name, troubles=troubles)
 
 
 def _without_separators(label: str) -> str:

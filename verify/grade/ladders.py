@@ -15,7 +15,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failures_among, premises
 from verify.check.applicability import conditions_hold
 from verify.falsify.knobs import knobs_of
-from verify.falsify.local import at_the_edge, without
+from verify.falsify.local import move_to_edge, without
 from verify.falsify.mixed import mixed
 from verify.falsify.starts import setting
 from verify.falsify.tables import STEP_SIZE, Table, changed, clients, get, most_steps, read, scaled, with_clients
@@ -58,10 +58,10 @@ def ladders(claim: Claim) -> Iterator[Table]:
     shapes = mixed(claim, setting(claim))
     for base in (table for shape in shapes for table in _with_settings(claim, shape)):
         for causes, corner in _corners(base):
-            edge = scaled(at_the_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
+            edge = scaled(move_to_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
             rungs = _RUNGS + (_OF_ONE_CAUSE if len(causes) == 1 else ()) + (_OF_SPREAD if causes == ("spread",) else ())
             for rung in dict.fromkeys(_rungs(base, rungs)):
-                yield _on_rung(edge, *rung)
+                yield _evaluate_rung(edge, *rung)
 
 
 def is_allowed(claim: Claim, table: Table) -> bool:
@@ -103,7 +103,7 @@ def _rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
             yield more_clients, steps if most_steps(base) > 1 else 1, rounds, divisor
 
 
-def _on_rung(table: Table, more_clients: int, local_steps: int, rounds: int, divisor: int) -> Table:
+def _evaluate_rung(table: Table, more_clients: int, local_steps: int, rounds: int, divisor: int) -> Table:
     table = with_clients(table, list(range(clients(table))) * more_clients)
     has_own_steps = isinstance(get(table, "algorithm.local_steps"), list)
     counts = {"algorithm.rounds": rounds} | ({} if has_own_steps else {"algorithm.local_steps": local_steps})

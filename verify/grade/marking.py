@@ -103,12 +103,12 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
         found = _run(copy.questions, submission, launch)
     manual = [question.name for question in copy.questions if isinstance(question, ManualQuestion)]
     submission = replace(submission, texts=texts_of(assignment, copy, submission, manual))
-    troubles = (*_of_the_header(assignment, copy, submission), *found.troubles)
+    troubles = (*_check_header(assignment, copy, submission), *found.troubles)
     rows = tuple(_row(question, submission, found) for question in copy.questions)
     return Result(submission.student, assignment.id, rows, troubles, assignment.title)
 
 
-def _of_the_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:
+def _check_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:
     """Where a file says something else than it is marked as."""
     if submission.copy_of not in (None, copy.student):
         yield f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}"
@@ -163,7 +163,7 @@ _UNKNOWN = Mark(None, "the code is not executed, for there is no sandbox: a pers
 
 def _mark(question: Question, given: GivenAnswer) -> Mark:
     try:
-        with _at_most(_LONGEST_MARKING):
+        with _limit_processor_time(_LONGEST_MARKING):
             return mark_answer(question, given)
     except _TooLong:
         return Mark(None, "marking took too long, so that a person has to look at this answer")
@@ -176,7 +176,7 @@ class _TooLong(Exception):
 
 
 @contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
+def _limit_processor_time(seconds: float) -> Iterator[None]:
     """Bound the processor time of a block, where this is the thread that receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield

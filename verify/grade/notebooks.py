@@ -157,11 +157,11 @@ def _answer_source(question: Question, with_solutions: bool) -> str:
 
 
 def _test_source(assignment: Assignment, question: Question, with_solutions: bool) -> str:
-    told = f"# Autograded cell for `{question.name}`; leave it empty."
+    heading = f"# Autograded cell for `{question.name}`; leave it empty."
     if not with_solutions:
-        return told
+        return heading
     call = f'points("{assignment.target}", STUDENT, "{question.name}", {question.name})'
-    return f"{told}\n{_BEGIN_TESTS}\nfrom verify.grade import points\n\n{call}\n{_END_TESTS}"
+    return f"{heading}\n{_BEGIN_TESTS}\nfrom verify.grade import points\n\n{call}\n{_END_TESTS}"
 
 
 def _read_only(name: str, source: str) -> dict[str, Any]:

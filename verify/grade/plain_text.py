@@ -40,14 +40,14 @@ _ENVIRONMENT = re.compile(
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 
-def in_plain_text(text: str, names: Collection[str]) -> str:
+def write_in_ascii(text: str, names: Collection[str]) -> str:
     """The same formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
     text = _with_backslashes(_UNSEEN.sub("", text), {name.partition("_")[0] for name in names})
     text = _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`")
     text = text if "x" in names else with_powers_of_ten(text)
     text = with_plain_numbers(text if names else without_unit(text))
     # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
-    text = "".join(_on_the_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
+    text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
     text = "".join(_SIGNS.get(letter) or brackets.get(letter) or _whole(letter) for letter in text)
     text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
@@ -92,7 +92,7 @@ def _level(letter: str) -> str:
     return kind if kind in {"<super>", "<sub>"} else ""
 
 
-def _on_the_line(level: str, letters: str) -> str:
+def _lower_to_line(level: str, letters: str) -> str:
     text = letters if not level else unicodedata.normalize("NFKC", letters)
     return {"<super>": f"^({text})", "<sub>": f"_{text}"}.get(level, text)
 

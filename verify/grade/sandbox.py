@@ -57,8 +57,8 @@ def run_code(
     literals = {name: text for name, text in literal_answers(units).items() if name in wanted}
     if isinstance(launch, NoSandbox):
         unknown = frozenset(bound_names(units).intersection([*wanted, *calls]) - literals.keys())
-        told = f"{', '.join(sorted(unknown))}: the code is not executed, for there is no sandbox ({launch.reason})"
-        return Answers(literals, {}, (told,) if unknown else (), unknown=unknown)
+        message = f"{', '.join(sorted(unknown))}: the code is not executed, for there is no sandbox ({launch.reason})"
+        return Answers(literals, {}, (message,) if unknown else (), unknown=unknown)
     cases = {**dict.fromkeys(wanted), **calls}
     outcomes = _execute(units, cases, launch, limits)
     of_units = {unit: f"{_where(unit)}: {error}" for unit, (_, error) in zip(units, outcomes, strict=False) if error}

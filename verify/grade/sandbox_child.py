@@ -83,11 +83,11 @@ def _failure_of(action: Callable[[], object]) -> str:
         # What a cell that is not answered yet raises, by convention.
         return ""
     except BaseException as error:
-        return _in_words(error)
+        return _describe_outcome(error)
     return ""
 
 
-def _in_words(error: BaseException) -> str:
+def _describe_outcome(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "the code needs more memory than it may have"
     if isinstance(error, RecursionError):

@@ -155,7 +155,7 @@ def _in_turn(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int,
     return Run(problem, algorithm)
 
 
-def _at_the_optimum() -> Run:
+def _place_at_optimum() -> Run:
     """Two objectives that differ by a constant, from their common minimiser."""
     zeros = RATIONAL.zeros(2, 1)
     problem = quadratic(zeros[..., None] + 1, zeros, zeros[0], constants=RATIONAL.array([0, 1]))
@@ -172,7 +172,7 @@ def _heavy_weights() -> Run:
 def clients_in_turn(number: int) -> Run:
     """Example 2: two clients report in turn, with equal or unequal weights."""
     if number < 2:
-        return _heavy_weights() if number else _at_the_optimum()
+        return _heavy_weights() if number else _place_at_optimum()
     generator = np.random.default_rng([21, number])
     dimension = 1 + number % 4 // 3
     optima = np.stack([random_vector(generator, dimension) for _ in range(2)])

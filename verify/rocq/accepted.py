@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.exported import Exported
 from verify.rocq.project import LAST, file_of, library_files, library_of, proved_ids, text_of, with_uses
 from verify.rocq.refusals import NotExported
@@ -66,7 +66,7 @@ def accepted_in(folder: Path) -> list[Checked]:
     found = []
     for claim_id in proved_ids():
         try:
-            known = of_id(claim_id)
+            known = export_id(claim_id)
         except NotExported:
             continue
         if _is_accepted(folder, known):

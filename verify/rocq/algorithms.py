@@ -25,7 +25,7 @@ from fedtheory.federation.definition import (
 )
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
-from fedtheory.language.assumptions import of_algorithms
+from fedtheory.language.assumptions import select_algorithm_assumptions
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import definition_of
 from verify.rocq.names import require_new_words
@@ -62,7 +62,7 @@ class Algorithm:
         self.claim, self.definition = claim, definition_of(claim)
         self.same_size = a.same_step_size in claim.assumptions
         self.is_full = a.full_participation in claim.assumptions and a.importance_weights in claim.assumptions
-        self.given = {key: n for one in of_algorithms(claim.assumptions) for key, n in one.numbers}
+        self.given = {key: n for one in select_algorithm_assumptions(claim.assumptions) for key, n in one.numbers}
         if len(self.definition.steps) != 1 or self.definition.uses(Compressed):
             raise NotExported("of algorithms, those with one local vector and without compression are exported")
 
@@ -192,17 +192,17 @@ class Algorithm:
         return "\n".join([f"(** {self.definition.name}, by its definition. *)", *self._lines()]) + "\n"
 
     def _lines(self) -> Iterator[str]:
-        known, told = self.definition, " ".join(map(str, [Binder("A", "run"), *self.own]))
+        known, parameters = self.definition, " ".join(map(str, [Binder("A", "run"), *self.own]))
         state, local = f"{self.name} (space_of A)", self.local
         fields = [f"{one} : V" for one in known.server] + [f"{one} : nat -> V" for one in known.client]
         yield f"Record {self.name} {{V : space}} := {{ {'; '.join(fields)} }}."
         yield f"Arguments {self.name} : clear implicits."
         starts = self._record({**known.server, **known.client}, {start: Atom("start A")})
-        yield f"Definition begun {told} : {state} := {starts}."
+        yield f"Definition begun {parameters} : {state} := {starts}."
         now = self.states("s")
-        yield f"Definition {local.vector}_start {told} (s : {state}) (i : nat) : space_of A :="
+        yield f"Definition {local.vector}_start {parameters} (s : {state}) (i : nat) : space_of A :="
         yield f"  {self._said(local.vector, local.start, now)}."
-        yield f"Fixpoint {local.vector} {told} (s : {state}) (n k i : nat) : space_of A :="
+        yield f"Fixpoint {local.vector} {parameters} (s : {state}) (n k i : nat) : space_of A :="
         yield "  match k with"
         yield f"  | O => {local.vector}_start {self.applied} s i"
         yield f"  | S k => let {local.vector}_k := {local.vector} {self.applied} s n k i in"
@@ -210,12 +210,12 @@ class Algorithm:
         yield f"      {self._said(local.vector, local.step, here)}"
         yield "  end."
         steps = "steps" if self.same_size else "(steps_of_client i)"
-        at_end = {**now, local.vector: Atom(f"{local.vector} {self.applied} s n {steps} i", own=True)}
+        prove_end = {**now, local.vector: Atom(f"{local.vector} {self.applied} s n {steps} i", own=True)}
         ends = {**known.server, **known.client} | {one: one for one in (*known.server, *known.client)}
         ends |= {**known.server_update, **known.client_update}
         count = "(steps : nat) " if self.same_size else ""
-        yield f"Definition ended {told} {count}(s : {state}) (n : nat) : {state} :="
-        yield f"  {self._record(ends, at_end, kept=self._keeps)}."
+        yield f"Definition ended {parameters} {count}(s : {state}) (n : nat) : {state} :="
+        yield f"  {self._record(ends, prove_end, kept=self._keeps)}."
 
     def states(self, of: str) -> dict[Expr, Term]:
         """The vectors of a state of that name."""
@@ -225,16 +225,16 @@ class Algorithm:
 
     def run(self) -> str:
         """The states of a run, its rounds as steps of the library, and its model."""
-        told = " ".join(map(str, [Binder("A", "run"), *self.own]))
+        parameters = " ".join(map(str, [Binder("A", "run"), *self.own]))
         steps = "1 " if self.definition.steps_are_rounds else "(steps_of A) "
         ended = f"ended {self.applied} {steps}(after {self.applied} n) n"
         state, now = f"{self.name} (space_of A)", f"(after {self.applied} n)"
         shown = self._said(sp.Symbol("model"), self.definition.model, self.states("s"))
         lines = [
-            f"Fixpoint after {told} (n : nat) : {state} :=",
+            f"Fixpoint after {parameters} (n : nat) : {state} :=",
             f"  match n with O => begun {self.applied} | S n => {ended} end.",
-            f"Definition model {told} (s : {state}) : space_of A := {shown}.",
-            f"Definition step_of_round {told} (n : nat) : step :=",
+            f"Definition model {parameters} (s : {state}) : space_of A := {shown}.",
+            f"Definition step_of_round {parameters} (n : nat) : step :=",
             "  {| step_space := space_of A; step_clients := clients_of A; client_objective := objective_of A;",
             f"     local_iterate := {self.local.vector}_start {self.applied} {now}; gradient_noise := noise_of A n O;",
             f"     step_size := size_of A; server_model := model {self.applied} {now} |}}.",
@@ -243,11 +243,11 @@ class Algorithm:
 
     def at_optimum(self) -> str:
         """Values of its vectors at the optimum."""
-        told = " ".join(map(str, [Binder("A", "run"), *self.own]))
+        parameters = " ".join(map(str, [Binder("A", "run"), *self.own]))
         if not self.definition.at_optimum:
             raise NotExported(f"{self.definition.name} does not say where its vectors rest at the optimum")
         record = self._record(self.definition.at_optimum, {optimum: Atom("x_star")}, is_mean=True)
-        return f"Definition at_optimum {told} (x_star : space_of A) : {self.name} (space_of A) := {record}.\n"
+        return f"Definition at_optimum {parameters} (x_star : space_of A) : {self.name} (space_of A) := {record}.\n"
 
     @cached_property
     def in_run(self) -> Notation:
@@ -262,10 +262,10 @@ class Algorithm:
     def _record(self, ends: Mapping[Expr, Expr], vectors: Env, *, kept: bool = False, is_mean: bool = False) -> str:
         fields = []
         for one, end in ends.items():
-            said = self._said(one, end, vectors, is_mean=is_mean)
+            goal = self._said(one, end, vectors, is_mean=is_mean)
             if one in self.definition.client:
-                said = f"fun i => if is_drawn i then {said} else {one} s i" if kept else f"fun i => {said}"
-            fields.append(f"{one} := {said}")
+                goal = f"fun i => if is_drawn i then {goal} else {one} s i" if kept else f"fun i => {goal}"
+            fields.append(f"{one} := {goal}")
         return f"{{| {'; '.join(fields)} |}}"
 
 

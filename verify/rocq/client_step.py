@@ -78,10 +78,10 @@ class OwnVocabulary(Vocabulary):
     @property
     def known(self) -> list[str]:
         """Tactics that tell what is known of the numbers of client i."""
-        told = ["pose proof (E_large i) as E_known."]
+        parameters = ["pose proof (E_large i) as E_known."]
         if a.strongly_convex_clients in self.claim.assumptions:
-            told.append("pose proof (nu_positive i) as nu_known. pose proof (delta_positive i) as delta_known.")
-        return told
+            parameters.append("pose proof (nu_positive i) as nu_known. pose proof (delta_positive i) as delta_known.")
+        return parameters
 
     def binders(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         """The variables and hypotheses of a theorem in which some symbols occur."""
@@ -112,10 +112,10 @@ class OwnVocabulary(Vocabulary):
     def _constants(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         symbol, each = self.symbols, "forall i, "
         if a.strongly_convex_clients in self.claim.assumptions:
-            for name, said in (("nu", "own_strongly_convex S nu"), ("delta", "own_smooth S delta")):
+            for name, goal in (("nu", "own_strongly_convex S nu"), ("delta", "own_smooth S delta")):
                 yield Binder(name, "nat -> R")
                 yield Binder(f"{name}_positive", f"{each}0 < {name} i")
-                yield Binder(f"{said.split()[0]}_S", said)
+                yield Binder(f"{goal.split()[0]}_S", goal)
         if symbol(q.absolute_noise) in symbols:
             for name in ("beta", "sigma"):
                 yield Binder(name, "nat -> R")

@@ -69,10 +69,10 @@ def is_of_steps(claim: Claim, certificate: Certificate) -> bool:
 
 
 def theorem_of_steps(
-    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """A statement about each step, and the claims that its proof uses."""
-    writer = _ClientStepsWriter(claim, certificate, [of_id(name) for name in certificate.lemmas])
+    writer = _ClientStepsWriter(claim, certificate, [export_id(name) for name in certificate.lemmas])
     return writer.theorem(), writer.uses
 
 
@@ -121,15 +121,15 @@ class _ClientStepsWriter:
     def theorem(self) -> Theorem:
         """The whole."""
         relations = list(zip(self.claim.relations, self.certificate.links, strict=True))
-        said = [f"{self._at('e', r.left)} {SIGN[r.operator]} {self._at('e', r.right)}" for r, _ in relations]
+        goal = [f"{self._at('e', r.left)} {SIGN[r.operator]} {self._at('e', r.right)}" for r, _ in relations]
         proofs = [self._link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
-        told = [*_OF_ROUND, *TOLD, *_CLIENT, *_STEP, *self._signs("e").hypotheses()]
+        parameters = [*_OF_ROUND, *TOLD, *_CLIENT, *_STEP, *self._signs("e").hypotheses()]
         start = ["pose proof (clients_at_least_one S) as M_large. pose proof (E_large S i) as E_known."]
         start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
         start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]
         proof = "\n".join([*start, conjunction(proofs)])
         name, called = name_of(self.claim.id), self._vocabulary("e").called
-        return Theorem(name, told, " /\\\n  ".join(said), proof, tuple(self.lemmas), library=STEPS, called=called)
+        return Theorem(name, parameters, " /\\\n  ".join(goal), proof, tuple(self.lemmas), library=STEPS, called=called)
 
     def _vocabulary(self, step: str) -> RoundVocabulary:
         vocabulary = RoundVocabulary(self.claim)
@@ -153,11 +153,11 @@ class _ClientStepsWriter:
         if isinstance(why, Induction):
             return self._induction(place, relation, why)
         assert isinstance(why, Sequence)
-        lemma = self._at_step(f"at_step_{place}", relation.left, relation.right, why)
+        lemma = self._state_step(f"at_step_{place}", relation.left, relation.right, why)
         known = lemma.applied(**self._arguments("e"))
         return f"first [exact ({known}) | apply Rle_trans with (1 := {known}); right; by_field]."
 
-    def _at_step(
+    def _state_step(
         self, name: str, left: Expr, right: Expr, parts: Sequence[Part], first: int = 0, *, gathered: bool = False
     ) -> Theorem:
         """A lemma about one step."""
@@ -168,10 +168,10 @@ class _ClientStepsWriter:
         smaller, larger = links.side(left), links.side(right)
         proof = links.inequality(smaller, larger, parts)
         everything = {vocabulary.symbols(quantity) for quantity in (q.client_optimum, q.absolute_noise)}
-        told = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses, *signs.hypotheses()]
+        parameters = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses, *signs.hypotheses()]
         body = "\n".join([NUMBERS_KNOWN, *vocabulary.known, *signs.prepared(), proof])
         found = Theorem(
-            f"{name_of(self.claim.id)}_{name}", told, f"{links.text(smaller)} <= {links.text(larger)}", body
+            f"{name_of(self.claim.id)}_{name}", parameters, f"{links.text(smaller)} <= {links.text(larger)}", body
         )
         self.lemmas.append(found)
         return found
@@ -210,7 +210,7 @@ class _ClientStepsWriter:
                     yield used, link, name
 
     def _known(self, vocabulary: StepVocabulary) -> tuple[dict[str, KnownSlack], list[Binder]]:
-        known, told = dict[str, KnownSlack](), list[Binder]()
+        known, parameters = dict[str, KnownSlack](), list[Binder]()
         reader = Reader(vocabulary)
         for place, (used, link, name) in enumerate(self._premises(), start=1):
             theirs, relation = symbols_of(used.claim), used.claim.relations[link]
@@ -221,9 +221,9 @@ class _ClientStepsWriter:
                 for side in (relation.left, relation.right)
             )
             smaller, larger = (text(reader.scalar(side), CLIENTS) for side in (left, right))
-            told.append(Binder(f"known{place}_S", f"{smaller} <= {larger}"))
+            parameters.append(Binder(f"known{place}_S", f"{smaller} <= {larger}"))
             known[name] = KnownSlack(right - left, f"pose proof known{place}_S as hypothesis; lra")
-        return known, told
+        return known, parameters
 
     # From step to step.
 
@@ -235,8 +235,8 @@ class _ClientStepsWriter:
         first = 0 if why.first is None else 1
         after = moved_on(self.claim, why.measured)
         stepped = why.factor * why.measured + why.offset
-        step = self._at_step(f"step_{place}", after, stepped, why.terms, first)
-        later, said = self._at("(Datatypes.S k)", why.measured), self._at("k", stepped)
+        step = self._state_step(f"step_{place}", after, stepped, why.terms, first)
+        later, goal = self._at("(Datatypes.S k)", why.measured), self._at("k", stepped)
         measured, bound, factor, offset = (
             self._at("k", one) for one in (why.measured, why.bound, why.factor, why.offset)
         )
@@ -248,10 +248,10 @@ class _ClientStepsWriter:
             once = self._first(f"first_{place}", after, why.bound.subs(index, 1), why.first)
             begun = "(before_last S O i (some_steps_of_client S i))"
             arguments = {**self._arguments("O", "Rle_refl 0", begun), "S": "S"}
-            said_once = f"{self._at('1', why.measured)} <= {self._at('O', why.bound.subs(index, 1))}"
+            stated_once = f"{self._at('1', why.measured)} <= {self._at('O', why.bound.subs(index, 1))}"
             start = (
                 f"pose proof ({once.applied(**arguments)}) as known; rewrite (own_next S O i normalised_S) in known; "
-                f"assert (begun : {said_once}) by exact known; "
+                f"assert (begun : {stated_once}) by exact known; "
                 "apply Rle_trans with (1 := begun); right; simpl INR; by_field"
             )
         is_now = not relation.left.has(symbols_of(self.claim)(q.next_local_iterate))
@@ -267,7 +267,7 @@ class _ClientStepsWriter:
             f"  - clear k Hk; intros k Hk; {known}. of_signs.\n"
             f"  - clear k Hk; intros k Hk; {known}.\n"
             f"    pose proof ({applied}) as known. rewrite (own_next S k i normalised_S) in known.\n"
-            f"    assert (stepped : {later} <= {said}) by exact known.\n"
+            f"    assert (stepped : {later} <= {goal}) by exact known.\n"
             "    apply Rle_trans with (1 := stepped); right; cbv beta; by_field.\n"
             f"  - clear k Hk; intros k Hk; {known}. rewrite S_INR. right. by_field. }}\n"
             f"{split}apply Rle_trans with (1 := bounds {now} ltac:(lia)); right; "
@@ -276,15 +276,15 @@ class _ClientStepsWriter:
 
     def _first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
         """A lemma about the first step, before which a client is at the server's model."""
-        found = self._at_step(name, left, right, parts, gathered=True)
+        found = self._state_step(name, left, right, parts, gathered=True)
         self.lemmas.pop()
 
-        def said(words: str) -> str:
+        def goal(words: str) -> str:
             return re.sub(r"\bS\b", "(step_of S O)", words)
 
-        told = [Binder("S", "round"), *(Binder(b.name, said(b.type)) for b in found.binders if b.name != "S")]
+        parameters = [Binder("S", "round"), *(Binder(b.name, goal(b.type)) for b in found.binders if b.name != "S")]
         same = "change (local_iterate (step_of S O) i) with (server_model (step_of S O)) in *"
-        body = said(found.proof).replace("as known; lra", f"as known; {same}; lra")
-        first = replace(found, binders=told, statement=said(found.statement), proof=body)
+        body = goal(found.proof).replace("as known; lra", f"as known; {same}; lra")
+        first = replace(found, binders=parameters, statement=goal(found.statement), proof=body)
         self.lemmas.append(first)
         return first

@@ -34,19 +34,19 @@ from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 
 
 def theorem_of_combination(
-    claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """The theorem that a claim is, and the claims that its proof uses."""
     if len(claim.relations) != len(certificate.links):
         raise NotExported("its certificate has not one link for each relation")
     if certificate.known and not is_of_gaps(claim):
         raise NotExported("its certificate uses inequalities between numbers")
-    return _CombinationWriter(claim, certificate, of_id).theorem()
+    return _CombinationWriter(claim, certificate, export_id).theorem()
 
 
 class _CombinationWriter:
-    def __init__(self, claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]) -> None:
-        self.claim, self.certificate, self.of_id = claim, certificate, of_id
+    def __init__(self, claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]) -> None:
+        self.claim, self.certificate, self.export_id = claim, certificate, export_id
         self.run = _vocabulary(claim, certificate)
         self.run.names |= {root.letter: f"sqrt ({self.run.number(root.of)})" for root in certificate.roots}
         conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
@@ -59,27 +59,34 @@ class _CombinationWriter:
         claim = self.claim
         links = zip(claim.relations, self.certificate.links, strict=True)
         proofs = [self._link(relation, parts) for relation, parts in links]
-        said = " /\\\n  ".join(
+        goal = " /\\\n  ".join(
             f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
         )
-        told = [*self.run.binders(self.used), *self.signs.hypotheses()]
-        if missing := self.run.asked - {binder.name for binder in told} - {"i", "Hi"} - self.run.obtained:
+        parameters = [*self.run.binders(self.used), *self.signs.hypotheses()]
+        if missing := self.run.asked - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.obtained:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in (one.left, one.right)]
         start = [self.run.known, *self._noted(), *self._roots(sides), *self.signs.prepared()]
         proof = "\n".join([*start, conjunction(proofs)])
         theorem = Theorem(
-            name_of(claim.id), told, said, proof, (), self.run.needs, library=self.run.library, called=self.run.called
+            name_of(claim.id),
+            parameters,
+            goal,
+            proof,
+            (),
+            self.run.needs,
+            library=self.run.library,
+            called=self.run.called,
         )
         return theorem, list(self.uses.values())
 
     def _noted(self) -> Iterator[str]:
         """Tactics that note the inequalities between numbers by which signs are known."""
         for premise in self.certificate.known:
-            yield self.run.of_starts(premise, self._used(premise.claim))
+            yield self.run.note_starts(premise, self._used(premise.claim))
 
     def _used(self, claim_id: str) -> Exported:
-        return self.uses.setdefault(claim_id, self.of_id(claim_id))
+        return self.uses.setdefault(claim_id, self.export_id(claim_id))
 
     def _roots(self, sides: Sequence[Expr]) -> list[str]:
         """Tactics for the square roots of numbers: they are positive, and their squares are the numbers."""

@@ -28,7 +28,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     signs = run.signs(conditions)
     used = relation.left.free_symbols | relation.right.free_symbols
-    told = [*run.binders(used), *signs.hypotheses()]
+    parameters = [*run.binders(used), *signs.hypotheses()]
     lemma = contracting(claim, certificate, step, of_step, weight=certificate.weight)
     index = run.symbols(q.local_step_index)
     factor, weight, offset = (run.number(n) for n in (certificate.factor, certificate.weight, certificate.offset))
@@ -48,7 +48,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         f"assert (weight_positive : 0 < {weight}) by positive.",
         f"apply Rle_trans with ({bound}).",
         f"{{ apply (contraction {run.from_point('x_star')} {parts}).",
-        f"  - {run.at_end(certificate.potential, certificate.weight, signs)}.",
+        f"  - {run.prove_end(certificate.potential, certificate.weight, signs)}.",
         f"  - {signs.nonnegative(certificate.factor)}.",
         "  - lra.",
         "  - assumption.",
@@ -58,7 +58,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     ]
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
     proof = "\n".join(lines)
-    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), run.needs, called=run.called)
+    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), run.needs, called=run.called)
 
 
 def contracting(

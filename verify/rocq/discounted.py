@@ -26,7 +26,7 @@ def theorem_of_exponential_average(
     power = sp.Dummy("power", positive=True)
     run.names[power] = "power"
     signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
-    told = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
+    parameters = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
     lemma = contracting(claim, certificate, step, of_step, gain=certificate.gain)
     factor, gain, offset = (run.number(n) for n in (certificate.factor, certificate.gain, certificate.offset))
     potential = number(certificate.potential, {**run.names, symbol(q.local_step_index): "k"})
@@ -50,7 +50,7 @@ def theorem_of_exponential_average(
         f"set (power := ({factor}) ^ (steps_of A * rounds_of A)) in *.",
         f"assert (bound : discounted_suboptimality A mu {point} <= {start} + ({offset}) / ({gain})).",
         "{ apply K; clear K.",
-        f"  - {run.at_end(certificate.potential, sp.S.One, signs)}.",
+        f"  - {run.prove_end(certificate.potential, sp.S.One, signs)}.",
         "  - assumption.",
         "  - assumption.",
         "  - positive.",
@@ -62,4 +62,4 @@ def theorem_of_exponential_average(
     ]
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
     proof = "\n".join(lines)
-    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), run.needs, called=run.called)
+    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), run.needs, called=run.called)

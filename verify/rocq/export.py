@@ -66,7 +66,7 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
     try:
         plain = use_plain_symbols(claim)
         read = certificate_in(plain, document_of(claim, certificate))
-        return _of_kind(plain, read)
+        return _export_kind(plain, read)
     except NotExported:
         raise
     except (FedtheoryError, Rejected) as reason:
@@ -74,33 +74,33 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
 
 
 @cache
-def of_id(claim_id: str) -> Exported:
+def export_id(claim_id: str) -> Exported:
     """A claim on record as a theorem."""
     return exported(find(claim_id))
 
 
-def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
+def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
     used: list[Exported] = []
     match certificate:
         case Certificate():
-            general, used = _of_links(claim, certificate)
+            general, used = _export_links(claim, certificate)
         case Recursion():
             general = theorem_of_recursion(claim, certificate)
         case MeanCertificate():
-            used = [of_id(certificate.step)]
+            used = [export_id(certificate.step)]
             written = theorem_of_sampled_mean if is_sampled(claim) else theorem_of_mean
             general = written(claim, certificate, used[0].claim, used[0].general)
         case Contraction():
-            used = [of_id(certificate.step)]
+            used = [export_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
         case FixedPoint() | Lyapunov():
-            general = _of_definition(claim, certificate)
+            general = _export_definition(claim, certificate)
         case ExponentialAverage():
-            used = [of_id(certificate.step)]
+            used = [export_id(certificate.step)]
             general = theorem_of_exponential_average(claim, certificate, used[0].claim, used[0].general)
         case Combination():
-            general, used = _of_sums(claim, certificate)
+            general, used = _export_sums(claim, certificate)
         case _:
             unknown = f"certificates of the kind {type(certificate).__name__} are not written"
             raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
@@ -113,48 +113,48 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     return replace(known, theorem=with_origins(known))
 
 
-def _of_definition(claim: Claim, certificate: FixedPoint | Lyapunov) -> Theorem:
+def _export_definition(claim: Claim, certificate: FixedPoint | Lyapunov) -> Theorem:
     """Export a claim about an algorithm that is given by its definition."""
     if isinstance(certificate, FixedPoint):
         return theorem_of_fixed_point(claim, certificate)
     return theorem_of_lyapunov(claim, certificate)
 
 
-def _of_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Exported]]:
+def _export_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Exported]]:
     if is_by_lemmas(claim):
         return theorem_of_update(claim), []
     if is_of_interval(certificate):
-        return theorem_of_interval(claim, certificate, of_id)
+        return theorem_of_interval(claim, certificate, export_id)
     if is_of_settling(certificate):
-        return theorem_of_settling(claim, certificate, of_id)
+        return theorem_of_settling(claim, certificate, export_id)
     if is_of_round_numbers(claim):
         return theorem_of_round_numbers(claim, certificate), []
-    return theorem_of_combination(claim, certificate, of_id)
+    return theorem_of_combination(claim, certificate, export_id)
 
 
-def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
+def _export_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     if certificate.lemmas and claim.place == "step":
-        return theorem_of_step_in_run(claim, certificate, of_id)
+        return theorem_of_step_in_run(claim, certificate, export_id)
     if is_of_steps(claim, certificate):
-        return theorem_of_steps(claim, certificate, of_id)
+        return theorem_of_steps(claim, certificate, export_id)
     match certificate.links[0]:
         case Induction() if claim.place == "path":
-            return theorem_of_induction(claim, certificate, of_id)
+            return theorem_of_induction(claim, certificate, export_id)
         case _ if certificate.lemmas and claim.place == "path":
-            return theorem_of_path_step(claim, certificate, of_id)
+            return theorem_of_path_step(claim, certificate, export_id)
         case PrefixSum():
             return theorem_of_total(claim), []
-    return _of_vectors(claim, certificate)
+    return _export_vectors(claim, certificate)
 
 
-def _of_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
+def _export_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     """Export a claim about the vectors of an update, a round or a step."""
     if is_of_updates(claim):
         return theorem_of_update(claim), []
     if is_of_vanishing(claim, certificate):
         return theorem_of_vanishing(claim, certificate), []
     if is_of_round(claim):
-        return theorem_of_round(claim, certificate, of_id)
+        return theorem_of_round(claim, certificate, export_id)
     return theorem_at_step(claim, certificate), []
 
 
@@ -177,7 +177,7 @@ def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theore
         lines.append(f"{{ first [assumption | apply le_by_slack; {own.nonnegative(gap)}]. }}")
         arguments[f"condition{place}"] = f"needed{place}"
     lines.append(f"exact ({lemma.applied(**arguments)}).")
-    told = [binder for binder in general.binders if not binder.name.startswith("condition")]
+    parameters = [binder for binder in general.binders if not binder.name.startswith("condition")]
     proof = "\n".join(lines)
-    told += own.hypotheses()
-    return replace(general, binders=told, proof=proof, lemmas=(lemma,), definitions="")
+    parameters += own.hypotheses()
+    return replace(general, binders=parameters, proof=proof, lemmas=(lemma,), definitions="")

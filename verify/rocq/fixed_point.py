@@ -29,24 +29,24 @@ SINGLE = "assert (single : steps_of A = 1%nat) by (apply only_step; exact condit
 def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     """The theorem that no vector of an algorithm moves, by its definition."""
     known = Algorithm(claim)
-    said = _displacement(known)
+    goal = _displacement(known)
     lemmas = (
-        (_at_step(claim, known),) if certificate.local_step == "single" or known.definition.steps_are_rounds else ()
+        (_state_step(claim, known),) if certificate.local_step == "single" or known.definition.steps_are_rounds else ()
     )
     proof = _single(known, lemmas[0]) if lemmas else _idle(known)
     (relation,) = claim.relations
     conditions = Signs({symbols_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
-    told = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
-    told += [Binder("size_positive", "0 < size_of A")] if known.same_size else []
-    told += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
-    told += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
+    parameters = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
+    parameters += [Binder("size_positive", "0 < size_of A")] if known.same_size else []
+    parameters += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
+    parameters += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
     if relation.left != symbols_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
         raise NotExported(f"of algorithms at rest, bounds on {q.optimum_displacement_sq.name} are exported")
     statement = f"{_moved(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
-    definitions = f"{known.text()}{known.at_optimum()}{said}"
+    definitions = f"{known.text()}{known.at_optimum()}{goal}"
     name, needs = name_of(claim.id), ("Definitions",)
     called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _moved(known)}
-    return Theorem(name, told, statement, proof, lemmas, needs, called=called, definitions=definitions)
+    return Theorem(name, parameters, statement, proof, lemmas, needs, called=called, definitions=definitions)
 
 
 def _moved(known: Algorithm) -> str:
@@ -61,11 +61,11 @@ def _steps(known: Algorithm) -> str:
 
 
 def _displacement(known: Algorithm) -> str:
-    told = " ".join(map(str, [Binder("A", "run"), *known.own, Binder("x_star", "space_of A")]))
+    parameters = " ".join(map(str, [Binder("A", "run"), *known.own, Binder("x_star", "space_of A")]))
     shared = [f"‖{one} after - {one} before‖²" for one in known.definition.server]
     own = [f"mean (clients_of A) (fun i => ‖{one} after i - {one} before i‖²)" for one in known.definition.client]
     return (
-        f"Definition optimum_displacement_sq {told} : R :=\n"
+        f"Definition optimum_displacement_sq {parameters} : R :=\n"
         f"  let before := at_optimum {known.applied} x_star in\n"
         f"  let after := ended {known.applied} {_steps(known)}before O in\n"
         f"  {' + '.join([*shared, *own])}.\n"
@@ -81,7 +81,7 @@ def _single(known: Algorithm, lemma: Theorem) -> str:
     return "\n".join([*lines, f"exact ({lemma.applied(**arguments)})."])
 
 
-def _at_step(claim: Claim, known: Algorithm) -> Theorem:
+def _state_step(claim: Claim, known: Algorithm) -> Theorem:
     """Return the movement of the vectors in a round with one step, as one scalar."""
     links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), Signs({}))
     place = Notation(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
@@ -93,11 +93,11 @@ def _at_step(claim: Claim, known: Algorithm) -> Theorem:
     total = parts[0]
     for part in parts[1:]:
         total = Sum(total, part)
-    told = [Binder("S", "step"), Binder("quiet_S", "quiet S"), Binder("step_size_positive", "0 < step_size S")]
-    told += [*known.own, *known.bounds(), Binder("x_star", "step_space S")]
-    told.append(Binder("minimiser_x_star", "minimiser S x_star"))
+    parameters = [Binder("S", "step"), Binder("quiet_S", "quiet S"), Binder("step_size_positive", "0 < step_size S")]
+    parameters += [*known.own, *known.bounds(), Binder("x_star", "step_space S")]
+    parameters.append(Binder("minimiser_x_star", "minimiser S x_star"))
     proof = f"{NUMBERS_KNOWN}\n{links.identity(total, Number('0'))}"
-    return Theorem(f"{name_of(claim.id)}_at_step", told, f"{links.text(total)} = 0", proof)
+    return Theorem(f"{name_of(claim.id)}_at_step", parameters, f"{links.text(total)} = 0", proof)
 
 
 def round_of(known: Algorithm, states: Env, place: Notation) -> dict[object, Term]:

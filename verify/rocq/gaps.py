@@ -136,11 +136,11 @@ class GapsVocabulary(RunVocabulary):
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
         """The variables and hypotheses of a theorem in which some symbols occur."""
-        told = self.path.binders({*used, self.symbols(q.optimum)}, own=False)
+        parameters = self.path.binders({*used, self.symbols(q.optimum)}, own=False)
         # That no gap is zero follows from the least one, which is positive.
         left_out = {"k", "Hk", "final_suboptimality_positive", "initial_gap_positive"}
         left_out |= set() if self.of_a_round else {"n", "Hn"}
-        return [*(one for one in told if one.name not in left_out), *self._least()]
+        return [*(one for one in parameters if one.name not in left_out), *self._least()]
 
     def _least(self) -> Iterator[Binder]:
         if not self.has_least:
@@ -158,7 +158,7 @@ class GapsVocabulary(RunVocabulary):
     def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the slack of another claim, and a tactic for its sign."""
         theirs, claim = symbols_of(known.claim), known.claim
-        found = self._in_ours(premise.of(theirs, claim.relations), theirs)
+        found = self._translate(premise.of(theirs, claim.relations), theirs)
         match premise:
             case AtEnd():
                 fact = self._applied(known, premise.link, {"k": "m", "Hk": "last"})
@@ -171,7 +171,7 @@ class GapsVocabulary(RunVocabulary):
 
     def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
         """Return the sum over rounds of a relation about each round, and a tactic for it."""
-        slack = self._in_ours(known.claim.relations[premise.link].slack, symbols_of(known.claim))
+        slack = self._translate(known.claim.relations[premise.link].slack, symbols_of(known.claim))
         start, end, following = (self.symbols(quantity) for quantity in _OF_A_ROUND)
         if slack.has(following):
             each, total = (
@@ -190,7 +190,7 @@ class GapsVocabulary(RunVocabulary):
         )
         return total + self.symbols(q.rounds) * rest, tactic
 
-    def of_starts(self, premise: Derived, known: Exported) -> str:
+    def note_starts(self, premise: Derived, known: Exported) -> str:
         """A tactic that notes what another claim says of where an interval starts."""
         match premise:
             case AtNextStart() if not self.of_a_round:
@@ -216,12 +216,12 @@ class GapsVocabulary(RunVocabulary):
         to = q.next_interval_start_gap if isinstance(premise, AtNextStart) else q.initial_gap
         moved = {theirs(q.interval_start_gap): theirs(to)}
         left, right = (
-            self.number(self._in_ours(sp.sympify(side).xreplace(moved), theirs))
+            self.number(self._translate(sp.sympify(side).xreplace(moved), theirs))
             for side in (relation.left, relation.right)
         )
         return f"{left} {relation.operator} {right}"
 
-    def _in_ours(self, expression: Expr, theirs: SymbolTable) -> Expr:
+    def _translate(self, expression: Expr, theirs: SymbolTable) -> Expr:
         """An expression of another claim in this one's symbols."""
         same = {symbol: quantity for symbol in expression.free_symbols if (quantity := theirs.quantity(symbol))}
         found: Expr = expression.xreplace({symbol: self.symbols(quantity) for symbol, quantity in same.items()})

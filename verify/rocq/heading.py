@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verify.rocq.exported import Exported
-from verify.rocq.theorem import in_comment
+from verify.rocq.theorem import escape_comment
 
 
 def heading(known: Exported) -> str:
@@ -17,7 +17,7 @@ def heading(known: Exported) -> str:
     if legend:
         lines += ["", "where", *legend]
     body = "\n    ".join(line.rstrip() for line in lines)
-    return f"(** {in_comment(body)} *)"
+    return f"(** {escape_comment(body)} *)"
 
 
 def _legend(known: Exported) -> Iterator[str]:

@@ -67,8 +67,8 @@ def _binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iter
         yield Binder("unbiased_S", "unbiased S past")
     yield from _there(vocabulary, symbols)
     for assumption in claim.assumptions:
-        yield from vocabulary.told.get(assumption) or _assumed(assumption, vocabulary)
-    yield from _of_algorithms(vocabulary, symbols)
+        yield from vocabulary.parameters.get(assumption) or _assumed(assumption, vocabulary)
+    yield from _list_parameters(vocabulary, symbols)
     yield from _numbers(vocabulary, symbols)
     yield from _vectors(vocabulary, symbols)
     if own:
@@ -147,7 +147,7 @@ def _numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder
             raise NotExported(f"the claim assumes nothing of {quantity.name}")
 
 
-def _of_algorithms(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+def _list_parameters(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     """Numbers of algorithms, of which nothing is known but that they are not negative."""
     for free in (q.sampling_variance, q.proximal_weight):
         if vocabulary.symbols(free) in symbols:
@@ -161,11 +161,11 @@ def _is_free(quantity: Quantity) -> bool:
 def _vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     symbol = vocabulary.symbols
     if symbol(q.optimum) in symbols:
-        is_told = vocabulary.drawn_at == "x_star"
-        if not is_told:
+        is_declared = vocabulary.drawn_at == "x_star"
+        if not is_declared:
             yield Binder("x_star", "step_space S")
         yield Binder("minimiser_x_star", "minimiser S x_star")
-        if vocabulary.is_random and not is_told:
+        if vocabulary.is_random and not is_declared:
             yield Binder("past_x_star", "past x_star")
     if {symbol(q.centralised_model), symbol(q.next_centralised_model)} & symbols:
         yield Binder("v", "step_space S")

@@ -305,14 +305,16 @@ def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar
     fact, member = _assumption(reader, name), reader.vector(of)
     number, vector_text = reader.number(bound), text(member, CLIENTS)
     slack = Sum(reader.scalar(bound), reader.length(of, member), "-")
-    told = text(reader.scalar(fact.slack), CLIENTS) if isinstance(fact.slack, sp.Basic) else text(fact.slack, CLIENTS)
+    parameters = (
+        text(reader.scalar(fact.slack), CLIENTS) if isinstance(fact.slack, sp.Basic) else text(fact.slack, CLIENTS)
+    )
     sign = reader.signs.nonnegative(bound) if reader.signs is not None else "nonnegative"
     return NonnegativeScalar(
         slack,
         "try pose proof (delta_nonnegative i) as delta_known; "
         f"assert (bound_known : 0 <= {number}) by (apply le_by_slack; {sign}); "
-        f"assert (fact : 0 <= {told}) by ({fact.tactic}); "
-        f"assert (square : ({number}) ^ 2 - ‖{vector_text}‖² = {told}) by (field; nonzero); "
+        f"assert (fact : 0 <= {parameters}) by ({fact.tactic}); "
+        f"assert (square : ({number}) ^ 2 - ‖{vector_text}‖² = {parameters}) by (field; nonzero); "
         f"pose proof (root_of_slack _ _ _ bound_known square fact) as known; {reader.lengths.rewriting(member)}lra",
     )
 

@@ -30,26 +30,26 @@ def is_of_interval(certificate: Combination) -> bool:
 
 
 def theorem_of_interval(
-    claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem on an interval; raises `NotExported` where its steps have other assumptions or conditions."""
     premise, (relation,) = certificate.links[0][0].premise, claim.relations
     assert isinstance(premise, Telescoped)
-    known = of_id(premise.claim)
+    known = export_id(premise.claim)
     if (claim.assumptions, claim.conditions) != (known.claim.assumptions, known.claim.conditions):
         raise NotExported("sums over an interval are exported under the assumptions and conditions of each step")
     symbol, names = symbols_of(claim), _names(claim, "O", "(steps_of A)", "tau A")
-    told, induction = _summed(known, premise)
+    parameters, induction = _summed(known, premise)
     least = "lra."
     if symbol(q.smallest_gap) in relation.slack.free_symbols:
         names[symbol(q.smallest_gap)] = "epsilon"
         bound = f"forall n, (n < rounds_of A)%nat -> epsilon <= {_gap('(steps_of A)')}"
-        told += [Binder("epsilon", "R"), Binder("epsilon_A", bound)]
+        parameters += [Binder("epsilon", "R"), Binder("epsilon_A", bound)]
         least = "pose proof (epsilon_A n Hn) as least. lra."
     whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
-    said = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
+    goal = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
     proof = "\n".join([KNOWN, *induction, whole, least])
-    return Theorem(name_of(claim.id), told, said, proof, needs=NEEDS, called=named(symbol, names)), [known]
+    return Theorem(name_of(claim.id), parameters, goal, proof, needs=NEEDS, called=named(symbol, names)), [known]
 
 
 def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:
@@ -57,14 +57,14 @@ def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[st
     claim, theorem = known.claim, known.theorem
     total = premise.of(symbols_of(claim), claim.relations)
     sums, step = (number(total, _names(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
-    told, arguments = _hypotheses(known)
+    parameters, arguments = _hypotheses(known)
     applied = projected(theorem.applied(**arguments), premise.link, len(claim.relations))
     nonzero = ""
     if "<> 0" in theorem.statement:
         # What the statement divides by at any step is not zero.
-        told.append(Binder("nonzero", f"forall m, (m <= steps_of A)%nat -> {_gap('m')} <> 0"))
+        parameters.append(Binder("nonzero", f"forall m, (m <= steps_of A)%nat -> {_gap('m')} <> 0"))
         nonzero = " (nonzero m ltac:(lia)) (nonzero (S m) ltac:(lia))"
-    return told, [
+    return parameters, [
         f"assert (sums : forall m, (m <= steps_of A)%nat -> 0 <= {sums}).",
         "{ induction m as [| m before]; intros Hm; [simpl INR; lra |].",
         "  assert (Hk : (m < steps_of A)%nat) by lia. pose proof (before ltac:(lia)) as so_far.",
@@ -76,14 +76,14 @@ def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[st
 
 def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
     """Return the hypotheses of a theorem about each step in a run, and their arguments at step m of round n."""
-    claim, told = known.claim, list(known.theorem.binders)
+    claim, parameters = known.claim, list(known.theorem.binders)
     arguments: Mapping[str, str] = {"k": "m"}
-    if told[0].type != "run":
+    if parameters[0].type != "run":
         path = PathInRun(claim, tuple(claim.conditions))
-        told = path.binders({symbols_of(claim)(q.optimum)}, own=False)
-        told += path.run.signs(claim.conditions).hypotheses()
+        parameters = path.binders({symbols_of(claim)(q.optimum)}, own=False)
+        parameters += path.run.signs(claim.conditions).hypotheses()
         arguments = {name: re.sub(r"\bn k\b", "n m", text) for name, text in path.arguments.items()}
-    return [binder for binder in told if binder.name not in ("k", "Hk")], arguments
+    return [binder for binder in parameters if binder.name not in ("k", "Hk")], arguments
 
 
 def _names(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:

@@ -103,12 +103,12 @@ class Links:
         if coefficient == 1:
             return slack, found.tactic
         if sp.sympify(coefficient).has(share):
-            return self._of_share(coefficient, share, slack, found.tactic)
+            return self._bound_by_share(coefficient, share, slack, found.tactic)
         factor = self.reader.number(coefficient)
         sign = self.signs.nonnegative(coefficient)
         return Multiple(factor, slack), f"apply Rmult_le_pos; [{sign} | {found.tactic}]"
 
-    def _of_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
+    def _bound_by_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
         """A slack times a number that is linear in the client's share p_i, which is at most the largest."""
         largest = self.reader.vocabulary.symbols(q.largest_importance)
         both = sp.Poly(sp.expand(coefficient), share)

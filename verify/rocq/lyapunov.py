@@ -116,7 +116,7 @@ class _LyapunovWriter:
         statement = f"{self.plain.links.text(smaller)} <= {self.plain.links.text(larger)}"
         proof = self.proof.links.inequality(*shown, terms)
         lines = [NUMBERS_KNOWN, *self.proof.ratio_tactics(), *self.proof.signs.prepared(), proof]
-        return Theorem(f"{self.name}_{what}", [*self._told(), *more], statement, "\n".join(lines))
+        return Theorem(f"{self.name}_{what}", [*self._list_binders(), *more], statement, "\n".join(lines))
 
     @property
     def _vectors(self) -> list[Expr]:
@@ -132,17 +132,22 @@ class _LyapunovWriter:
             found += [Binder(str(one), "nat -> step_space S"), Binder(f"past_{one}", f"forall i, past ({one} i)")]
         return found
 
-    def _told(self) -> list[Binder]:
+    def _list_binders(self) -> list[Binder]:
         """Return the hypotheses of all lemmas about a step."""
         symbol = self.plain.symbols
         certificate = self.certificate
         numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
         used = numbers.free_symbols | ({symbol(q.optimum)} if self.has_optimum else set())
-        told = [*binders(self.plain.vocabulary, used, own=False), *self.own, *self.known.bounds(), *self._of_numbers()]
-        told += [Binder("curvature_known", "mu <= L")] if self.is_curved else []
-        return [*told, *self.plain.signs.hypotheses()]
+        parameters = [
+            *binders(self.plain.vocabulary, used, own=False),
+            *self.own,
+            *self.known.bounds(),
+            *self._bind_numbers(),
+        ]
+        parameters += [Binder("curvature_known", "mu <= L")] if self.is_curved else []
+        return [*parameters, *self.plain.signs.hypotheses()]
 
-    def _of_numbers(self) -> list[Binder]:
+    def _bind_numbers(self) -> list[Binder]:
         symbol, claim = self.plain.symbols, self.claim
         found = []
         if symbol(q.mixing_contraction) in claim.notation:
@@ -160,40 +165,41 @@ class _LyapunovWriter:
         if relation.operator != "<=":
             raise NotExported("Lyapunov functions show bounds from above")
         lemmas = (self._round(), self._measure(), self._start())
-        told = [*self._of_run(lemmas[0])]
+        parameters = [*self._lift_to_run(lemmas[0])]
         statement = f"{self._final()} <= {self.run.links.reader.number(relation.right)}"
         definitions = f"{self.known.text()}{self.known.run()}{self._function()}{self._final_definition()}"
         proof = "\n".join(self._proof(relation.right, lemmas))
         measured = self.run.symbols.quantity(relation.left)
         assert measured is not None
         called = {**self.run.vocabulary.called, measured: self._final()}
-        return Theorem(self.name, told, statement, proof, lemmas, ("Definitions",), (), called, definitions)
+        return Theorem(self.name, parameters, statement, proof, lemmas, ("Definitions",), (), called, definitions)
 
     def _function(self) -> str:
         """The function, in the words of a step."""
         states = [one for one in self._states if not one.name.startswith("past_")]
         point = [Binder("x_star", "step_space S")] if self.has_optimum else []
-        told = " ".join(map(str, [Binder("S", "step"), *self.own, *states, *point]))
-        return f"Definition lyapunov_function {told} : R := {self.plain.links.text(self._value)}.\n"
+        parameters = " ".join(map(str, [Binder("S", "step"), *self.own, *states, *point]))
+        return f"Definition lyapunov_function {parameters} : R := {self.plain.links.text(self._value)}.\n"
 
     @property
     def _value(self) -> Term:
         return self.plain.links.side(self.certificate.function)
 
     def _final_definition(self) -> str:
-        told = " ".join(map(str, [Binder("A", "run"), *self.known.own]))
+        parameters = " ".join(map(str, [Binder("A", "run"), *self.known.own]))
         state_of, model = f"(after {self.known.applied} (rounds_of A))", f"model {self.known.applied}"
         if self.is_of_distance:
-            return f"Definition final_distance_sq {told} (x_star : space_of A) : R := ‖{model} {state_of} - x_star‖².\n"
+            apart = f"‖{model} {state_of} - x_star‖²"
+            return f"Definition final_distance_sq {parameters} (x_star : space_of A) : R := {apart}.\n"
         one = next(iter(self.known.definition.client))
         apart = f"mean (clients_of A) (fun i => ‖{one} {state_of} i - {model} {state_of}‖²)"
-        return f"Definition final_consensus_distance_sq {told} : R := {apart}.\n"
+        return f"Definition final_consensus_distance_sq {parameters} : R := {apart}.\n"
 
     def _final(self) -> str:
         name = "final_distance_sq" if self.is_of_distance else "final_consensus_distance_sq"
         return f"{name} {self.known.applied}{' x_star' if self.is_of_distance else ''}"
 
-    def _of_run(self, lemma: Theorem) -> Iterator[Binder]:
+    def _lift_to_run(self, lemma: Theorem) -> Iterator[Binder]:
         """The variables and hypotheses, from those of a lemma about a step."""
         own = {one.name for one in (*self.own, *self._states)} | {
             "S",
@@ -202,7 +208,9 @@ class _LyapunovWriter:
             "condition",
         }
         yield from (Binder("A", "run"), Binder("size_positive", "0 < size_of A"), *self.known.own)
-        yield from (self._in_run(one) for one in lemma.binders if not own & {one.name, one.name.rstrip("0123456789")})
+        yield from (
+            self._state_in_run(one) for one in lemma.binders if not own & {one.name, one.name.rstrip("0123456789")}
+        )
         for one in self._vectors:
             index, each = (" i", "n i") if one in self.known.definition.client else ("", "n")
             yield Binder(f"past_{one}", f"forall {each}, past n ({one} (after {self.known.applied} n){index})")
@@ -217,23 +225,23 @@ class _LyapunovWriter:
             yield Binder("single_step", "tau A <= 1", of_condition(one_step))
         yield from self.run.signs.hypotheses()
 
-    def _in_run(self, one: Binder) -> Binder:
+    def _state_in_run(self, one: Binder) -> Binder:
         """A variable or hypothesis of every round."""
         applied = self.known.applied
         if one.name == "past":
             return Binder("past", "nat -> space_of A -> Prop")
         at = "O" if one.name == "minimiser_x_star" else "n"
         each = "forall n, " if one.name.endswith("_S") or one.name == "past_x_star" else ""
-        said = one.type.replace("step_space S", "space_of A").replace("step_clients S", "clients_of A")
-        said = re.sub(r"\bpast\b", "(past n)", said.replace("client_objective S", "objective_of A"))
-        return Binder(self._at_run(one.name), each + re.sub(r"\bS\b", f"(step_of_round {applied} {at})", said))
+        goal = one.type.replace("step_space S", "space_of A").replace("step_clients S", "clients_of A")
+        goal = re.sub(r"\bpast\b", "(past n)", goal.replace("client_objective S", "objective_of A"))
+        return Binder(self._state_at_run(one.name), each + re.sub(r"\bS\b", f"(step_of_round {applied} {at})", goal))
 
     @property
     def _counts_steps(self) -> bool:
         return not self.known.definition.steps_are_rounds
 
     @staticmethod
-    def _at_run(name: str) -> str:
+    def _state_at_run(name: str) -> str:
         return f"{name.removesuffix('_S')}_A" if name.endswith("_S") else name
 
     def _proof(self, right: Expr, lemmas: Sequence[Theorem]) -> Iterator[str]:
@@ -243,7 +251,7 @@ class _LyapunovWriter:
         of_round, of_model, of_start = lemmas
         states = " ".join(f"({one} (after {self._applied} n))" for one in self._vectors)
         point = " x_star" if self.has_optimum else ""
-        own = "".join(f" ({self.run_proof.said.get(one.name, one.name)})" for one in self.own)
+        own = "".join(f" ({self.run_proof.goal.get(one.name, one.name)})" for one in self.own)
         yield KNOWN
         if self._counts_steps:
             yield "assert (single : steps_of A = 1%nat) by (apply only_step; exact single_step)."
@@ -279,7 +287,7 @@ class _LyapunovWriter:
         yield "apply Rle_trans with (1 := measures)."
         given = "factor_nonnegative factor_small offset_nonnegative begins shrinks (rounds_of A)"
         yield f"apply Rle_trans with (1 := shrinks_to V _ _ _ {given})."
-        apart = number_of(sp.factor(sp.cancel(sp.together(signs.by_ratios(1 - certificate.factor)))))
+        apart = number_of(sp.factor(sp.cancel(sp.together(signs.substitute_ratios(1 - certificate.factor)))))
         yield f"assert (apart : 1 - ({factor}) = {apart}) by by_field. rewrite apart."
         yield from self._compared(right, factor)
 
@@ -303,7 +311,7 @@ class _LyapunovWriter:
     def _applied(self) -> str:
         """Return the arguments of functions in proofs."""
         return " ".join(
-            f"({self.run_proof.said[word]})" if word in self.run_proof.said else word
+            f"({self.run_proof.goal[word]})" if word in self.run_proof.goal else word
             for word in self.known.applied.split()
         )
 
@@ -313,9 +321,11 @@ class _LyapunovWriter:
 
     def _arguments(self, n: str) -> dict[str, str]:
         """Return the arguments for a lemma's variables and hypotheses, in round n."""
-        found = {one.name: f"{self._at_run(one.name)} {n}" for one in self._told() if one.name.endswith("_S")}
+        found = {
+            one.name: f"{self._state_at_run(one.name)} {n}" for one in self._list_binders() if one.name.endswith("_S")
+        }
         found |= {"S": f"step_of_round {self._applied} {n}", "past": f"past {n}", "past_x_star": f"past_x_star {n}"}
         found |= {str(one): f"{one} (after {self._applied} {n})" for one in self._vectors}
         found |= {f"past_{one}": f"past_{one} {n}" for one in self._vectors}
         found |= {"step_size_positive": "size_positive", "D": "initial_distance A x_star", "start_model": "start A"}
-        return found | {"start_known": "start_distance A x_star"} | self.run_proof.said
+        return found | {"start_known": "start_distance A x_star"} | self.run_proof.goal

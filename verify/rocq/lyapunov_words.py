@@ -59,10 +59,10 @@ class Words:
         conditions = [one for one in claim.conditions if symbol(q.local_steps) not in one.free_symbols]
         self.places = below_one(conditions)
         self.ratios = {one: sp.Symbol(f"u_{own[one]}", nonnegative=True) for one in self.places}
-        self.said = {own[one]: f"{u} / (1 + {u})" for one, u in self.ratios.items()} if in_proof else {}
+        self.goal = {own[one]: f"{u} / (1 + {u})" for one, u in self.ratios.items()} if in_proof else {}
         self.ratio_names = {own[one]: str(u) for one, u in self.ratios.items()}
         if in_proof:
-            vocabulary.numbers |= {one: f"({self.said[own[one]]})" for one in self.places}
+            vocabulary.numbers |= {one: f"({self.goal[own[one]]})" for one in self.places}
         vocabulary.numbers |= {u: str(u) for u in self.ratios.values()}
         vocabulary.vectors |= {state(one): Atom(str(one)) for one in known.definition.server}
         vocabulary.vectors |= {state(one): Atom(f"{one} i", own=True) for one in known.definition.client}
@@ -73,7 +73,7 @@ class Words:
         self.signs = RatioSigns(vocabulary.numbers, tuple(conditions), least, self.ratios)
         self.links = Links(Reader(vocabulary, self._known()), self.signs)
         numbers = known.numbers("step_size S", "share (step_clients S) i")
-        numbers |= {one: f"({self.said[text]})" for one, text in numbers.items() if text in self.said}
+        numbers |= {one: f"({self.goal[text]})" for one, text in numbers.items() if text in self.goal}
         self.place = Notation(numbers, "", _NOISE, at_step=True)
 
     def _known(self) -> dict[str, KnownSlack]:

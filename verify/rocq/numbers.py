@@ -172,12 +172,12 @@ class Signs:
         if shown is not None:
             return shown
         for bound in (one for condition in self.conditions for one in _bounds(condition)):
-            shown = self._by_condition(factored, bound)
+            shown = self._prove_by_condition(factored, bound)
             if shown is not None:
                 return shown
-        return self._by_factors(factored)
+        return self._prove_by_factors(factored)
 
-    def _by_factors(self, product: Expr) -> str | None:
+    def _prove_by_factors(self, product: Expr) -> str | None:
         """A tactic for a product of which each condition knows some factors."""
         sums = [factor for factor in _factors(product) if factor.is_Add and not _is_plain(factor)]
         for factor in (sign * one for one in sums for sign in (1, -1) if len(sums) > 1):
@@ -206,7 +206,7 @@ class Signs:
                 return f"match goal with |- 0 <= ?number => {replaced} end; nonnegative"
         return None
 
-    def _by_condition(self, factored: Expr, bound: _Bound) -> str | None:
+    def _prove_by_condition(self, factored: Expr, bound: _Bound) -> str | None:
         """A tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some s that is not negative."""
         symbol, slope, rest = bound.letter, bound.slope, bound.rest
         if symbol not in factored.free_symbols & self.names.keys():

@@ -57,8 +57,8 @@ class _Known:
 def with_origins(known: Exported) -> Theorem:
     """The theorem with the origin of each hypothesis; `NotExported` where one has none."""
     speaks = _speaks_of(known)
-    told = [replace(one, origin=_origin(one, speaks)) for one in known.theorem.binders]
-    return replace(known.theorem, binders=told)
+    parameters = [replace(one, origin=_origin(one, speaks)) for one in known.theorem.binders]
+    return replace(known.theorem, binders=parameters)
 
 
 def _speaks_of(known: Exported) -> _Known:
@@ -82,13 +82,13 @@ def _claims(known: Exported) -> Iterator[Claim]:
 def _origin(binder: Binder, known: _Known) -> str:
     if _DATA.fullmatch(binder.type):
         return ""
-    found = _of_conditions(binder, known) or _explain_domain(binder, known) or _of_rules(binder.type, known)
+    found = _explain_condition(binder, known) or _explain_domain(binder, known) or _explain_rule(binder.type, known)
     if found is None:
         raise NotExported(f"the hypothesis {binder.name} encodes no assumption and no quantity of the claim")
     return found
 
 
-def _of_conditions(binder: Binder, known: _Known) -> str | None:
+def _explain_condition(binder: Binder, known: _Known) -> str | None:
     """The condition that a hypothesis was written for, where it is one of the claim's."""
     conditions = (*known.claim.conditions, *without_minima(known.claim.conditions, numbers_of(known.claim)))
     return binder.origin if binder.origin in {of_condition(one) for one in conditions} else None
@@ -105,24 +105,24 @@ def _explain_domain(binder: Binder, known: _Known) -> str | None:
     return f"the values of {symbol}" if is_domain else None
 
 
-def _of_rules(said: str, known: _Known) -> str | None:
-    at_step = said
+def _explain_rule(goal: str, known: _Known) -> str | None:
+    at_step = goal
     for pattern, plain in _AT_STEP:
         at_step = re.sub(pattern, plain, at_step)
     for rule in SAID:
-        if re.fullmatch(rule.pattern, at_step) or re.fullmatch(rule.pattern, said):
+        if re.fullmatch(rule.pattern, at_step) or re.fullmatch(rule.pattern, goal):
             found = _first(rule.sources, known)
             if found is not None:
                 return rule.words or found
     for pattern, words in (*INDICES, *STANDING, *(EXPECTED if known.is_expected else ())):
-        if re.fullmatch(pattern, at_step) or re.fullmatch(pattern, said):
+        if re.fullmatch(pattern, at_step) or re.fullmatch(pattern, goal):
             return words
-    return _of_sign(at_step, known)
+    return _explain_sign(at_step, known)
 
 
-def _of_sign(said: str, known: _Known) -> str | None:
+def _explain_sign(goal: str, known: _Known) -> str | None:
     """The quantity of which a hypothesis says that it is not negative, is positive, or is a count."""
-    match = re.fullmatch(rf"{_EACH_CLIENT}(\d+) (<=?) (.*)", said)
+    match = re.fullmatch(rf"{_EACH_CLIENT}(\d+) (<=?) (.*)", goal)
     if match is None:
         return None
     is_strict, name = match[2] == "<", match[3]
@@ -133,14 +133,14 @@ def _of_sign(said: str, known: _Known) -> str | None:
         # Of numbers alone each is known by the sign that its definition gives; of others what is divided by.
         is_sign = not is_strict or quantity in POSITIVE or quantity in known.divisors
         if (quantity.name == name and is_sign) or (known.called.get(quantity) == name and quantity in known.divisors):
-            return _in_words(quantity)
+            return _describe_origin(quantity)
     return None
 
 
 def _first(sources: Sequence[Source], known: _Known) -> str | None:
     """The first source that the claim has."""
-    return next((_in_words(one) for one in sources if one in known.assumptions or one in known.quantities), None)
+    return next((_describe_origin(one) for one in sources if one in known.assumptions or one in known.quantities), None)
 
 
-def _in_words(source: Source) -> str:
+def _describe_origin(source: Source) -> str:
     return f"{'assumption' if isinstance(source, Assumption) else 'definition'}: {source.name}"

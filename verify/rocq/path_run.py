@@ -48,7 +48,7 @@ class PathVocabulary(Vocabulary):
         self.numbers |= own
         used = set(self.claim.notation.values())
         if used & {q.client_dissimilarity, q.mean_divergence}:
-            self.told[a.bounded_dissimilarity] = OWN_DISSIMILARITY
+            self.parameters[a.bounded_dissimilarity] = OWN_DISSIMILARITY
             each = Atom("delta i", kind="S", own=True)
             whole = f"mean {CLIENTS} delta"
             self.scalars = {
@@ -77,10 +77,10 @@ OWN_DISSIMILARITY = (
 )
 
 
-def in_run(said: str) -> str:
+def state_in_run(goal: str) -> str:
     """Translate a statement on a step to step k of round n of a run."""
-    said = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", said)
-    return re.sub(r"\bS\b", "(step_at A n k)", said)
+    goal = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", goal)
+    return re.sub(r"\bS\b", "(step_at A n k)", goal)
 
 
 class PathInRun:
@@ -96,27 +96,31 @@ class PathInRun:
 
     def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
         """The variables and hypotheses."""
-        told = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
-        if self.run.symbols(q.optimum) in used and all(binder.name != "x_star" for binder in told):
+        parameters = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
+        if self.run.symbols(q.optimum) in used and all(binder.name != "x_star" for binder in parameters):
             minimiser = Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
-            told += [Binder("x_star", "space_of A"), minimiser]
-        if self.vocabulary.told:
+            parameters += [Binder("x_star", "space_of A"), minimiser]
+        if self.vocabulary.parameters:
             *numbers, bound = OWN_DISSIMILARITY
-            told += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {bound.type})")]
+            parameters += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {bound.type})")]
         if self.vocabulary.more:
             near = "forall n, (n < rounds_of A)%nat -> ‖server A n - x_star‖² <= 1 / omega"
-            told += [*_OMEGA, Binder("nearest_start_A", near)]
-        told += [Binder("n", "nat"), Binder("k", "nat")]
-        told += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
-        return told + ([Binder("i", "nat"), Binder("Hi", "(i < number (clients_of A))%nat")] if own else [])
+            parameters += [*_OMEGA, Binder("nearest_start_A", near)]
+        parameters += [Binder("n", "nat"), Binder("k", "nat")]
+        parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
+        return parameters + ([Binder("i", "nat"), Binder("Hi", "(i < number (clients_of A))%nat")] if own else [])
 
     def _is_replaced(self, binder: Binder) -> bool:
-        return bool(self.vocabulary.told) and binder.name in ("zeta", "zeta_nonnegative", "bounded_dissimilarity_A")
+        return bool(self.vocabulary.parameters) and binder.name in (
+            "zeta",
+            "zeta_nonnegative",
+            "bounded_dissimilarity_A",
+        )
 
     @property
     def called(self) -> dict[Quantity, str]:
         """The names of the claim's quantities."""
-        of_step = {quantity: in_run(name) for quantity, name in self.vocabulary.called.items()}
+        of_step = {quantity: state_in_run(name) for quantity, name in self.vocabulary.called.items()}
         index = self.run.symbols(q.local_step_index)
         return of_step | named(self.run.symbols, {**self.run.names, index: "INR k"})
 
@@ -125,7 +129,7 @@ class PathInRun:
         """Tactics that every proof starts with."""
         return [
             "pose proof (mean_nonneg (clients_of A) delta (fun i _ => delta_nonnegative i)) as delta_known."
-        ] * bool(self.vocabulary.told)
+        ] * bool(self.vocabulary.parameters)
 
     @property
     def arguments(self) -> Mapping[str, str]:
@@ -152,7 +156,7 @@ def written(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
     return sp.sympify(expression).replace(is_power, lambda part: POWER * base ** (part.exp - index))
 
 
-def of_means(expression: Expr, symbol: Callable[[q.Quantity], sp.Symbol]) -> Expr:
+def name_mean_dissimilarity(expression: Expr, symbol: Callable[[q.Quantity], sp.Symbol]) -> Expr:
     """An expression with delta for the mean of the delta_i."""
     own, whole = symbol(q.client_dissimilarity), symbol(q.mean_divergence)
     return sp.sympify(expression).replace(
@@ -163,9 +167,9 @@ def of_means(expression: Expr, symbol: Callable[[q.Quantity], sp.Symbol]) -> Exp
 class KnownOnPath:
     """Statements of other claims on the same step, as hypotheses of a theorem about a step."""
 
-    def __init__(self, claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]) -> None:
+    def __init__(self, claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]) -> None:
         self.claim, self.named = claim, str(certificate.links)
-        self.uses = [of_id(name) for name in certificate.lemmas]
+        self.uses = [export_id(name) for name in certificate.lemmas]
         if any(used.conditions and not self._is_under_ours(used, certificate) for used in self.uses):
             raise NotExported("its certificate uses other claims about runs, under other conditions")
 
@@ -183,9 +187,11 @@ class KnownOnPath:
                 if f"'{name}'" in self.named:
                     yield name, used, place, relation
 
-    def told(self, vocabulary: Vocabulary, base: Expr | None) -> tuple[dict[str, KnownSlack], list[Binder], list[str]]:
+    def parameters(
+        self, vocabulary: Vocabulary, base: Expr | None
+    ) -> tuple[dict[str, KnownSlack], list[Binder], list[str]]:
         """Slacks by the names of claims, hypotheses, and tactics that show them at step k of round n of a run."""
-        known, told, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
+        known, parameters, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
         for place, (name, used, link, relation) in enumerate(self._relations(), start=1):
             left, right = (
                 self._translate(side, used.claim, vocabulary, base) for side in (relation.left, relation.right)
@@ -195,18 +201,18 @@ class KnownOnPath:
             own = is_own(smaller) or is_own(larger) or "delta i" in text(larger, CLIENTS)
             each = f"forall i, (i < number {CLIENTS})%nat -> " if own else ""
             hypothesis = f"known{place}_S"
-            power = "" if base is None else in_run(f"({number(base, vocabulary.numbers)}) ^ k")
-            told.append(Binder(hypothesis, f"{each}{text(smaller, CLIENTS)} <= {text(larger, CLIENTS)}"))
+            power = "" if base is None else state_in_run(f"({number(base, vocabulary.numbers)}) ^ k")
+            parameters.append(Binder(hypothesis, f"{each}{text(smaller, CLIENTS)} <= {text(larger, CLIENTS)}"))
             found = f"{hypothesis} i Hi" if own else hypothesis
             known[name] = KnownSlack(right - left, f"pose proof ({found}) as hypothesis; lra")
             theorem = used.theorem if used.conditions else used.general
             applied = projected(theorem.applied(), link, len(used.claim.relations))
-            here = re.sub(r"\bpower\b", f"({power})", in_run(told[-1].type))
+            here = re.sub(r"\bpower\b", f"({power})", state_in_run(parameters[-1].type))
             opened = "try rename i into this_one, Hi into this_is_one. intros i Hi. " if own else ""
             lines.append(
                 f"assert ({hypothesis} : {here}).\n{{ {opened}apply Rle_trans with (1 := {applied}). right. {SAME}. }}"
             )
-        return known, told, lines
+        return known, parameters, lines
 
     def _translate(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
         symbol, other = vocabulary.symbols, symbols_of(theirs)

@@ -18,8 +18,8 @@ from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
-from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, in_run, powers_in, written
-from verify.rocq.products import said_otherwise
+from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, powers_in, state_in_run, written
+from verify.rocq.products import restated
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
@@ -27,12 +27,12 @@ from verify.rocq.theorem import Binder, Theorem, conjunction, projected
 
 
 def theorem_of_path_step(
-    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Relations at a local step of a run, by terms; `NotExported` for other links, and for runs with noise."""
     if a.full_gradients not in claim.assumptions or certificate.roots:
         raise NotExported("its certificate uses other claims about runs with noise")
-    known = KnownOnPath(claim, certificate, of_id)
+    known = KnownOnPath(claim, certificate, export_id)
     return _PathStepWriter(claim, certificate, known).theorem(), known.uses
 
 
@@ -48,28 +48,28 @@ class _PathStepWriter:
         names |= {self.index: "INR k"} | ({} if self.base is None else {POWER: f"({number(self.base, names)}) ^ k"})
         self.path = PathInRun(claim, conditions)
         self.signs = Signs(names, conditions, [(POWER, sp.S.One), (self.index, sp.S.Zero), *vocabulary.least])
-        found, self.hypotheses, self.shown = known.told(vocabulary, self.base)
+        found, self.hypotheses, self.shown = known.parameters(vocabulary, self.base)
         self.links = Links(Reader(vocabulary, found), self.signs)
 
     def theorem(self) -> Theorem:
         """The whole."""
         step, run = self._step(), self.path.run
-        said = [self._said(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
+        goal = [self._said(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
         used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
-        told = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
+        parameters = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
         proofs = []
-        for place in range(len(said)):
-            part = projected("known", place, len(said))
+        for place in range(len(goal)):
+            part = projected("known", place, len(goal))
             proofs.append(f"first [exact ({part}) | apply Rle_trans with (1 := {part}); right; {SAME} | {SAME}].")
         lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
         lines.append(f"pose proof ({step.applied(**{**self.path.arguments, 'k': 'k'})}) as known.")
         proof = "\n".join([*lines, conjunction(proofs)])
         name, called = name_of(self.claim.id), self.path.called
-        return Theorem(name, told, " /\\\n  ".join(said), proof, (step,), NEEDS, called=called)
+        return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, called=called)
 
     def _said(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):
-            return in_run(self._link(relation, why)[0])
+            return state_in_run(self._link(relation, why)[0])
         sign = {"<=": "<=", "==": "="}[relation.operator]
         return f"{self._side(relation.left)} {sign} {self._side(relation.right)}"
 
@@ -77,7 +77,7 @@ class _PathStepWriter:
         try:
             return number(side, {**self.path.run.names, self.index: "INR k"})
         except NotExported:
-            return in_run(self.links.text(self.links.side(written(side, self.base, self.index))))
+            return state_in_run(self.links.text(self.links.side(written(side, self.base, self.index))))
 
     def _step(self) -> Theorem:
         """All relations at a step."""
@@ -85,10 +85,10 @@ class _PathStepWriter:
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
             self.links.side(written(relation.left, self.base, self.index))
             self.links.side(written(relation.right, self.base, self.index))
-        said, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
+        goal, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
         vocabulary, links = self.vocabulary, self.links
-        told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
-        told += [*self.hypotheses, *self.signs.hypotheses()]
+        parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
+        parameters += [*self.hypotheses, *self.signs.hypotheses()]
         start = [NUMBERS_KNOWN, "pose proof (pos_INR k) as k_large."]
         if self.base is not None:
             base, power = number(self.base, vocabulary.numbers), vocabulary.numbers[POWER]
@@ -97,12 +97,12 @@ class _PathStepWriter:
             start.append(f"assert (power_large : 1 <= {power}) by (apply (pow_R1_Rle ({base})); lra).")
             start.append(f"assert (above : 0 <= {power} - 1) by lra.")
         proof = "\n".join([*start, *self.signs.prepared(), conjunction(proofs)])
-        return Theorem(f"{name_of(self.claim.id)}_at_step", told, " /\\\n  ".join(said), proof)
+        return Theorem(f"{name_of(self.claim.id)}_at_step", parameters, " /\\\n  ".join(goal), proof)
 
     def _link(self, relation: Relation, why: object) -> tuple[str, str]:
         links = self.links
         if not isinstance(why, Sequence):
-            return said_otherwise(links, relation, why)
+            return restated(links, relation, why)
         left, right = (links.side(written(side, self.base, self.index)) for side in (relation.left, relation.right))
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)

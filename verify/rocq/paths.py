@@ -20,9 +20,17 @@ from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs, number
-from verify.rocq.path_run import NEEDS, KnownOnPath, PathInRun, PathVocabulary, in_run, of_means, written
+from verify.rocq.path_run import (
+    NEEDS,
+    KnownOnPath,
+    PathInRun,
+    PathVocabulary,
+    name_mean_dissimilarity,
+    state_in_run,
+    written,
+)
 from verify.rocq.reading import Reader
-from verify.rocq.recursion import at_first_step
+from verify.rocq.recursion import specialise_to_first_step
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Multiple, Number, Sum, Term, text
@@ -34,7 +42,7 @@ _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (
 
 
 def theorem_of_induction(
-    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Bounds at every local step as a theorem; `NotExported` where not every link is an induction."""
     first, *others = certificate.links
@@ -44,7 +52,7 @@ def theorem_of_induction(
         or a.full_gradients not in (claim.assumptions)
     ):
         raise NotExported("only inductions without noise, one for a claim, are exported")
-    writer = _PathWriter(claim, certificate, first, KnownOnPath(claim, certificate, of_id))
+    writer = _PathWriter(claim, certificate, first, KnownOnPath(claim, certificate, export_id))
     return writer.theorem(), writer.known.uses
 
 
@@ -71,15 +79,17 @@ class _PathWriter:
         if induction.first is not None:
             once = induction.bound.subs(self.index, 1)
             lemmas.append(self._start("first", moved_on(self.claim, before), once, induction.first))
-        said, proofs = zip(*(self._link(n) for n in range(len(self.claim.relations))), strict=True)
+        goal, proofs = zip(*(self._link(n) for n in range(len(self.claim.relations))), strict=True)
         signs = self.path.run.signs(self.conditions)
         proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
-        told = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
-        return Theorem(self.name, told, " /\\\n  ".join(said), proof, tuple(lemmas), NEEDS, called=self.path.called)
+        parameters = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
+        return Theorem(
+            self.name, parameters, " /\\\n  ".join(goal), proof, tuple(lemmas), NEEDS, called=self.path.called
+        )
 
     def written(self, expression: Expr) -> Expr:
         """An expression with base^(k + m) as base^m times a symbol, and means of the delta_i as delta."""
-        return of_means(written(expression, self.induction.base, self.index), self.path.run.symbols)
+        return name_mean_dissimilarity(written(expression, self.induction.base, self.index), self.path.run.symbols)
 
     # One step.
 
@@ -87,7 +97,7 @@ class _PathWriter:
         vocabulary, induction = self._vocabulary(), self.induction
         factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
         signs = Signs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
-        known, hypotheses, _ = self.known.told(vocabulary, induction.base)
+        known, hypotheses, _ = self.known.parameters(vocabulary, induction.base)
         links = Links(Reader(vocabulary, known), signs)
         after = links.side(moved_on(self.claim, before))
         kept = Multiple(links.reader.number(factor), links.side(before))
@@ -97,16 +107,19 @@ class _PathWriter:
         proof = links.inequality(after, bound, terms)
         self.used |= links.used
         self.own = self.own or links.own
-        told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more]
+        parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more]
         if induction.base is not None:
-            told += [Binder("power", "R"), Binder("power_large", f"{self._least_power(vocabulary.numbers)} <= power")]
+            parameters += [
+                Binder("power", "R"),
+                Binder("power_large", f"{self._least_power(vocabulary.numbers)} <= power"),
+            ]
         if self.counts:
-            told += [Binder("k", "nat"), Binder("k_from", f"({self.first} <= k)%nat")]
-        told += [*hypotheses, *signs.hypotheses()]
+            parameters += [Binder("k", "nat"), Binder("k_from", f"({self.first} <= k)%nat")]
+        parameters += [*hypotheses, *signs.hypotheses()]
         body = "\n".join(
             [NUMBERS_KNOWN, *self._counted("k_from"), *self._grown(vocabulary.numbers), *signs.prepared(), proof]
         )
-        return Theorem(f"{self.name}_step", told, f"{links.text(after)} <= {links.text(bound)}", body)
+        return Theorem(f"{self.name}_step", parameters, f"{links.text(after)} <= {links.text(bound)}", body)
 
     def _start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
         """Return the statement at the start of the round."""
@@ -115,15 +128,15 @@ class _PathWriter:
         signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
         links = Links(Reader(vocabulary), signs)
         larger = Number(links.reader.number(right))
-        smaller, said = links.side(left.base if is_length(left) else left), links.text(links.side(left))
+        smaller, goal = links.side(left.base if is_length(left) else left), links.text(links.side(left))
         bound = Number(f"({larger.text}) ^ 2") if is_length(left) else larger
         links.used |= sp.sympify(right).free_symbols
         proof = links.inequality(smaller, bound, terms)
         proof = f"apply root_of; [lra |].\n{proof}" if is_length(left) else proof
-        told = [*binders(vocabulary, links.used | self.used, own=self.own), *vocabulary.more, *signs.hypotheses()]
+        parameters = [*binders(vocabulary, links.used | self.used, own=self.own), *vocabulary.more, *signs.hypotheses()]
         body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
-        statement = f"{said} <= {larger.text}"
-        return at_first_step(Theorem(f"{self.name}_{name}", told, statement, body))
+        statement = f"{goal} <= {larger.text}"
+        return specialise_to_first_step(Theorem(f"{self.name}_{name}", parameters, statement, body))
 
     def _vocabulary(self) -> PathVocabulary:
         vocabulary = PathVocabulary(self.claim, quiet=True)
@@ -172,11 +185,11 @@ class _PathWriter:
         grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
             induction.factor * induction.bound + induction.offset
         )
-        _, _, told = self.known.told(self._vocabulary(), induction.base)
-        shown = re.sub(r"\bHk\b", "(proj2 Hk)", "\n".join(told))
+        _, _, parameters = self.known.parameters(self._vocabulary(), induction.base)
+        shown = re.sub(r"\bHk\b", "(proj2 Hk)", "\n".join(parameters))
         given = {**self.path.arguments, "power": self._power, "power_large": "power_large"}
         given |= {"k": "k", "k_from": "(proj1 Hk)"}
-        at_start = {name: re.sub(r"\bn k\b", "n O", said) for name, said in given.items()} | {"n": "n"}
+        at_start = {name: re.sub(r"\bn k\b", "n O", goal) for name, goal in given.items()} | {"n": "n"}
         large = f"power_at_least ({self._base}) {self.first} k (Rlt_le _ _ base_large) (proj1 Hk)"
         known = f"pose proof ({large}) as power_large; cbn [pow] in power_large; try rewrite Rmult_1_r in power_large"
         known = " ".join([*self._counted("(proj1 Hk)"), "idtac" if induction.base is None else known])
@@ -220,10 +233,10 @@ class _PathWriter:
 
     def _offset(self) -> str:
         reader = Reader(self._vocabulary())
-        said = in_run(text(reader.scalar(self.written(self.induction.offset)), CLIENTS))
+        goal = state_in_run(text(reader.scalar(self.written(self.induction.offset)), CLIENTS))
         for here, there in (("step_size", "size_of A"), ("step_clients", "clients_of A")):
-            said = said.replace(f"({here} (step_at A n k))", f"({there})").replace(f"{here} (step_at A n k)", there)
-        return re.sub(r"\bpower\b", f"({self._power})", said)
+            goal = goal.replace(f"({here} (step_at A n k))", f"({there})").replace(f"{here} (step_at A n k)", there)
+        return re.sub(r"\bpower\b", f"({self._power})", goal)
 
     @property
     def _base(self) -> str:
@@ -238,7 +251,7 @@ class _PathWriter:
 
     def _measured(self, expression: Expr) -> str:
         links = Links(Reader(self.path.vocabulary), Signs({}))
-        return in_run(text(links.side(expression), CLIENTS))
+        return state_in_run(text(links.side(expression), CLIENTS))
 
     def _link(self, place: int) -> tuple[str, str]:
         """Return a relation's statement, and its proof from the bounds on the measure now and after this step."""
@@ -246,7 +259,7 @@ class _PathWriter:
         vocabulary = PathVocabulary(self.claim, quiet=True)
         is_now = sp.expand(relation.left - self.induction.measured) == 0
         names = {**run.names, self.index: "INR k"}
-        left = in_run(text(Links(Reader(vocabulary), Signs({})).side(relation.left), CLIENTS))
+        left = state_in_run(text(Links(Reader(vocabulary), Signs({})).side(relation.left), CLIENTS))
         right = number(relation.right, names)
         self.used |= relation.left.free_symbols | relation.right.free_symbols
         if relation.operator != "<=":

@@ -29,7 +29,7 @@ def theorem_of_total(claim: Claim) -> Theorem:
     member = number(total.args[0], {**names, index: "INR j"})
     # What the sum over n steps is; Rocq checks it by induction.
     whole = number(relation.right.xreplace({index: steps - 1}) / factor, {**names, steps: "INR n"})
-    told = binders(vocabulary, (relation.left.free_symbols | relation.right.free_symbols) - {index}, own=False)
+    parameters = binders(vocabulary, (relation.left.free_symbols | relation.right.free_symbols) - {index}, own=False)
     statement = f"({number(factor, names)}) * sum (k + 1) (fun j => {member}) = {number(relation.right, names)}"
     proof = "\n".join(
         [
@@ -38,5 +38,5 @@ def theorem_of_total(claim: Claim) -> Theorem:
             "rewrite sums, plus_INR. simpl (INR 1). field; nonzero.",
         ]
     )
-    told = [*told, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
-    return Theorem(name_of(claim.id), told, statement, proof, called=named(vocabulary.symbols, names))
+    parameters = [*parameters, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
+    return Theorem(name_of(claim.id), parameters, statement, proof, called=named(vocabulary.symbols, names))

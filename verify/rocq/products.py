@@ -18,19 +18,19 @@ from verify.rocq.terms import Number
 SIGN = {"<=": "<=", ">=": ">="}
 
 
-def said_otherwise(links: Links, relation: Relation, why: object) -> tuple[str, str]:
+def restated(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return statement and proof of a relation that is no sum of terms; raises `NotExported` without a tactic."""
     match why:
         case Products():
-            return _of_products(links, relation, why)
+            return _prove_by_products(links, relation, why)
         case Squared():
-            return _of_square(links, relation, why)
+            return _prove_square(links, relation, why)
         case Positive():
-            return _of_sign(links, relation)
+            return _prove_by_signs(links, relation)
     raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
 
 
-def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
+def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
     """The slack, times what it is divided by, is a sum of products of what is not negative."""
     if relation.operator not in SIGN:
         raise NotExported("equations between products are not exported")
@@ -54,10 +54,10 @@ def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, 
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
     lines += _ordered(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
     lines[-1] = ("apply Rle_ge; " if relation.operator == ">=" else "") + lines[-1]
-    told = "".join(f"{texts[one]} <> 0 -> " for one in below)
+    parameters = "".join(f"{texts[one]} <> 0 -> " for one in below)
     opened = "".join(f"intros nonzero{n}.\n" for n, _ in enumerate(below, start=1))
-    said = f"{left} {SIGN[relation.operator]} {right}"
-    return f"({told}{said})" if told else said, opened + "\n".join(lines)
+    goal = f"{left} {SIGN[relation.operator]} {right}"
+    return f"({parameters}{goal})" if parameters else goal, opened + "\n".join(lines)
 
 
 def _nonzero(place: int, fact: int, text: str) -> str:
@@ -83,7 +83,7 @@ def _ordered(slack: str, members: list[str], divisors: list[str]) -> list[str]:
     ]
 
 
-def _of_square(links: Links, relation: Relation, why: Squared) -> tuple[str, str]:
+def _prove_square(links: Links, relation: Relation, why: Squared) -> tuple[str, str]:
     """A length is not larger than a bound on it, which is not negative then, so that their squares are ordered."""
     length, bound = links.side(why.length), links.side(why.bound)
     left, right = links.side(relation.left), links.side(relation.right)
@@ -103,7 +103,7 @@ def _lengths(expression: Expr) -> list[Expr]:
     return sorted((one for one in expression.atoms(sp.Pow) if is_length(one)), key=sp.default_sort_key)
 
 
-def _of_sign(links: Links, relation: Relation) -> tuple[str, str]:
+def _prove_by_signs(links: Links, relation: Relation) -> tuple[str, str]:
     """A difference of numbers is positive by the signs of its symbols."""
     left, right = (links.text(links.side(side)) for side in (relation.left, relation.right))
     flip = "apply Rlt_gt.\n" if relation.operator == ">" else ""

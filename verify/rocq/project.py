@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
-from verify.rocq.export import exported, of_id
+from verify.rocq.export import export_id, exported
 from verify.rocq.exported import Exported
 from verify.rocq.heading import heading
 from verify.rocq.refusals import NotExported
@@ -225,7 +225,7 @@ def refusal_of(claim: Claim) -> str | None:
 
 
 def _exported(claim: Claim) -> Exported:
-    return of_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
+    return export_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
 
 
 def with_uses(known: Exported) -> dict[str, Exported]:

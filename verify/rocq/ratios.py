@@ -27,32 +27,32 @@ class RatioSigns(Signs):
     ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
     """u for each of these symbols, whose name is that of the ratio."""
 
-    def by_ratios(self, value: Expr) -> Expr:
+    def substitute_ratios(self, value: Expr) -> Expr:
         """A number in which symbols below one are written as ratios."""
         return sp.sympify(value).xreplace({symbol: u / (1 + u) for symbol, u in self.ratios.items()})
 
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""
-        return self._plain.nonnegative(self.by_ratios(value))
+        return self._plain.nonnegative(self.substitute_ratios(value))
 
     def positive(self, value: Expr) -> str:
         """A tactic for the goal that a number is positive."""
-        above, below = (number(part, self.names) for part in cleared(self.by_ratios(value)))
+        above, below = (number(part, self.names) for part in cleared(self.substitute_ratios(value)))
         replaced = f"replace gap with (({above}) / ({below})) by by_field"
         return f"match goal with |- 0 < ?gap => {replaced} end; apply Rdiv_lt_0_compat; positive"
 
     @property
     def _plain(self) -> Signs:
-        conditions = [type(one)(*map(self.by_ratios, one.args), evaluate=False) for one in self.conditions]
+        conditions = [type(one)(*map(self.substitute_ratios, one.args), evaluate=False) for one in self.conditions]
         return Signs(self.names, tuple(conditions), self.least)
 
     def prepared(self) -> list[str]:
         """Tactics that bring each condition into a form without denominators."""
         lines = []
-        for place, (said, plain) in enumerate(zip(self.conditions, self._plain.conditions, strict=True), start=1):
+        for place, (goal, plain) in enumerate(zip(self.conditions, self._plain.conditions, strict=True), start=1):
             above, below = cleared(plain.gts - plain.lts)
             text = number(above, self.names)
-            product = f"({number(said.gts - said.lts, self.names)}) * ({number(below, self.names)})"
+            product = f"({number(goal.gts - goal.lts, self.names)}) * ({number(below, self.names)})"
             lines.append(f"assert (clear{place} : 0 <= {text}).")
             lines.append(
                 f"{{ replace ({text}) with ({product}) by by_field. apply Rmult_le_pos; [lra | nonnegative]. }}"

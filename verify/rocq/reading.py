@@ -54,9 +54,9 @@ class Reader:
                 return value(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
             case sp.Pow() if is_length(expression):
                 return self.length(expression.base.args[0])
-        return self._of_numbers(expression) or self._combined(expression, self.scalar)
+        return self._read_number(expression) or self._combined(expression, self.scalar)
 
-    def _of_numbers(self, expression: Expr) -> Term | None:
+    def _read_number(self, expression: Expr) -> Term | None:
         """A number, unless it is a sum or product in which a client's numbers occur."""
         own = self.vocabulary.scalars
         if expression in own:

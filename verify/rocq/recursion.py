@@ -93,11 +93,11 @@ class _RecursionWriter:
         lemmas = [self._step(self.certificate.terms, together=False)]
         if self.certificate.first is not None:
             lemmas.append(self._step(self.certificate.first, together=True))
-        told = self.run.binders(relation.left.free_symbols | relation.right.free_symbols)
-        told += self._signs().hypotheses()
+        parameters = self.run.binders(relation.left.free_symbols | relation.right.free_symbols)
+        parameters += self._signs().hypotheses()
         statement = f"{self.run.number(relation.left)} <= {self.run.number(relation.right)}"
         proof = "\n".join([KNOWN, *self._signs().prepared(), self._bounds(lemmas), self._conclusion(relation.right)])
-        return Theorem(self.name, told, statement, proof, tuple(lemmas), called=self.run.called)
+        return Theorem(self.name, parameters, statement, proof, tuple(lemmas), called=self.run.called)
 
     def _signs(self, first: int | None = None, *, earlier: bool = False) -> Signs:
         """Return the facts on the step k for proofs of signs, from `first` on, and before the last if `earlier`."""
@@ -130,12 +130,12 @@ class _RecursionWriter:
             before = Sum(kept, Number(links.reader.number(self.certificate.offset)))
         links.own = False
         proof = links.inequality(after, before, terms)
-        told = [*binders(vocabulary, links.used, own=False), *self._counts(together), *vocabulary.more]
-        told += signs.hypotheses()
+        parameters = [*binders(vocabulary, links.used, own=False), *self._counts(together), *vocabulary.more]
+        parameters += signs.hypotheses()
         statement = f"{links.text(after)} <= {links.text(before)}"
         body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
-        theorem = Theorem(f"{self.name}_{'first' if together else 'step'}", told, statement, body)
-        return at_first_step(theorem) if together else theorem
+        theorem = Theorem(f"{self.name}_{'first' if together else 'step'}", parameters, statement, body)
+        return specialise_to_first_step(theorem) if together else theorem
 
     def _counts(self, together: bool) -> list[Binder]:
         tau = [Binder("tau", "R"), Binder("tau_large", "1 <= tau")]
@@ -263,15 +263,15 @@ class _RecursionWriter:
         return whole + "\n".join([*each, *end])
 
 
-def at_first_step(theorem: Theorem) -> Theorem:
+def specialise_to_first_step(theorem: Theorem) -> Theorem:
     """A theorem about any step, for the first one of round n of a run A."""
 
-    def said(text: str) -> str:
+    def goal(text: str) -> str:
         return re.sub(r"\bS\b", "(step_at A n O)", text)
 
-    told = [Binder("A", "run"), Binder("n", "nat")]
-    told += [Binder(b.name, said(b.type)) for b in theorem.binders if b.name != "S"]
-    return Theorem(theorem.name, told, said(theorem.statement), said(theorem.proof))
+    parameters = [Binder("A", "run"), Binder("n", "nat")]
+    parameters += [Binder(b.name, goal(b.type)) for b in theorem.binders if b.name != "S"]
+    return Theorem(theorem.name, parameters, goal(theorem.statement), goal(theorem.proof))
 
 
 class _PairVocabulary(Vocabulary):

@@ -46,8 +46,8 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
     result = {symbol(q.local_result): symbol(q.server_model) - samples}
     moved = {symbol(q.next_server_model): Selected(symbol(q.local_result))}
     written = sp.sympify(vector).xreplace(moved).xreplace(result).xreplace(size)
-    written = written.replace(LocalSum, lambda of: _of_steps(of, vocabulary))
-    written = sp.expand(_of_drawn(written, vocabulary).replace(Selected, lambda of: of))
+    written = written.replace(LocalSum, lambda of: _rewrite_step_sums(of, vocabulary))
+    written = sp.expand(_rewrite_participant_means(written, vocabulary).replace(Selected, lambda of: of))
     start, change = (sp.factor(written.coeff(part)) for part in (START, CHANGE))
     known = sp.factor(written.xreplace({START: sp.S.Zero, CHANGE: sp.S.Zero}))
     if vocabulary.is_own(known) or any(map(vocabulary.is_own, (start, change))) or known.has(LocalSum, Average):
@@ -55,7 +55,7 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
     return Split(known, start, change)
 
 
-def _of_steps(member: Expr, vocabulary: RoundVocabulary) -> Expr:
+def _rewrite_step_sums(member: Expr, vocabulary: RoundVocabulary) -> Expr:
     symbol = vocabulary.symbols
     member, sample, at_start = sp.expand(member), symbol(q.stochastic_gradient), symbol(q.gradient_at_server_model)
     moved, begun = member.coeff(sample), member.coeff(at_start)
@@ -65,7 +65,7 @@ def _of_steps(member: Expr, vocabulary: RoundVocabulary) -> Expr:
     return steps
 
 
-def _of_drawn(vector: Expr, vocabulary: RoundVocabulary) -> Expr:
+def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Expr:
     """Means over those that are drawn, where they are written as ones over all clients."""
     symbol = vocabulary.symbols
     share = symbol(q.participants) / symbol(q.clients)
@@ -76,7 +76,7 @@ def _of_drawn(vector: Expr, vocabulary: RoundVocabulary) -> Expr:
     return found
 
 
-def square_by_changes(name: str, said: str, vector: Expr, parts: Split, reader: RoundReader) -> str:
+def square_by_changes(name: str, goal: str, vector: Expr, parts: Split, reader: RoundReader) -> str:
     """An equation for the mean square of a vector, by its parts."""
     whole = text(reader.vector(vector), CLIENTS)
     known = text(reader.vector(parts.known), CLIENTS) if parts.known != 0 else ZERO
@@ -84,13 +84,13 @@ def square_by_changes(name: str, said: str, vector: Expr, parts: Split, reader: 
     given = f"(fun s => ({whole})%vec)"
     if parts.known == 0 and parts.start == 0:
         return (
-            f"assert ({name} : {said} = ({d}) ^ 2 * energy_of_changes S D).\n"
+            f"assert ({name} : {goal} = ({d}) ^ 2 * energy_of_changes S D).\n"
             f"{{ apply (square_of_changes S D {given} ({d})); by_changes. }}"
         )
     start = "grad (client_objective S i) (server_model S)"
     needs = "uniform_D uniform_shares_S past unbiased_S several_clients_S"
     return (
-        f"assert ({name} : {said} = ‖({known}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
+        f"assert ({name} : {goal} = ‖({known}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
         "(1 / participants D * mean (step_clients S) (fun i => (1 / E_of S i) ^ 2 * start_variance S i) + "
         f"left_of_differences S D * mean (step_clients S) (fun i => ‖{start} - grad (F S) (server_model S)‖²)) + "
         f"2 * ({d}) * ⟨change_in_the_mean S, {known}⟩ + 2 * ({c}) * ({d}) * change_with_start S D + "
@@ -100,7 +100,7 @@ def square_by_changes(name: str, said: str, vector: Expr, parts: Split, reader: 
     )
 
 
-def if_drawn(name: str, said: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
+def if_drawn(name: str, goal: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
     """An equation for the mean square of what a client holds if it is drawn, or for the mean of that."""
     held = sp.expand(vector / reader.vocabulary.symbols(q.participates))
     whole = text(reader.vector(held), CLIENTS)
@@ -110,7 +110,7 @@ def if_drawn(name: str, said: str, vector: Expr, reader: RoundReader, *, mean: b
         "apply same_squares; intros w; rewrite ?dot_scale; pose proof (E_large S i); field; nonzero"
     )
     if not mean:
-        return f"assert ({name} : {said} = {square}).\n{{ {shown}. }}"
+        return f"assert ({name} : {goal} = {square}).\n{{ {shown}. }}"
     return (
-        f"assert ({name} : {said} = mean {CLIENTS} (fun i => {square})).\n{{ apply mean_ext; intros i Hi; {shown}. }}"
+        f"assert ({name} : {goal} = mean {CLIENTS} (fun i => {square})).\n{{ apply mean_ext; intros i Hi; {shown}. }}"
     )

@@ -58,8 +58,8 @@ class _RoundNumbersWriter:
         links = zip(self.claim.relations, self.certificate.links, strict=True)
         relations = [(name_roots(self.certificate.roots, relation), parts) for relation, parts in links]
         proofs = ["\n".join(self._link(relation, parts)) for relation, parts in relations]
-        said = [f"{self._number(r.left)} {SIGN[r.operator]} {self._number(r.right)}" for r, _ in relations]
-        statement = " /\\\n  ".join(said)
+        goal = [f"{self._number(r.left)} {SIGN[r.operator]} {self._number(r.right)}" for r, _ in relations]
+        statement = " /\\\n  ".join(goal)
         conditions = [
             Binder(
                 f"condition{place}",
@@ -69,10 +69,10 @@ class _RoundNumbersWriter:
             for place, one in enumerate(self.claim.conditions, start=1)
         ]
         proof = "\n".join([_KNOWN, *self._means(), *self._below(), *roots, conjunction(proofs)])
-        told = [*self.vocabulary.binders(f"{statement} {proof} D ", set()), *self._needed(proof), *conditions]
+        parameters = [*self.vocabulary.binders(f"{statement} {proof} D ", set()), *self._needed(proof), *conditions]
         return Theorem(
             name_of(self.claim.id),
-            told,
+            parameters,
             statement,
             proof,
             library=(*LIBRARY, "Curvature"),
@@ -132,12 +132,12 @@ class _RoundNumbersWriter:
         if root.letter.is_positive:
             yield f"assert (root_positive : 0 < {symbol}) by (apply sqrt_lt_R0; lra)."
         if any(name_roots([root], one).slack.has(1 / (1 - root.letter)) for one in self.claim.relations):
-            rest = number(*self._in_sums(1 - self._with_means(root.of)))
+            rest = number(*self._name_denominators(1 - self._with_means(root.of)))
             yield f"assert (rest : 1 - ({base}) = {rest}) by by_field."
             yield f"assert (rest_positive : 0 < {rest}) by positive."
             yield f"assert (root_below : {symbol} < 1) by (apply root_below_one; lra)."
 
-    def _in_sums(self, expression: Expr) -> tuple[Expr, dict[sp.Symbol, str]]:
+    def _name_denominators(self, expression: Expr) -> tuple[Expr, dict[sp.Symbol, str]]:
         """A number as a product in which sums by which is divided are symbols, and what these are called."""
         sums = {
             one.base: sp.Dummy(positive=True)
@@ -162,14 +162,14 @@ class _RoundNumbersWriter:
             yield f"{{ apply Rmult_le_pos; [of_signs | {tactic}]. }}"
             total.append(term)
         smaller, larger = map(self._number, relation.ordered)
-        of_roots = [*self._of_roots(rest)]
+        of_roots = [*self._subtract_root_squares(rest)]
         whole = " + ".join([*total, *of_roots]) or "0"
         yield f"assert (identity : {larger} - ({smaller}) = {whole}) by by_field."
         yield from ["rewrite root_square in identity." for _ in of_roots]
         flip = "apply Rle_ge; " if relation.operator == ">=" else ""
         yield f"{flip}lra."
 
-    def _of_roots(self, rest: Expr) -> Iterator[str]:
+    def _subtract_root_squares(self, rest: Expr) -> Iterator[str]:
         """Return the remainder of a sum: a multiple of a root's square minus its argument."""
         for root in self.certificate.roots:
             zero = root.letter**2 - self._with_means(root.of)

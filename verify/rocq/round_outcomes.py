@@ -31,10 +31,10 @@ class OfOutcomes(Scalars):
             if vector != same:
                 raise NotExported("of what holds for every outcome of a draw, squares are exported")
             whole = split(vector, self.reader.vocabulary).whole
-            said, parted = (text(self.reader.scalar(Inner(one, one)), CLIENTS) for one in (vector, whole))
-            yield f"assert (square{place} : {said} = {parted}).\n{{ apply same_squares. by_changes. }}"
+            goal, parted = (text(self.reader.scalar(Inner(one, one)), CLIENTS) for one in (vector, whole))
+            yield f"assert (square{place} : {goal} = {parted}).\n{{ apply same_squares. by_changes. }}"
 
-    def of_drawn(self, because: InequalityRef) -> NonnegativeScalar | None:
+    def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Prove that squares of participants' vectors are not negative."""
         if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
             return None

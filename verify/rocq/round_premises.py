@@ -57,9 +57,9 @@ class Premises:
             own = self.vocabulary.is_own(one.lts) or self.vocabulary.is_own(one.gts)
             yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}", of_condition(one))
 
-    def needed(self, told: Sequence[Binder]) -> Iterator[Binder]:
+    def needed(self, parameters: Sequence[Binder]) -> Iterator[Binder]:
         """Return the hypotheses of other claims' theorems that are still missing."""
-        names = {binder.name for binder in told} | {*_OF_EACH}
+        names = {binder.name for binder in parameters} | {*_OF_EACH}
         for used in self.uses:
             for binder in used.general.binders:
                 if binder.name not in names and not binder.name.startswith("condition"):
@@ -75,7 +75,7 @@ class Premises:
         index, steps = symbol(q.local_step_index), symbol(q.client_local_steps)
         left, right = premise.relation.left, premise.relation.right
         below, above = (text(reader.scalar(one), CLIENTS) for one in (left, right))
-        total = _over_steps(right, index)
+        total = _sum_over_steps(right, index)
         whole, closed = (text(reader.scalar(total.xreplace({_UPPER: one})), CLIENTS) for one in (_UPPER, steps))
         slack = f"({closed}) - {text(reader.scalar(LocalSum(_plain(left))), CLIENTS)}"
         tactic = (
@@ -90,15 +90,15 @@ class Premises:
     def _relations(self) -> Iterator[tuple[str, _Premise]]:
         for used in self.uses:
             theirs, relations = symbols_of(used.claim), used.claim.relations
-            told = {binder.name for binder in used.general.binders}
+            parameters = {binder.name for binder in used.general.binders}
             for link, relation in enumerate(relations):
                 sides = [self._translate(side, used) for side in (relation.left, relation.right)]
                 name = f"{used.claim.id}, relation {link + 1}" if len(relations) > 1 else used.claim.id
-                applied = projected(used.general.applied(**self._arguments(used, told)), link, len(relations))
+                applied = projected(used.general.applied(**self._arguments(used, parameters)), link, len(relations))
                 of_step = theirs(q.local_step_index) in relation.right.free_symbols
                 yield name, _Premise(Relation(sides[0], relation.operator, sides[1]), applied, of_step)
 
-    def _arguments(self, used: Exported, told: set[str]) -> dict[str, str]:
+    def _arguments(self, used: Exported, parameters: set[str]) -> dict[str, str]:
         """Which condition of this claim each condition of another one is."""
         ours = list(self.conditions)
         found = {}
@@ -107,7 +107,7 @@ class Premises:
             if mine not in ours:
                 raise NotExported(f"{used.claim.id} is used under conditions that are not this claim's")
             hypothesis = f"condition{ours.index(mine) + 1}"
-            found[f"condition{place}"] = f"{hypothesis} i Hi" if "Hi" in told else hypothesis
+            found[f"condition{place}"] = f"{hypothesis} i Hi" if "Hi" in parameters else hypothesis
         return found
 
     def _translate(self, expression: Expr, used: Exported) -> Expr:
@@ -126,7 +126,7 @@ def _plain(scalar: Expr) -> Expr:
     return found
 
 
-def _over_steps(of: Expr, index: sp.Symbol) -> Expr:
+def _sum_over_steps(of: Expr, index: sp.Symbol) -> Expr:
     """The sum of a polynomial in the number of a step, over the steps before the m-th."""
     squares = {one: sp.Dummy() for one in of.atoms(Inner)}
     powers = sp.Poly(_plain(of).xreplace(squares), index).terms()

@@ -31,7 +31,7 @@ class Roots:
             self.under = reader.number(reader.with_names(root.of))
             reader.vocabulary.numbers[root.letter] = f"sqrt ({self.under})"
 
-    def in_place(self, relation: Relation) -> Relation:
+    def substitute(self, relation: Relation) -> Relation:
         """A relation with the symbol for the root."""
         return name_roots(self.roots, relation)
 

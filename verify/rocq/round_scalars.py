@@ -80,23 +80,23 @@ class Scalars:
             vector, same = inside.args[0].args
             if vector != same:
                 raise NotExported("of inner products of a round in the mean, squares are exported")
-            said = text(self.reader.scalar(square), CLIENTS)
+            goal = text(self.reader.scalar(square), CLIENTS)
             if self.reader.vocabulary.is_of_each_drawn(vector):
-                yield if_drawn(next(names), said, vector, self.reader, mean=mean)
+                yield if_drawn(next(names), goal, vector, self.reader, mean=mean)
             elif self.reader.is_drawn(vector):
-                yield self._drawn(next(names), said, vector)
+                yield self._drawn(next(names), goal, vector)
             elif self._is_of_starts(vector):
-                yield self._of_noise(next(names), said, vector, mean=mean)
+                yield self._list_noise_facts(next(names), goal, vector, mean=mean)
 
     def _is_of_starts(self, vector: Expr) -> bool:
         """Whether a vector has the noise of samples at the start of the round, and of no others."""
         samples = self.reader.vocabulary.symbols(q.gradient_at_server_model)
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
-    def _drawn(self, name: str, said: str, vector: Expr) -> str:
+    def _drawn(self, name: str, goal: str, vector: Expr) -> str:
         symbol = self.reader.vocabulary.symbols
         if vector.has(START, CHANGE, symbol(q.stochastic_gradient), symbol(q.next_server_model)):
-            return square_by_changes(name, said, vector, split(vector, self.reader.vocabulary), self.reader)
+            return square_by_changes(name, goal, vector, split(vector, self.reader.vocabulary), self.reader)
         (selected,) = vector.atoms(Selected)
         parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
         factor, rest = parts[0] / selected, vector - parts[0]
@@ -107,10 +107,10 @@ class Scalars:
         )
         c = self.reader.number(factor)
         if (parts_of := self._parts(selected.args[0])) is not None:
-            return _of_parts(name, said, (member, apart, c), parts_of)
+            return _expand_square(name, goal, (member, apart, c), parts_of)
         start = "grad (client_objective S i) (server_model S)"
         return (
-            f"assert ({name} : {said} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
+            f"assert ({name} : {goal} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
             "(1 / participants D * mean (step_clients S) (fun i => (1 / E_of S i) ^ 2 * start_variance S i) + "
             f"left_of_differences S D * mean (step_clients S) (fun i => ‖{start} - grad (F S) (server_model S)‖²))).\n"
             "{ rewrite (drawn_gradient S past unbiased_S D uniform_D uniform_shares_S several_clients_S "
@@ -132,7 +132,7 @@ class Scalars:
             best: ("optimum i", ZERO),
         }.get(held)
 
-    def _of_noise(self, name: str, said: str, vector: Expr, *, mean: bool) -> str:
+    def _list_noise_facts(self, name: str, goal: str, vector: Expr, *, mean: bool) -> str:
         parts = [part for part in sp.Add.make_args(vector) if _outside_expectations(part)]
         if len(parts) != 1 or not parts[0].has(LocalSum):
             raise NotExported("squares of the noise at the start of a round are exported")
@@ -145,15 +145,15 @@ class Scalars:
         )
         square = f"({factor}) ^ 2 * start_variance S i"
         if not mean:
-            return f"assert ({name} : {said} = {square}).\n{{ {shown_of}. }}"
+            return f"assert ({name} : {goal} = {square}).\n{{ {shown_of}. }}"
         whole_mean = f"mean (step_clients S) (fun i => {square})"
-        return f"assert ({name} : {said} = {whole_mean}).\n{{ apply mean_ext; intros i Hi; {shown_of}. }}"
+        return f"assert ({name} : {goal} = {whole_mean}).\n{{ apply mean_ext; intros i Hi; {shown_of}. }}"
 
     # Terms.
 
     def _term(self, part: Part) -> tuple[str, str]:
         slack, tactic = self._slack(part.reason, summed=part.summed)
-        factor = self.reader.number(self.reader.with_names(_in_one_fraction(part.coefficient)))
+        factor = self.reader.number(self.reader.with_names(_combine_fractions(part.coefficient)))
         term = f"({factor}) * ({slack})"
         shown_of = f"apply Rmult_le_pos; [of_signs | {tactic}]"
         if not part.averaged:
@@ -172,7 +172,9 @@ class Scalars:
             return self.premises.summed(str(because.about[0]), self.reader)
         if summed:
             raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
-        found = self.of_drawn(because) or self._of_mean(because) or shown(because, self.reader)
+        found = (
+            self.list_participant_facts(because) or self._list_objective_facts(because) or shown(because, self.reader)
+        )
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
 
@@ -204,7 +206,7 @@ class Scalars:
     def _total(self, vector: Expr) -> str:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
-    def of_drawn(self, because: InequalityRef) -> NonnegativeScalar | None:
+    def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Return the facts on averages over participants."""
         square = self._drawn_square(because)
         if square is None:
@@ -236,7 +238,7 @@ class Scalars:
         whole = split(vector, self.reader.vocabulary).whole
         return Expectation(Inner(whole, whole))
 
-    def _of_mean(self, because: InequalityRef) -> NonnegativeScalar | None:
+    def _list_objective_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Return the facts on F by its own constants, and on the distance of the clients' minimisers."""
         symbol = self.reader.vocabulary.symbols
         if because == InequalityRef("assumption", ("distance of the minimisers",)):
@@ -262,19 +264,19 @@ class Scalars:
         return NonnegativeScalar(slack, f"pose proof ({known}) as known; lra")
 
 
-def _of_parts(name: str, said: str, vector: tuple[str, str, str], parts: tuple[str, str]) -> str:
+def _expand_square(name: str, goal: str, vector: tuple[str, str, str], parts: tuple[str, str]) -> str:
     """The square of a + c v for the mean v of what the participants hold, from what is known of that and the rest."""
     member, apart, c = vector
     known, rest = (f"(fun i => ({part})%vec)" for part in parts)
     mean = f"vmean (step_clients S) {known}"
     apart_from_mean = f"mean (step_clients S) (fun i => ‖({parts[0]}) - {mean}‖²)"
     of_squares = f"(mean (step_clients S) (fun i => ‖{parts[0]}‖²) - ‖{mean}‖²)"
-    spread = apart_from_mean if "expected" in said else of_squares
+    spread = apart_from_mean if "expected" in goal else of_squares
     noise = f"mean (step_clients S) (fun i => ‖{parts[1]}‖²)"
     needs = "uniform_D uniform_shares_S several_clients_S past (unbiased_start S past unbiased_S)"
     given = f"(fun i => ({member})%vec) {known} {rest}"
     return (
-        f"assert ({name} : {said} = ‖({apart}) + ({c}) • {mean}‖² + ({c}) ^ 2 * "
+        f"assert ({name} : {goal} = ‖({apart}) + ({c}) • {mean}‖² + ({c}) ^ 2 * "
         f"(1 / participants D * {noise} + left_of_differences S D * {spread})).\n"
         f"{{ transitivity (mean (outcomes D) (fun s => ‖({apart}) + ({c}) • "
         f"selected S D (fun i => ({member})%vec) s‖²)).\n"
@@ -284,7 +286,7 @@ def _of_parts(name: str, said: str, vector: tuple[str, str, str], parts: tuple[s
     )
 
 
-def _in_one_fraction(coefficient: Expr) -> Expr:
+def _combine_fractions(coefficient: Expr) -> Expr:
     """A number of which no denominator has fractions in it."""
     below = [
         power.base for power in sp.sympify(coefficient).atoms(sp.Pow) if power.exp.is_negative and power.base.is_Add

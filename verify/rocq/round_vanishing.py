@@ -66,15 +66,15 @@ class _VanishingWriter:
     def theorem(self) -> Theorem:
         """The whole."""
         relations = self.claim.relations
-        said = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
+        goal = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
         proof = conjunction([self._proof(one, why) for one, why in zip(relations, links, strict=True)])
         symbols = {self.symbol(q.small_step_optimum)}
-        told = [*self.vocabulary.binders(f"{said}\n{proof}", symbols)]
+        parameters = [*self.vocabulary.binders(f"{goal}\n{proof}", symbols)]
         if self.has_bias:
-            told += _BIAS
+            parameters += _BIAS
         library = (*LIBRARY, "Lengths", "Vanishing")
-        return Theorem(name_of(self.claim.id), told, said, proof, library=library, called=self.vocabulary.called)
+        return Theorem(name_of(self.claim.id), parameters, goal, proof, library=library, called=self.vocabulary.called)
 
     def _text(self, scalar: Expr) -> str:
         return text(self.reader.scalar(scalar), CLIENTS)

@@ -101,7 +101,7 @@ class RoundVocabulary(Vocabulary):
         self.stationary = "optimum i"
         self.vectors[self.symbols(q.next_average_iterate)] = Mean(self.vectors[self.symbols(q.next_local_iterate)])
 
-    def binders(self, said: str, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+    def binders(self, goal: str, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         """The variables and hypotheses of a theorem that says something, in which some symbols occur."""
         yield Binder("S", "round")
         yield Binder("step_size_positive", "0 < step_size S")
@@ -117,40 +117,40 @@ class RoundVocabulary(Vocabulary):
             yield Binder(self.numbers[symbol], "R")
             if symbol.is_positive:
                 yield Binder(f"{self.numbers[symbol]}_positive", f"0 < {self.numbers[symbol]}")
-        yield from self._random(said)
-        yield from self._points(said)
+        yield from self._random(goal)
+        yield from self._points(goal)
         if self.symbols(q.small_step_optimum) in symbols:
             yield Binder("w_bar", "step_space S")
             yield Binder("small_step_optimum_S", "small_step_optimum S w_bar")
 
-    def _random(self, said: str) -> Iterator[Binder]:
-        if " D " in said or "uniform_D" in said:
+    def _random(self, goal: str) -> Iterator[Binder]:
+        if " D " in goal or "uniform_D" in goal:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
-        if "expected" in said or "unbiased_S" in said:
+        if "expected" in goal or "unbiased_S" in goal:
             yield Binder("past", "step_space S -> Prop")
             yield Binder("unbiased_S", "unbiased_round S past")
-        if "expected" in said:
+        if "expected" in goal:
             yield Binder("expected", "step_space S -> step_space S")
             yield Binder("given", "conditional_mean S past expected")
-        if "expected" in said and "by_parts" in said:
+        if "expected" in goal and "by_parts" in goal:
             yield Binder("independent_S", "independent_results S expected")
 
-    def _points(self, said: str) -> Iterator[Binder]:
+    def _points(self, goal: str) -> Iterator[Binder]:
         """Minimisers, and what is known of objectives and noise around them."""
-        each, has_past = "forall i, ", re.search(r"\bpast\b", said) is not None
-        if "x_star" in said or "apart i" in said:
+        each, has_past = "forall i, ", re.search(r"\bpast\b", goal) is not None
+        if "x_star" in goal or "apart i" in goal:
             yield Binder("x_star", "step_space S")
             yield Binder("minimiser_x_star", "minimiser S x_star")
             if has_past:
                 yield Binder("past_x_star", "past x_star")
-        if any(name in said for name in ("optimum i", "apart i", "beta i", "sigma i")):
+        if any(name in goal for name in ("optimum i", "apart i", "beta i", "sigma i")):
             yield Binder("optimum", "nat -> step_space S")
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
             if has_past:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
-        yield from _constants(said)
-        yield from (Binder(name, "step_space S") for name in self.points.values() if name in said)
+        yield from _constants(goal)
+        yield from (Binder(name, "step_space S") for name in self.points.values() if name in goal)
 
     def is_own(self, expression: Expr) -> bool:
         """Whether something is said of each client, outside of means over them."""
@@ -175,22 +175,22 @@ class RoundVocabulary(Vocabulary):
         return [*_OWN, q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)]
 
 
-def _constants(said: str) -> Iterator[Binder]:
+def _constants(goal: str) -> Iterator[Binder]:
     """Constants of each client and of F."""
     each = "forall i, "
     for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<="), ("bound", "<=")):
-        if f"{name} i" in said:
+        if f"{name} i" in goal:
             yield Binder(name, "nat -> R")
             yield Binder(f"{name}_sign", f"{each}0 {sign} {name} i")
     for name, binder in _KNOWN.items():
-        if name in said:
+        if name in goal:
             yield binder
-    if "nu i" in said:
+    if "nu i" in goal:
         yield Binder("nu", "nat -> R")
         yield Binder("nu_positive", f"{each}0 < nu i")
         yield Binder("own_strongly_convex_S", "own_strongly_convex S nu")
     for name, known in (("L_F", "smooth"), ("nu_F", "strongly_convex")):
-        if name in said:
+        if name in goal:
             yield Binder(name, "R")
             yield Binder(f"{name}_positive", f"0 < {name}")
             yield Binder(f"{known}_mean_S", f"{known} {name} (F S)")
@@ -217,7 +217,7 @@ class RoundReader(Reader):
                 member = text(self.vector(expression.args[0]), CLIENTS)
                 return Atom(f"local_sum S (fun e i => ({member})%vec) i", own=True)
             case Selected():
-                return Atom(f"selected S D {self._of_each(expression)} s")
+                return Atom(f"selected S D {self._bind_per_client(expression)} s")
             case Expectation():
                 return self._expected(expression.args[0])
             case PastSum():
@@ -227,12 +227,12 @@ class RoundReader(Reader):
 
     def _expected(self, of: Expr) -> Term:
         if isinstance(of, Selected):
-            return Atom(f"expected (mean_of_draws S D {self._of_each(of)})")
+            return Atom(f"expected (mean_of_draws S D {self._bind_per_client(of)})")
         if of.has(Selected, self.vocabulary.symbols(q.next_server_model)):
             raise NotExported("the mean of a sum with those that are drawn is not exported")
         return Atom(f"expected ({text(self.vector(of), CLIENTS)})", own=True)
 
-    def _of_each(self, mean: Expr) -> str:
+    def _bind_per_client(self, mean: Expr) -> str:
         return f"(fun i => ({text(self.vector(mean.args[0]), CLIENTS)})%vec)"
 
     def scalar(self, expression: Expr) -> Term:

@@ -31,41 +31,41 @@ _MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}
 
 
 def theorem_of_round(
-    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """The theorem that a claim about a round is, and the claims that its proof uses; `NotExported` for what is not."""
     if certificate.relaxed is not None:
         raise NotExported("of rounds with draws, claims are exported under their own conditions")
-    uses = [of_id(name) for name in certificate.lemmas]
+    uses = [export_id(name) for name in certificate.lemmas]
     vocabulary = RoundVocabulary(claim)
     premises = Premises(vocabulary, uses)
     reader = RoundReader(vocabulary, premises.known())
     roots = Roots(certificate.roots, reader)
-    relations = [roots.in_place(relation) for relation in claim.relations]
-    said = [_said(relation, reader) for relation in relations]
+    relations = [roots.substitute(relation) for relation in claim.relations]
+    goal = [_said(relation, reader) for relation in relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     conditions = [*premises.hypotheses(reader)]
     writer = OfOutcomes if any(map(vocabulary.of_outcome, sides)) else Scalars
     scalars = writer(reader, premises, roots)
     proofs = [_proof(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
-    statement = " /\\\n  ".join(said)
+    statement = " /\\\n  ".join(goal)
     used = set().union(*(side.free_symbols for side in sides))
-    told = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
+    parameters = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
     if any(map(vocabulary.of_outcome, sides)):
-        told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
+        parameters += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
     if any(map(vocabulary.of_step, sides)):
-        told.append(Binder("e", "nat"))
+        parameters.append(Binder("e", "nat"))
     if any(map(vocabulary.is_own, sides)):
-        told += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
-    told += [*premises.needed(told), *conditions]
+        parameters += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
+    parameters += [*premises.needed(parameters), *conditions]
     library = [
         *LIBRARY,
         *(file for file, words in _MORE.items() if any(word in proof for proof in proofs for word in words)),
     ]
     library += [file for one in uses for file in one.theorem.library if file not in library]
     return Theorem(
-        name_of(claim.id), told, statement, conjunction(proofs), library=library, called=vocabulary.called
+        name_of(claim.id), parameters, statement, conjunction(proofs), library=library, called=vocabulary.called
     ), uses
 
 

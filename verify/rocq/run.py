@@ -264,7 +264,7 @@ class RunVocabulary(Spoken):
             if symbol.is_positive:
                 yield Binder(f"{self.names[symbol]}_positive", f"0 < {self.names[symbol]}")
 
-    def at_end(self, _potential: Expr, _weight: Expr, _signs: Signs) -> str:
+    def prove_end(self, _potential: Expr, _weight: Expr, _signs: Signs) -> str:
         """A tactic for what a potential has to be after the last step of a round: nothing is left of it."""
         return "cbv beta; field; nonzero"
 
@@ -299,13 +299,13 @@ class RunVocabulary(Spoken):
             *(name for name, _ in _ALWAYS.values()),
         ]
         found |= {f"{name}_S": f"{name}_A n k" for name in (*named, "second_moment_in_run")}
-        return found | (self.of_quiet("n", "k") if self.quiet else {})
+        return found | (self.drop_noise("n", "k") if self.quiet else {})
 
     def instead(self, other: Claim) -> dict[str, str]:
         """Arguments for the hypotheses of another claim, where this one has others."""
-        return self.of_quiet() if self.quiet and not RunVocabulary(other).quiet else {}
+        return self.drop_noise() if self.quiet and not RunVocabulary(other).quiet else {}
 
-    def of_quiet(self, *at: str) -> dict[str, str]:
+    def drop_noise(self, *at: str) -> dict[str, str]:
         """Return the hypotheses of a theorem with noise for a run without."""
         here = " ".join(at)
         end = "S" if at else "A"

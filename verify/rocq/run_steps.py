@@ -23,34 +23,36 @@ from verify.rocq.vocabulary import CLIENTS, Vocabulary
 
 
 def theorem_of_step_in_run(
-    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """A statement about each local step of a run, with a bound on the drift of each client."""
-    uses = [of_id(name) for name in certificate.lemmas]
+    uses = [export_id(name) for name in certificate.lemmas]
     if len(uses) != 1 or uses[0].conditions or claim.place != "step":
         raise NotExported("its certificate uses other claims about runs than a bound on the drift")
     (known,) = uses
     bound = _bound(claim, known.claim)
-    at_step = _at_step(claim, certificate, known.claim, bound)
+    at_step = _state_step(claim, certificate, known.claim, bound)
     run = RunVocabulary(replace(claim, place="run"))
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in claim.relations))
-    told = [*run.binders(used), Binder("n", "nat"), Binder("k", "nat")]
-    told += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
-    told += run.signs(conditions).hypotheses()
+    parameters = [*run.binders(used), Binder("n", "nat"), Binder("k", "nat")]
+    parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
+    parameters += run.signs(conditions).hypotheses()
     largest = "drift_at_most_largest A n k i Hn (Nat.lt_le_incl _ _ Hk) Hi"
     drift = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
     arguments = run.at_step | {"known_S": drift}
     proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
-    called = {quantity: _in_run(name) for quantity, name in at_step.called.items()}
-    return Theorem(name_of(claim.id), told, _in_run(at_step.statement), proof, (at_step,), called=called), uses
+    called = {quantity: _state_in_run(name) for quantity, name in at_step.called.items()}
+    return Theorem(
+        name_of(claim.id), parameters, _state_in_run(at_step.statement), proof, (at_step,), called=called
+    ), uses
 
 
-def _in_run(said: str) -> str:
+def _state_in_run(goal: str) -> str:
     """A statement about a step, for step k of round n of a run."""
     for name, here in (("k", "(INR k)"), ("tau", "(tau A)"), ("S", "(step_at A n k)")):
-        said = re.sub(rf"\b{name}\b", here, said)
-    return said
+        goal = re.sub(rf"\b{name}\b", here, goal)
+    return goal
 
 
 def _bound(claim: Claim, lemma: Claim) -> Expr:
@@ -62,13 +64,13 @@ def _bound(claim: Claim, lemma: Claim) -> Expr:
     return relation.right.xreplace({theirs(quantity): own(quantity) for quantity in CONSTANTS})
 
 
-def _at_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) -> Theorem:
+def _state_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) -> Theorem:
     symbol = symbols_of(claim)
     drift = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
     vocabulary = Vocabulary(claim)
     reader = Reader(vocabulary)
-    said = f"{text(reader.scalar(drift), CLIENTS)} <= {reader.number(bound)}"
-    hypotheses = [Binder("known_S", f"forall i, (i < number {CLIENTS})%nat -> {said}")]
+    goal = f"{text(reader.scalar(drift), CLIENTS)} <= {reader.number(bound)}"
+    hypotheses = [Binder("known_S", f"forall i, (i < number {CLIENTS})%nat -> {goal}")]
     plain = replace(certificate, lemmas=())
     theorem = theorem_with(
         claim, plain, {lemma.id: KnownSlack(bound - drift, "pose proof (known_S i Hi) as known; lra")}, hypotheses

@@ -16,7 +16,7 @@ from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
 from verify.rocq.theorem import Binder, Theorem
-from verify.rocq.time_averages import at_each_step, concluded, of_run, rest_of, shares_of, theorem_at_each
+from verify.rocq.time_averages import concluded, list_step_terms, of_run, rest_of, shares_of, theorem_at_each
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
@@ -33,15 +33,15 @@ class SampledVocabulary(RunVocabulary):
         self.needs = ("Sampled",)
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
-        told = [*super()._binders(used)]
-        if not any(binder.name == "past" for binder in told):
+        parameters = [*super()._binders(used)]
+        if not any(binder.name == "past" for binder in parameters):
             raise NotExported("draws are independent of what happened before, which is known of runs with noise")
-        yield from told
+        yield from parameters
         yield Binder("rho_of_draws", "R")
         yield Binder("rho_of_draws_nonnegative", "0 <= rho_of_draws")
         yield Binder("participants_A", "averaged_participants A past rho_of_draws")
 
-    def at_end(self, potential: Expr, weight: Expr, signs: Signs) -> str:
+    def prove_end(self, potential: Expr, weight: Expr, signs: Signs) -> str:
         """A tactic for what a potential has to be after the last step of a round: what a draw costs."""
         last = potential.xreplace({self.symbols(q.local_step_index): self.symbols(q.local_steps)})
         left = sp.cancel(last - weight * self.symbols(q.sampling_variance))
@@ -61,9 +61,9 @@ def theorem_of_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Cl
     """A claim about a run with draws, from a theorem about each local step."""
     run, (relation,) = SampledVocabulary(claim), claim.relations
     signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
-    told = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
+    parameters = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
     gain, progress, *_ = shares_of(run, relation.slack, certificate.span)
-    at_each = at_each_step(run, step, certificate)
+    at_each = list_step_terms(run, step, certificate)
     lemma = theorem_at_each(run, step, of_step, (gain, progress), at_each)
     of_all, point = of_run(run, step, at_each), run.drawn_at
     known = f"({run.number(gain)}) * average_suboptimality A {point}"
@@ -76,13 +76,13 @@ def theorem_of_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Cl
         f"assert (K : 0 <= {known}).",
         f"{{ apply (mean_of_run {run.from_point(point)} {numbers} rest).",
         f"  - {signs.nonnegative(progress)}.",
-        f"  - {run.at_end(certificate.potential or sp.S.Zero, progress, signs)}.",
+        f"  - {run.prove_end(certificate.potential or sp.S.Zero, progress, signs)}.",
         f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
         *concluded(point),
     ]
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
     proof = "\n".join(lines)
-    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), run.needs, called=run.called)
+    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), run.needs, called=run.called)
 
 
 def vocabulary_of(claim: Claim) -> RunVocabulary:

@@ -153,16 +153,16 @@ _ASSUMED = (
 )
 
 
-def assumed(asked: Set[str], told: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
+def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
     """The variables and hypotheses that are asked for and that the assumptions of a claim, or its points, give."""
-    chosen = [one for one in _ASSUMED if (asked - told) & {binder.name for binder in one.binders}]
+    chosen = [one for one in _ASSUMED if (asked - parameters) & {binder.name for binder in one.binders}]
     needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
     for one in _ASSUMED:
         if one not in chosen and not (needs_fixed and one is _ASSUMED[0]):
             continue
         if one.assumption is not None and one.assumption not in assumptions:
             raise NotExported(f"{one.binders[0].name} is known by the assumption {one.assumption.name!r} alone")
-        if not one.on or one.on in told:
+        if not one.on or one.on in parameters:
             yield from one.binders
 
 

@@ -92,7 +92,7 @@ class Spoken:
         """Return the slack of another claim about intervals, and a tactic for its sign."""
         raise NotExported(f"{known.claim.id} is no premise about the same intervals")
 
-    def of_starts(self, _premise: Derived, known: Exported) -> str:
+    def note_starts(self, _premise: Derived, known: Exported) -> str:
         """A tactic that notes what another claim says of where an interval starts."""
         raise NotExported(f"{known.claim.id} is no premise about the same intervals")
 

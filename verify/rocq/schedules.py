@@ -149,19 +149,19 @@ class ScheduleVocabulary(Spoken):
     @property
     def known(self) -> str:
         """Tactics at the start of every proof."""
-        told = ["(M_at_least_one A)", "(N_at_least_one A)", "(rate_positive A)", "(slowest_positive A)"]
-        told += ["(fastest_positive A)"]
+        parameters = ["(M_at_least_one A)", "(N_at_least_one A)", "(rate_positive A)", "(slowest_positive A)"]
+        parameters += ["(fastest_positive A)"]
         assumptions = self.claim.assumptions
         if a.asynchronous in assumptions and a.one_at_a_time in assumptions and a.whole_cycles in assumptions:
-            told.append("(time_has_passed A one_at_a_time_A whole_cycles_A)")
+            parameters.append("(time_has_passed A one_at_a_time_A whole_cycles_A)")
         if self._uses(q.common_period, q.reports_in_a_period):
-            told += [
+            parameters += [
                 "(proj1 (proj1 least_period_nu))",
                 "(period_reports_positive A nu (proj1 (proj1 least_period_nu)))",
             ]
         if a.fixed_intervals in assumptions:
-            told.append("(interval_positive A interval fixed_intervals_A)")
-        lines = [f"pose proof {one}." for one in told]
+            parameters.append("(interval_positive A interval fixed_intervals_A)")
+        lines = [f"pose proof {one}." for one in parameters]
         if self.obtained:
             self._needs("Cycles", "Ties")
             exists = "least_period_exists A asynchronous_A one_at_a_time_A whole_cycles_A"
@@ -302,6 +302,6 @@ class ScheduleVocabulary(Spoken):
     def _equations(self) -> Iterator[Binder]:
         """Return the assumptions on each client's numbers."""
         for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
-            said = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
+            goal = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
             each = "forall i, (i < number (clients_of A))%nat -> "
-            yield Binder(f"equation{place}", f"{each}{said}", of_condition(one))
+            yield Binder(f"equation{place}", f"{each}{goal}", of_condition(one))

@@ -42,7 +42,7 @@ def is_of_settling(certificate: Combination) -> bool:
 
 
 def theorem_of_settling(
-    claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
+    claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """An upper bound on that error, as a theorem about a round from the optimum, and the claim on the noise."""
     parts = [part for link in certificate.links for part in link]
@@ -54,16 +54,16 @@ def theorem_of_settling(
         raise NotExported("of the error that is left, its bound by the noise at the optimum is exported")
     premise = parts[0].premise
     assert isinstance(premise, AtOptimum)
-    used = of_id(premise.claim)
-    told = [*used.general.binders]
-    told += [one for one in _CURVED if one.name not in {binder.name for binder in told}]
+    used = export_id(premise.claim)
+    parameters = [*used.general.binders]
+    parameters += [one for one in _CURVED if one.name not in {binder.name for binder in parameters}]
     reader = RoundReader(RoundVocabulary(replace(claim, place="round")))
     statement = f"{_ERROR} <= {text(reader.scalar(relation.right), CLIENTS)}"
     library = (*LIBRARY, "Lengths", "Changes", "Vanishing", "Settling")
     called = {**reader.vocabulary.called, q.leading_limiting_distance_sq: _ERROR}
     proof = _proof(used, premise.link)
     name = name_of(claim.id)
-    return Theorem(name, [*told, *_AT_OPTIMUM], statement, proof, library=library, called=called), [used]
+    return Theorem(name, [*parameters, *_AT_OPTIMUM], statement, proof, library=library, called=called), [used]
 
 
 def _proof(used: Exported, link: int) -> str:

@@ -13,7 +13,7 @@ from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import Signs
-from verify.rocq.products import said_otherwise
+from verify.rocq.products import restated
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, conjunction
@@ -53,27 +53,27 @@ def theorem_with(
         if not isinstance(why, Products):
             links.side(relation.left)
             links.side(relation.right)
-    told_links = [_link(links, relation, why) for relation, why in zip(claim.relations, certificate.links, strict=True)]
-    said, proofs = zip(*told_links, strict=True)
+    used_links = [_link(links, relation, why) for relation, why in zip(claim.relations, certificate.links, strict=True)]
+    goal, proofs = zip(*used_links, strict=True)
     if isinstance(vocabulary, OwnVocabulary):
-        told, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
+        parameters, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
     else:
-        told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
+        parameters = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
         start = [NUMBERS_KNOWN]
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
-    told = [*told, *signs.hypotheses()]
-    return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof, called=vocabulary.called)
+    parameters = [*parameters, *signs.hypotheses()]
+    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, called=vocabulary.called)
 
 
 def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return the statement of a relation and its proof."""
     if not isinstance(why, Sequence):
-        return said_otherwise(links, relation, why)
+        return restated(links, relation, why)
     left, right = links.side(relation.left), links.side(relation.right)
     if relation.operator not in SIGN:
         raise NotExported("no tactic is generated for strict inequalities")
-    said = f"{links.text(left)} {SIGN[relation.operator]} {links.text(right)}"
+    goal = f"{links.text(left)} {SIGN[relation.operator]} {links.text(right)}"
     if relation.operator == "==":
-        return said, links.identity(left, right)
+        return goal, links.identity(left, right)
     flip = "apply Rle_ge.\n" if relation.operator == ">=" else ""
-    return said, flip + links.inequality(*relation.in_order(left, right), why)
+    return goal, flip + links.inequality(*relation.in_order(left, right), why)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fedtheory.language.quantities import Quantity
 
 
-def in_comment(text: str) -> str:
+def escape_comment(text: str) -> str:
     """A text that may stand in a comment of Rocq."""
     return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
 
@@ -23,7 +23,7 @@ class Binder:
     """The assumption, condition or definition that a hypothesis encodes."""
 
     def __str__(self) -> str:
-        return f"({self.name} : {self.type})" + (f" (* {in_comment(self.origin)} *)" if self.origin else "")
+        return f"({self.name} : {self.type})" + (f" (* {escape_comment(self.origin)} *)" if self.origin else "")
 
 
 def of_condition(condition: object) -> str:
@@ -55,10 +55,10 @@ class Theorem:
         return " ".join([self.name, *(f"({one})" if " " in one else one for one in given)])
 
     def __str__(self) -> str:
-        told = "\n  ".join(map(str, self.binders))
+        parameters = "\n  ".join(map(str, self.binders))
         before = "".join(f"{lemma}\n" for lemma in self.lemmas)
         before = f"{self.definitions}\n{before}" if self.definitions else before
-        return f"{before}Theorem {self.name}\n  {told} :\n  {self.statement}.\nProof.\n{self.proof}\nQed.\n"
+        return f"{before}Theorem {self.name}\n  {parameters} :\n  {self.statement}.\nProof.\n{self.proof}\nQed.\n"
 
 
 def conjunction(proofs: Sequence[str]) -> str:

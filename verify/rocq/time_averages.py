@@ -29,13 +29,13 @@ def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     relation = claim.relations[0]
     shares = shares_of(run, relation.slack, certificate.span)
-    at_each = at_each_step(run, step, certificate)
+    at_each = list_step_terms(run, step, certificate)
     lemma = theorem_at_each(run, step, of_step, shares, at_each)
     numbers = " ".join(f"({run.number(share)})" for share in shares)
     used = relation.left.free_symbols | relation.right.free_symbols
     signs = run.signs(conditions)
-    told = [*run.binders(used), *signs.hypotheses()]
-    given = {binder.name for binder in told}
+    parameters = [*run.binders(used), *signs.hypotheses()]
+    given = {binder.name for binder in parameters}
     optimum = run.drawn_at if run.drawn_at in given else "(start A)"
     arguments = run.at_step
     if "x_star" not in given:
@@ -51,7 +51,7 @@ def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_
         lines.append("pose proof (each_round n) as K.")
     proof = "\n".join([*lines, *concluded(optimum)])
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
-    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), called=run.called)
+    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), called=run.called)
 
 
 def concluded(point: str) -> list[str]:
@@ -77,7 +77,7 @@ class AtEach:
         return number(value, {**run.names, self.index: step})
 
 
-def at_each_step(run: RunVocabulary, step: Claim, certificate: MeanCertificate) -> AtEach:
+def list_step_terms(run: RunVocabulary, step: Claim, certificate: MeanCertificate) -> AtEach:
     """Return the further terms of a step, in its own symbols."""
     index = {run.symbols(q.local_step_index): symbols_of(step)(q.local_step_index)}
     potential = _translate(run, step, certificate.potential or sp.S.Zero).xreplace(index)

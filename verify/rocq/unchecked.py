@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verify.rocq.accepted import checked
-from verify.rocq.export import of_id
+from verify.rocq.export import export_id
 from verify.rocq.project import proved_ids
 from verify.rocq.refusals import NotExported
 
@@ -35,7 +35,7 @@ def section() -> str:
 
 def _reason(claim_id: str) -> str:
     try:
-        of_id(claim_id)
+        export_id(claim_id)
     except NotExported as reason:
         return str(reason)
     return "Rocq has not checked the theorem"

@@ -102,11 +102,11 @@ def theorem_of_update(claim: Claim) -> Theorem:
         raise NotExported("what its certificate says of the draws of an update is not in the library")
     run.asked |= {word for lemma in lemmas for word in re.findall(r"\w+", lemma)}
     sides = [(run.number(one.left), run.number(one.right)) for one in claim.relations]
-    said = [f"{left} {_sign(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
+    goal = [f"{left} {_sign(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
     used = {symbol for one in claim.relations for side in (one.left, one.right) for symbol in side.free_symbols}
-    told = run.binders(used)
-    proof = f"{run.known}\n{conjunction(_ways(lemmas, len(said)))}"
-    return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof, library=run.library, called=run.called)
+    parameters = run.binders(used)
+    proof = f"{run.known}\n{conjunction(_ways(lemmas, len(goal)))}"
+    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, library=run.library, called=run.called)
 
 
 def _ways(lemmas: Sequence[str], count: int) -> Sequence[str]:

@@ -221,7 +221,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         super().__init__(claim)
         self.names = {self.symbols(quantity): text for quantity, text in OF_UPDATES.items()}
         self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
-        self.of_draws, self.told = self._uses(*OF_SAMPLES, *OF_TYPES, *OF_WINDOWS), set[str]()
+        self.of_draws, self.parameters = self._uses(*OF_SAMPLES, *OF_TYPES, *OF_WINDOWS), set[str]()
         self.of_windows = self._uses(*OF_WINDOWS)
         self.of_types = self.of_windows or self._uses(*OF_TYPES)
         if self.of_draws:
@@ -245,14 +245,14 @@ class UpdateVocabulary(ScheduleVocabulary):
     @property
     def known(self) -> str:
         """Tactics at the start of every proof."""
-        told = ["M_at_least_one A", "N_at_least_one A", "K_at_least_one A", "local_size_positive A"]
-        told += ["server_size_positive A", "at_least_one A", "pos_INR (staleness A)"]
+        parameters = ["M_at_least_one A", "N_at_least_one A", "K_at_least_one A", "local_size_positive A"]
+        parameters += ["server_size_positive A", "at_least_one A", "pos_INR (staleness A)"]
         if self._uses(q.smallest_weight_sum) and self.of_updates:
-            told.append("no_sum_is_smaller A n Hn")
+            parameters.append("no_sum_is_smaller A n Hn")
         if a.one_type in self.claim.assumptions:
-            told.append("one_type_is_fair A one_type_A somebody_reports")
-        told += self._known_of_draws() if self.of_draws else []
-        return " ".join(f"pose proof ({one}){' as fair' if 'is_fair' in one else ''}." for one in told)
+            parameters.append("one_type_is_fair A one_type_A somebody_reports")
+        parameters += self._known_of_draws() if self.of_draws else []
+        return " ".join(f"pose proof ({one}){' as fair' if 'is_fair' in one else ''}." for one in parameters)
 
     def _known_of_draws(self) -> Iterator[str]:
         if self.of_updates:
@@ -267,11 +267,11 @@ class UpdateVocabulary(ScheduleVocabulary):
             )
             if a.somebody_reports in self.claim.assumptions:
                 yield "smallest_positive A somebody_reports"
-        if EVERYBODY in self.told:
+        if EVERYBODY in self.parameters:
             yield from (f"mean_sum_positive A {EVERYBODY}", f"mean_chi_nonneg A {EVERYBODY}")
-        if self.of_windows and "W" in self.told:
+        if self.of_windows and "W" in self.parameters:
             yield "window_large A W smallest_window_W"
-        if "weights" in self.told:
+        if "weights" in self.parameters:
             yield from ("pairing_nonneg A alpha d weights", "pairing_at_most_one A alpha d weights")
             yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")
 
@@ -349,21 +349,21 @@ class UpdateVocabulary(ScheduleVocabulary):
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
         """The variables and hypotheses of a theorem in which some symbols occur."""
         found = list(self._binders(used))
-        self.told = {binder.name for binder in found}
-        said = " ".join(self.names[symbol] for symbol in used)
-        further = assumed(self.asked | {*re.findall(r"\w+", said)}, self.told, self.claim.assumptions)
+        self.parameters = {binder.name for binder in found}
+        goal = " ".join(self.names[symbol] for symbol in used)
+        further = assumed(self.asked | {*re.findall(r"\w+", goal)}, self.parameters, self.claim.assumptions)
         found += further if self.of_draws else ()
         for one in filter(self.is_of_each, self.claim.conditions):
             everybody = "forall i, (i < number (clients_of A))%nat -> 0 < mean_weight A i"
             found.append(Binder(EVERYBODY, everybody, of_condition(one)))
         if self.says_positive:
             found.append(Binder("weight_sum_positive", "0 < weight_sum A n"))
-        self.told = {binder.name for binder in found}
+        self.parameters = {binder.name for binder in found}
         return found
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("A", "server")
-        yield from self._told()
+        yield from self._list_binders()
         yield from self._points(used)
         for quantity, name, type_ in _IMPLIED:
             if self._uses(quantity):
@@ -380,14 +380,14 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield Binder("Hi", "(i < number (clients_of A))%nat")
 
     def _points(self, used: set[sp.Symbol]) -> Iterator[Binder]:
-        said = " ".join(self.names[symbol] for symbol in used)
+        goal = " ".join(self.names[symbol] for symbol in used)
         for point, binders in _POINTS.items():
-            if re.search(rf"\b{point}\b", said):
+            if re.search(rf"\b{point}\b", goal):
                 if point in _OF_ASSUMPTIONS and _OF_ASSUMPTIONS[point] not in self.claim.assumptions:
                     raise NotExported(f"{point} is known by the assumption {_OF_ASSUMPTIONS[point].name!r} alone")
                 yield from binders
 
-    def _told(self) -> Iterator[Binder]:
+    def _list_binders(self) -> Iterator[Binder]:
         for assumption in dict.fromkeys(self.claim.assumptions):
             if assumption in _ASSUMED:
                 yield Binder(*_ASSUMED[assumption])

@@ -54,7 +54,7 @@ class Vocabulary:
     """Variables and hypotheses besides those of every claim."""
     scalars: dict[sp.Symbol, Term] = field(default_factory=dict)
     """Numbers that each client has one of, and their means, of which statements are linear."""
-    told: dict[Assumption, Sequence[Binder]] = field(default_factory=dict)
+    parameters: dict[Assumption, Sequence[Binder]] = field(default_factory=dict)
     """What assumptions say, where it is not what they say elsewhere."""
     constants: dict[str, Constant] = field(default_factory=dict)
     """Constants of the clients' objectives, where they are not those of all, by what they are."""

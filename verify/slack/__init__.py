@@ -22,7 +22,7 @@ from fedtheory.language.registry import all_claims, papers, published_by
 from fedtheory.runfile import parse_run, read_toml
 from verify import cache
 from verify.check import check
-from verify.content import CERTIFICATES, STATEMENTS, of_claim, of_code, of_paper
+from verify.content import CERTIFICATES, STATEMENTS, digest_claim, digest_code, digest_paper
 from verify.slack.parts import WHOLE, Part, has_parts, parts_of
 
 __all__ = [
@@ -100,8 +100,8 @@ def shares(claim: Claim) -> list[Share]:
 
 def _known_share(part: Part, table: RunTable) -> fmpq | None:
     """Compute the share of a part that a stored run attains, once for the claim's page and the page of all claims."""
-    paper = of_paper(part.bound.source, STATEMENTS, CERTIFICATES)
-    key = "share", of_code(), paper, of_claim(part.bound), part.name, repr(table)
+    paper = digest_paper(part.bound.source, STATEMENTS, CERTIFICATES)
+    key = "share", digest_code(), paper, digest_claim(part.bound), part.name, repr(table)
     known: fmpq | None = cache.kept(*key)
     if known is not None:
         return known

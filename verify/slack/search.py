@@ -42,7 +42,7 @@ def regenerate(
     on which such claims are tried, and nothing as tight is.
     """
     bounds = {claim.id for claim in proved_bounds(claims)}
-    for claim, outcomes in _on_all_instances(claims):
+    for claim, outcomes in _evaluate_all_instances(claims):
         tightest = max(outcomes, key=_ratio, default=None)
         candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
         if claim.id in bounds:
@@ -54,7 +54,7 @@ def regenerate(
             on_found(whole, _renewed(whole, candidates if is_missing else []))
 
 
-def _on_all_instances(claims: Sequence[Claim]) -> Iterator[tuple[Claim, list[Outcome]]]:
+def _evaluate_all_instances(claims: Sequence[Claim]) -> Iterator[tuple[Claim, list[Outcome]]]:
     """The outcomes on those instances to which a claim applies."""
     outcomes: dict[Target, list[Outcome]] = {claim.id: [] for claim in claims}
     for outcome in (outcome for part in PARTS for outcome in try_claims(list(outcomes), part, jobs=-1)):

@@ -66,7 +66,7 @@ def _computed(
     of_sweep = (spec.design, spec.targets, spec.arithmetic, spec.folder)
     tasks = deque((Task(*of_sweep, *part, spec.errors, spec.digest),) for part in missing)
     with _silence():
-        yield from _locally(tasks, jobs) if dask is None else _on_cluster(tasks, dask)
+        yield from _locally(tasks, jobs) if dask is None else _run_on_cluster(tasks, dask)
 
 
 def _locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
@@ -78,7 +78,7 @@ def _locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[d
         raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {GOES_ON}") from None
 
 
-def _on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+def _run_on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Run the parts on the workers of a Dask cluster."""
     from verify.sweeps.cluster import as_finished, cluster
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from fedtheory.errors import InputError, MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
 from verify import cache
-from verify.content import of_code
+from verify.content import digest_code
 from verify.worst_case.one_round import NoiselessRound, Scalar
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.statement import Statement, is_convex, is_strongly_convex, scales_of, statements
@@ -177,7 +177,7 @@ def _maximised(statement: Statement, clients: int, local_steps: int, number: int
 def _asked(statement: Statement, clients: int, local_steps: int, number: int, solver: str) -> tuple[SolverAnswer, bool]:
     """Solve for an expression, and say whether it is the last; claims that differ in the bound share the solution."""
     modelled = (clients, local_steps, number, solver, *statement.modelled)
-    key = "worst case", of_code(), repr(modelled)
+    key = "worst case", digest_code(), repr(modelled)
     known: tuple[SolverAnswer, bool] | None = cache.kept(*key)
     if known is None:
         round_ = _round(statement, clients, local_steps)

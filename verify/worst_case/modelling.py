@@ -28,8 +28,8 @@ def program_of(problem: PEP) -> Program:
     exchange = _exchange(clients)
     if exchange is not None and exchange.keeps(_program(asked, given)):
         # What the class says of a client is the image of what it says of the other.
-        return exchange.halved(_program(asked, [*given, *_of_class(clients[:1])]))
-    return _program(asked, [*given, *_of_class(clients)])
+        return exchange.halved(_program(asked, [*given, *_constrain_class(clients[:1])]))
+    return _program(asked, [*given, *_constrain_class(clients)])
 
 
 def _exchange(clients: Sequence[Function]) -> Exchange | None:
@@ -44,7 +44,7 @@ def _exchange(clients: Sequence[Function]) -> Exchange | None:
     return None if of_vectors is None or of_values is None else Exchange.of(of_vectors, of_values)
 
 
-def _of_class(clients: Sequence[Function]) -> list[Constraint]:
+def _constrain_class(clients: Sequence[Function]) -> list[Constraint]:
     """Return the constraints of the function class on some clients."""
     for client in clients:
         client.set_class_constraints()

@@ -43,7 +43,7 @@ class Exchange:
         (vector_parts, even), (value_parts, even_values) = _parts(vectors), _parts(values)
         rows, columns, _ = triangle(len(vectors))
         odd_values, odd_products = np.arange(len(values)) >= even_values, (rows < even) != (columns < even)
-        change = block_diag([csr_array(value_parts), _of_products(vector_parts), csr_array([[1.0]])])
+        change = block_diag([csr_array(value_parts), _expand_products(vector_parts), csr_array([[1.0]])])
         odd = np.concatenate([odd_values, odd_products, [False]])
         return cls(csr_array(change), odd, (even, len(vectors) - even))
 
@@ -92,7 +92,7 @@ def _spanning(projection: Array) -> Array:
     return projection[order[: round(np.trace(projection))]]
 
 
-def _of_products(coordinates: Array) -> csr_array:
+def _expand_products(coordinates: Array) -> csr_array:
     """The inner products of the vectors in those of a basis."""
     entries, sparse = _entries(len(coordinates)), csr_array(coordinates)
     return csr_array(entries.T @ kron(sparse, sparse, format="csr") @ entries)

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.frames.layout import Layout
 from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_frames, step_frames
-from fedtheory.engine.frames.outcomes import RoundFrame, of_a_round, round_frames
+from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whole_round
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
 from fedtheory.engine.frames.stacked import StackedFrame, stacks_by_kind, stacks_of
@@ -35,7 +35,6 @@ __all__ = [
     "common_steps",
     "frames_at",
     "moment_frames",
-    "of_a_round",
     "path_frames",
     "point_frames",
     "probes",
@@ -43,6 +42,7 @@ __all__ = [
     "stacks_at",
     "stacks_by_kind",
     "step_frames",
+    "view_whole_round",
 ]
 
 _BUILDERS: dict[str, Callable[[Run], Iterator[Frame]]] = {

@@ -109,7 +109,7 @@ class Frame(VectorSpace):
         if steps > 1 and self.valid is not None and not self.valid.all():
             raise NotApplicable(f"{UNEQUAL_STEPS}: none is common to all of them")
 
-    def on_axes(self, values: Array) -> Array:
+    def expand_axes(self, values: Array) -> Array:
         """Scalars with the axes of this place, those that are missing in front of length one."""
         filled: Array = values.reshape((1,) * (len(self.axes) - values.ndim) + values.shape)
         return filled
@@ -151,14 +151,14 @@ class Frame(VectorSpace):
     def virtual(self) -> Vector:
         """The server's model as the work of k local steps would make it (fraboni2022, eq. 7)."""
         change = self.local + self.received.scaled(-self.arithmetic.identity(1)[0])
-        return self.server + self._on_server(change)
+        return self.server + self._apply_on_server(change)
 
     @cached_property
     def next_virtual(self) -> Vector:
         """The same after k + 1 local steps."""
-        return self.virtual + self._on_server(self.gradient.scaled(-self.step_sizes))
+        return self.virtual + self._apply_on_server(self.gradient.scaled(-self.step_sizes))
 
-    def _on_server(self, change: Vector) -> Vector:
+    def _apply_on_server(self, change: Vector) -> Vector:
         """What the server makes of a change of each client's model."""
         return self.selected(change).scaled(self.server_step_size)
 

@@ -36,9 +36,9 @@ class Layout:
         """Numbers of runs, (rounds, steps, clients) with axes of full length or one, at their places: (P, clients)."""
         if all(value.shape[:2] == (1, 1) for value in values):
             return self.of_each([value[0, 0] for value in values])
-        return np.concatenate([self._at_places(value, number) for number, value in enumerate(values)])
+        return np.concatenate([self._repeat_at_places(value, number) for number, value in enumerate(values)])
 
-    def _at_places(self, value: Array, number: int) -> Array:
+    def _repeat_at_places(self, value: Array, number: int) -> Array:
         own = self.owners == number
         rounds, steps, _ = value.shape
         at: Array = value[self.rounds[own] * (rounds > 1), self.steps[own] * (steps > 1)]

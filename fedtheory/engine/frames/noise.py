@@ -117,7 +117,7 @@ class Covariances:
             yield c * d * self._own(kind, a, b)
         beside = [(left, right)] if left is right else [(left, right), (right, left)]
         for ((kind, own), c), ((_, a, b), d) in (p for one, other in beside for p in _alike(one.own, other.shared)):
-            found = c * _of_own(d) * self._own(kind, own, b if a is None else a.after(b))
+            found = c * _select_own_noise(d) * self._own(kind, own, b if a is None else a.after(b))
             yield 2 * found if left is right else found
         for (key, c), ((_, *maps), d) in _crossed(left.shared, right.shared):
             yield (c * d * self._shared(*key, *maps)).sum(axis=-1)
@@ -187,6 +187,6 @@ def _all_traces(gram: Array, covariances: Array) -> Array:
     return found
 
 
-def _of_own(shared: Array) -> Array:
+def _select_own_noise(shared: Array) -> Array:
     """What each client's vector has, of numbers (..., 1 or M, M), for the client's own noise: (..., M)."""
     return shared[..., 0, :] if shared.shape[-2] == 1 else np.diagonal(shared, axis1=-2, axis2=-1)

@@ -219,10 +219,10 @@ class RoundFrame(PlainFrame):
     def next_server(self) -> PathVector:
         """The server's model after the round."""
         change = self.result + self.server.scaled(-self.arithmetic.identity(1)[0])
-        return self.server + self._on_server(change)
+        return self.server + self._apply_on_server(change)
 
 
-def of_a_round(frame: Frame | None) -> RoundFrame:
+def view_whole_round(frame: Frame | None) -> RoundFrame:
     """A frame as that of a whole round; `Misplaced` where it is another place, or none."""
     if not isinstance(frame, RoundFrame):
         raise Misplaced("participants, sums over local steps and vectors of a whole round need place='round'")

@@ -47,9 +47,9 @@ class StackedFrame(Frame):
         return self._run
 
     def of_run(self, select: Callable[[Run], Array]) -> Array:
-        return self._of_each([select(run) for run in self.runs])
+        return self._expand_per_run([select(run) for run in self.runs])
 
-    def _of_each(self, values: Sequence[Array]) -> Array:
+    def _expand_per_run(self, values: Sequence[Array]) -> Array:
         """What belongs to each run, at all of its places; of a single run it needs no axis for them."""
         return values[0] if len(self.runs) == 1 else self.led(self.layout.of_each(values))
 
@@ -64,7 +64,7 @@ class StackedFrame(Frame):
             return each[0]
         assert all(isinstance(one, QuadraticObjectives) for one in each), "losses have places of one run only"
         parts = zip(*((o.hessians, o.linear, np.atleast_1d(o.constants)) for o in cast(Any, each)), strict=True)
-        return QuadraticObjectives(*map(self._of_each, parts))
+        return QuadraticObjectives(*map(self._expand_per_run, parts))
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
         if build not in self.known:

@@ -116,13 +116,13 @@ def model_moments(run: Rounds, rounds: int) -> Iterator[Array]:
     rows, added = Rows(run.model, run.averaged), None
     for n in range(rounds + 1):
         value = rows.shared @ run.start[..., None]
-        value = value + _over_kinds(run.counts, rows.clients @ run.clients[..., None])
+        value = value + _sum_over_kinds(run.counts, rows.clients @ run.clients[..., None])
         carried = value @ _transposed(value)
         yield carried if added is None else carried + added
         if n == rounds:
             return
         rows, gains = pulled_back(run, rows)
-        fresh = _over_kinds(run.counts, gains @ run.noise @ _transposed(gains))
+        fresh = _sum_over_kinds(run.counts, gains @ run.noise @ _transposed(gains))
         added = fresh if added is None else added + fresh
 
 
@@ -131,11 +131,11 @@ def pulled_back(run: Rounds, rows: Rows) -> tuple[Rows, Array]:
     ends, size = rows.shared @ run.server, run.start.shape[-1]
     shared, of_sums = ends[..., :size], ends[..., size:]
     if run.broadcast is not None:
-        of_sums = of_sums + _over_kinds(run.counts, rows.clients @ run.broadcast)
-    said, each = _said(run, rows.clients), of_sums[..., None, :, :]
-    shared = shared + _over_kinds(run.counts, said @ run.shared) + of_sums @ run.sums_shared
-    clients = said @ run.own + each @ run.sums_own
-    return Rows(shared, clients), said @ run.gains + each @ run.sums_gains
+        of_sums = of_sums + _sum_over_kinds(run.counts, rows.clients @ run.broadcast)
+    sent, each = _said(run, rows.clients), of_sums[..., None, :, :]
+    shared = shared + _sum_over_kinds(run.counts, sent @ run.shared) + of_sums @ run.sums_shared
+    clients = sent @ run.own + each @ run.sums_own
+    return Rows(shared, clients), sent @ run.gains + each @ run.sums_gains
 
 
 def _said(run: Rounds, clients: Array) -> Array:
@@ -143,11 +143,11 @@ def _said(run: Rounds, clients: Array) -> Array:
     if run.graph is None or run.heard is None:
         return clients
     made = clients @ run.heard
-    said = _transposed(run.graph) @ made.reshape(*made.shape[:-2], -1)
-    return np.concatenate([clients, said.reshape(made.shape)], axis=-1)
+    sent = _transposed(run.graph) @ made.reshape(*made.shape[:-2], -1)
+    return np.concatenate([clients, sent.reshape(made.shape)], axis=-1)
 
 
-def _over_kinds(counts: Array, values: Array) -> Array:
+def _sum_over_kinds(counts: Array, values: Array) -> Array:
     """The sum over all clients of what one of each kind has, (..., rows, columns) from (..., G, rows, columns)."""
     total: Array = (counts[..., None, None] * values).sum(axis=-3)
     return total

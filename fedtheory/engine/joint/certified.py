@@ -24,7 +24,7 @@ class CertifiedJointTrajectory(JointTrajectory):
         if self.layout.own or not algorithm.clock.is_synchronous or not algorithm.has_one_size_a_step:
             raise Unresolved("vectors that clients keep, and rounds that differ, are not enclosed in floats")
         first, _ = self._begin()
-        self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.after_round, on_progress)
+        self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.propagate_round, on_progress)
         self.moments = np.stack([self._model(joint) for joint in self._joints()])
         self.divergence = None
 

@@ -71,12 +71,12 @@ def _settled(trajectory: JointTrajectory, step: Array) -> Array:
     settled = nothing.copy()
     settled[0, 0] = arithmetic.number(1, "one")
     settled[1:, 0] = settled[0, 1:] = arithmetic.solve_regular(identity - step[1:, 1:], step[1:, 0])
-    constant = trajectory.after_round(settled)[1:, 1:]
+    constant = trajectory.propagate_round(settled)[1:, 1:]
     # Noise that is the same for all models is there without a model as well.
-    fresh = trajectory.after_round(nothing)
+    fresh = trajectory.propagate_round(nothing)
 
     def left(second: Array) -> Array:
-        kept: Array = second - (trajectory.after_round(homogeneous(second)) - fresh)[1:, 1:]
+        kept: Array = second - (trajectory.propagate_round(homogeneous(second)) - fresh)[1:, 1:]
         return kept
 
     operator = symmetric_operator(left, identity)

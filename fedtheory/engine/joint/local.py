@@ -66,7 +66,9 @@ class LocalStage:
         """Second moments of (1, x) where each local step asks for its gradient, (G, d+1, d+1); zero after the last."""
         covariances = self.noises(known)
         return [
-            np.where(step.active[:, None, None], _at_point(step.point, known, covariance), 0 * known[:1, :1, :1])
+            np.where(
+                step.active[:, None, None], _compute_point_moments(step.point, known, covariance), 0 * known[:1, :1, :1]
+            )
             for step, covariance in zip(self.steps, covariances, strict=False)
         ]
 
@@ -75,12 +77,12 @@ class LocalStage:
         if not self.oracle.depends_on_model:
             some = homogeneous(covariance[:, : self.gradients.shape[1], : self.gradients.shape[1]])
             return self.oracle.covariances(some, some[:, 1:, 1:])
-        moments = _at_point(step.point, known, covariance)
+        moments = _compute_point_moments(step.point, known, covariance)
         squares = self.gradients @ moments @ self.gradients.transpose(0, 2, 1)
         return self.oracle.covariances(moments, (squares + squares.transpose(0, 2, 1)) / 2)
 
 
-def _at_point(point: Forms, known: Array, covariance: Array) -> Array:
+def _compute_point_moments(point: Forms, known: Array, covariance: Array) -> Array:
     """Second moments of (1, point), (G, d+1, d+1)."""
     kinds, _, entries = point.state.shape
     maps = arithmetic_of(known).zeros(kinds, point.state.shape[1] + 1, entries)

@@ -19,7 +19,7 @@ def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
     name, shared, own = trajectory.definition.name, trajectory.layout.shared, trajectory.layout.own
     if not trajectory.definition.at_optimum:
         raise NotApplicable(f"{name} does not say where its vectors rest at the optimum")
-    arithmetic, rest = trajectory.problem.arithmetic, _at_rest(trajectory)
+    arithmetic, rest = trajectory.problem.arithmetic, _solve_fixed_point(trajectory)
     shares = np.repeat(trajectory.group.counts * trajectory.parameters.shares, own)
     weights = np.concatenate([arithmetic.array([1] * shared), shares])
     total = arithmetic.number(0, "zero")
@@ -29,7 +29,7 @@ def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
     return total
 
 
-def _at_rest(trajectory: JointTrajectory) -> Array:
+def _solve_fixed_point(trajectory: JointTrajectory) -> Array:
     """(1, s) and c of one client of each kind, where they rest, measured as the layout does."""
     definition = trajectory.definition
     shared = [_value(trajectory, vector)[0] for vector in definition.server]

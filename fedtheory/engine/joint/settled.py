@@ -34,7 +34,7 @@ def settled(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     arithmetic = arithmetic_of(start.shared)
     sizes = _Numbers(start)
     first = sizes.of(start)
-    step = _in_one_go(sizes, after) if arithmetic is RATIONAL else np.stack(list(_columns(sizes, after)), axis=1)
+    step = _solve_at_once(sizes, after) if arithmetic is RATIONAL else np.stack(list(_columns(sizes, after)), axis=1)
     keeps = _kept_for_ever(step)
     left = step - keeps
     if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
@@ -51,7 +51,7 @@ def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array
         yield image if number == 0 else image - fresh
 
 
-def _in_one_go(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
+def _solve_at_once(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
     """P exactly: a round takes linear forms in the numbers to linear forms, here the power x^k stands for number k."""
     powers: Array = np.empty(sizes.count, dtype=object)
     powers[:] = [fmpq_poly([0] * number + [1]) for number in range(sizes.count)]

@@ -26,7 +26,7 @@ from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
-from fedtheory.federation.presence import of_reports, turnout
+from fedtheory.federation.presence import compute_report_moments, turnout
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.kernel.expressions import Average, Expr
@@ -110,7 +110,7 @@ class JointTrajectory(Trajectory):
         if update is None:
             law = turnout(aggregation.participation, weights)
         else:
-            law = of_reports(self.algorithm.expected_weights(update, self.problem.weights), update.reports)
+            law = compute_report_moments(self.algorithm.expected_weights(update, self.problem.weights), update.reports)
         assert self.algorithm.defined is not None
         counts = arithmetic_of(weights).array(kinds.counts)
         return Population(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
@@ -207,7 +207,7 @@ class JointTrajectory(Trajectory):
         """E (1, x^n - x*)(1, x^n - x*)' for ever more rounds like the first, (d+1, d+1)."""
         return self._model(settled(self._start(), lambda joint: self._after(0, joint)))
 
-    def after_round(self, shared: Array) -> Array:
+    def propagate_round(self, shared: Array) -> Array:
         """E (1, s)(1, s)' after the first round, (a, a), where clients keep no vectors."""
         kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
         nothing = (zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
@@ -336,7 +336,7 @@ class JointTrajectory(Trajectory):
     @property
     def recursion(self) -> Recursion:  # type: ignore[override]
         """What the one update rule has, and a definition has not."""
-        raise self.algorithm.beyond_update_rule("it is known for the update rule")
+        raise self.algorithm.explain_definition("it is known for the update rule")
 
     def _local(self, form: Array) -> Array:
         return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])

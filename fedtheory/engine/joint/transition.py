@@ -148,8 +148,8 @@ class Transition:
         shared[:, : self.shared] = arithmetic_of(clients).identity(self.shared)
         everything = np.concatenate([shared, *sums], axis=0)
         if self.maps.mixed is not None:
-            said = np.tensordot(self.group.graph, clients[:, own:], axes=1)
-            clients = clients[:, :own] + self.maps.mixed[1] @ said
+            sent = np.tensordot(self.group.graph, clients[:, own:], axes=1)
+            clients = clients[:, :own] + self.maps.mixed[1] @ sent
         if self.broadcast is not None:
             clients = clients + self.broadcast @ everything[self.shared :]
         return np.concatenate(
@@ -177,8 +177,8 @@ class Transition:
 
         def heard(values: Array) -> Array:
             """c_i + what is made of the W_ij times what the others say, along the first two axes."""
-            said = np.tensordot(self.group.graph, values[:, own:], axes=1)
-            made = gains @ said.reshape(*said.shape[:2], -1)
+            sent = np.tensordot(self.group.graph, values[:, own:], axes=1)
+            made = gains @ sent.reshape(*sent.shape[:2], -1)
             result: Array = values[:, :own] + made.reshape(*made.shape[:2], *values.shape[2:])
             return result
 

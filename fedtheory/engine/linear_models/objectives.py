@@ -28,10 +28,10 @@ class ModelObjectives(Objectives):
     def gradients(self, clients: Sequence[int], points: Array) -> Array:
         spread = np.zeros((*points.shape[:-2], self.centred.clients, points.shape[-1]))
         spread[..., list(clients), :] = points
-        return np.asarray(self._at_each(spread)[..., list(clients), :])
+        return np.asarray(self._evaluate_at_each(spread)[..., list(clients), :])
 
     def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        return PathVector(self._at_each(self._points(at)))
+        return PathVector(self._evaluate_at_each(self._points(at)))
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
@@ -43,7 +43,7 @@ class ModelObjectives(Objectives):
         # All terms are of one sign: none cancels another.
         return abs(self.value(space, at))
 
-    def _at_each(self, points: Array) -> Array:
+    def _evaluate_at_each(self, points: Array) -> Array:
         flat = points.reshape(-1, *points.shape[-2:])
         return self.centred.gradients(flat).reshape(points.shape)
 
@@ -61,10 +61,10 @@ class MeanObjective(Objectives):
 
     def gradients(self, clients: Sequence[int], points: Array) -> Array:
         assert len(clients) == points.shape[-2]
-        return self._at_each(points)
+        return self._evaluate_at_each(points)
 
     def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        return PathVector(self._at_each(_plain(at)))
+        return PathVector(self._evaluate_at_each(_plain(at)))
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
@@ -75,7 +75,7 @@ class MeanObjective(Objectives):
     def scale(self, space: VectorSpace, at: Vector) -> Array:
         return abs(self.value(space, at))
 
-    def _at_each(self, points: Array) -> Array:
+    def _evaluate_at_each(self, points: Array) -> Array:
         return self.centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
 
 

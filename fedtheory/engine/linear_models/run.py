@@ -77,7 +77,7 @@ class LinearModelRun(Run):
         if not self.is_estimated:
             return ()
         found = []
-        for trajectory in self.trajectory.of_groups():
+        for trajectory in self.trajectory.average_by_group():
             group = replace(self)
             vars(group)["trajectory"] = vars(group)["attempted_trajectory"] = trajectory
             found.append(group)
@@ -267,7 +267,7 @@ class LinearModelRun(Run):
         noise = np.stack([ModelComparator(self.problem, point).client_noise for point in flat])
         return np.asarray(squares + noise).reshape(*points.shape[:-1], self.problem.clients)
 
-    def _at_virtual_iterates(self, _forms: Array) -> NoReturn:
+    def _evaluate_at_virtual_iterates(self, _forms: Array) -> NoReturn:
         raise NotApplicable("forms at virtual iterates are known for quadratics only")
 
 

@@ -84,12 +84,12 @@ class Replicas:
         self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         rows, largest = [], np.zeros((self.groups, self.problem.clients))
         for each in self.rounds():
-            rows.append([np.stack(parts) for parts in zip(*map(self._of_step, each.iterates), strict=True)])
+            rows.append([np.stack(parts) for parts in zip(*map(self._average_groups, each.iterates), strict=True)])
             largest = np.maximum(largest, self._largest_gradients(each))
         losses, distances, slopes, drift = (np.stack(column) for column in zip(*rows, strict=True))
         return _Local(losses, distances, slopes, drift, largest)
 
-    def _of_step(self, local: Array) -> tuple[Array, ...]:
+    def _average_groups(self, local: Array) -> tuple[Array, ...]:
         """Return group averages at the iterates of all clients at one step, (R, M, d)."""
         centred, average = self.problem.centred, self.average
         points = np.einsum("m,rmd->rd", self.problem.weights, local)
@@ -130,7 +130,7 @@ class ReplicaTrajectory(Trajectory):
         for each in self.replicas.rounds():
             yield each.of(chosen)
 
-    def of_groups(self) -> list[ReplicaTrajectory]:
+    def average_by_group(self) -> list[ReplicaTrajectory]:
         """The same of each group alone."""
         return [ReplicaTrajectory(self.replicas, slice(g, g + 1)) for g in range(self.replicas.groups)]
 

@@ -48,7 +48,7 @@ class CertifiedTrajectory(Trajectory):
         self.moments = enclosed_moments(self.recursion.start, algorithm.rounds, self._after_round, on_progress)
 
     def _after_round(self, moment: Array) -> Array:
-        return self.recursion.after_round(moment, self.recursion.round_noise(moment))
+        return self.recursion.propagate_round(moment, self.recursion.round_noise(moment))
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """None: vectors of single rounds are not enclosed."""
@@ -56,19 +56,19 @@ class CertifiedTrajectory(Trajectory):
 
 
 def enclosed_moments(
-    start: Array, rounds: int, after_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
+    start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
     """The second moments (T+1, a, a) of (1, s), in intervals by the W that makes them narrowest.
 
-    `after_round` makes those after a round, ``L(P) + N``, of those before it.
+    `propagate_round` makes those after a round, ``L(P) + N``, of those before it.
     """
     # What overflows has an infinite radius.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _enclosed(start, rounds, after_round, on_progress)
+        return _enclosed(start, rounds, propagate_round, on_progress)
 
 
 def _enclosed(
-    start: Array, rounds: int, after_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
+    start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
     near, missed = list[Array](), list[MidpointRadius]()
     after = start
@@ -77,9 +77,9 @@ def _enclosed(
         missed.append(MidpointRadius.of(after - near[-1]))
         on_progress(n, rounds)
         if n < rounds:
-            after = after_round(CERTIFIED.array(near[-1]))
-    noise = after_round(CERTIFIED.zeros(*start.shape))
-    linear = partial(_linear, after_round, noise)
+            after = propagate_round(CERTIFIED.array(near[-1]))
+    noise = propagate_round(CERTIFIED.zeros(*start.shape))
+    linear = partial(_linear, propagate_round, noise)
     errors, sizes = min(_tried(linear, near, missed, on_progress), key=lambda found: found[0][-1])
     radii = errors[:, None, None] * sizes * ABOVE
     # The constant coordinate is one, and known to be.
@@ -87,9 +87,9 @@ def _enclosed(
     return MidpointRadius(np.stack(near), radii)  # type: ignore[return-value]
 
 
-def _linear(after_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
+def _linear(propagate_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
     """L(P), what a round makes of P beside the noise N."""
-    return MidpointRadius.of(after_round(moment) - noise)
+    return MidpointRadius.of(propagate_round(moment) - noise)
 
 
 def _tried(

@@ -93,9 +93,9 @@ class LocalSteps:
         for k in range(self._steps + 1):
             fresh = self._constant
             if fresh is None:
-                crossed, squares = of_gradients(self._gradients, moments)
+                crossed, squares = compute_gradient_moments(self._gradients, moments)
                 fresh = self._oracle.covariances(moments, squares)
-                moments = after_a_step(moments, self._sizes, crossed, squares + fresh)
+                moments = propagate_step(moments, self._sizes, crossed, squares + fresh)
             yield LocalStep(k, maps, covariances, fresh)
             carried = contraction @ covariances @ contraction.transpose(0, 2, 1)
             covariances = carried + self._sizes * self._sizes * fresh
@@ -111,19 +111,19 @@ def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients 
     return accumulated(contraction, sizes * sizes * fresh, np.array(work.steps)[clients])
 
 
-def after_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
+def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
     """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `LocalSteps`."""
     oracle, gradients = _of(problem, clients)
     sizes, steps = work.step_sizes[clients][:, None, None], np.array(work.steps)[clients]
     moments = np.broadcast_to(bases, (len(gradients), *bases.shape[-2:]))
     for k in range(int(steps.max())):
-        following = after_a_step(moments, sizes, *in_one_step(oracle, gradients, moments))
+        following = propagate_step(moments, sizes, *compute_step_moments(oracle, gradients, moments))
         moments = following if (steps > k).all() else np.where((steps > k)[:, None, None], following, moments)
     return moments
 
 
-def after_a_step(moments: Array, sizes: Array, crossed: Array, squares: Array) -> Array:
-    """Second moments of models after a step, from what `in_one_step` says of it and step sizes (C, 1, 1)."""
+def propagate_step(moments: Array, sizes: Array, crossed: Array, squares: Array) -> Array:
+    """Second moments of models after a step, from what `compute_step_moments` says of it and step sizes (C, 1, 1)."""
     following = moments.copy()
     following[:, 1:, :] -= sizes * crossed
     following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
@@ -131,16 +131,16 @@ def after_a_step(moments: Array, sizes: Array, crossed: Array, squares: Array) -
     return following
 
 
-def in_one_step(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array, Array]:
+def compute_step_moments(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array, Array]:
     """E g z' (..., C, d, d+1) and E g g' (..., C, d, d) of the noisy gradients g at models z = (1, x) of C clients.
 
     That is what the second moment of a step z - eta (0, g) takes beside `moments`, the E z z' (..., C, d+1, d+1).
     """
-    crossed, squares = of_gradients(gradients, moments)
+    crossed, squares = compute_gradient_moments(gradients, moments)
     return crossed, squares + oracle.covariances(moments, squares)
 
 
-def of_gradients(gradients: Array, moments: Array) -> tuple[Array, Array]:
+def compute_gradient_moments(gradients: Array, moments: Array) -> tuple[Array, Array]:
     """The same for the gradients without their noise."""
     crossed = product(gradients, moments)
     squares = product(crossed, gradients.swapaxes(-1, -2))

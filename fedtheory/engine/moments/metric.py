@@ -44,7 +44,7 @@ class Metric:
         roots = np.sqrt(np.diagonal(self.matrix.bounds)) * ABOVE
         return np.outer(roots, roots)
 
-    def _in_units(self, matrix: MidpointRadius) -> MidpointRadius:
+    def _change_units(self, matrix: MidpointRadius) -> MidpointRadius:
         """``X R X'``."""
         inverse = MidpointRadius.of(self.inverse)
         found: MidpointRadius = inverse @ matrix @ inverse.T
@@ -54,7 +54,7 @@ class Metric:
         """The e_n, (T+1,), from the R_n."""
         errors = [0.0]
         for rest in missed:
-            size = _norm(self._in_units(rest)) * self.slack
+            size = _norm(self._change_units(rest)) * self.slack
             errors.append((errors[-1] * expansion + size) * (1 + 1e-15))
         # What is no number at all is no bound.
         bounds: Array = np.nan_to_num(np.array(errors[1:]), nan=np.inf, posinf=np.inf)
@@ -66,7 +66,7 @@ class Metric:
         With V near the eigenvectors of ``M = X R X'``, ``V'MV <= a I`` and ``V'V >= b I`` by Gershgorin, hence
         ``M <= (a / b) I``.
         """
-        found = self._in_units(matrix)
+        found = self._change_units(matrix)
         if not np.isfinite(found.bounds).all():
             return np.inf
         try:

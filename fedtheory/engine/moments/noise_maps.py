@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.local import Clients, in_one_step, step_maps
+from fedtheory.engine.moments.local import Clients, compute_step_moments, step_maps
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
 
@@ -96,7 +96,7 @@ def _step_orders(problem: Problem) -> tuple[Array, ...]:
     """What a step takes off second moments, per eta, and adds to them, per eta^2: (M, s, s) each."""
     units = _units(problem.dimension + 1)[:, None]
     moments = np.repeat(units, problem.clients, axis=1)
-    crossed, squares = in_one_step(problem.oracle.prepare(len(units)), problem.gradient_maps, moments)
+    crossed, squares = compute_step_moments(problem.oracle.prepare(len(units)), problem.gradient_maps, moments)
     first, second = np.zeros_like(moments), np.zeros_like(moments)
     first[..., 1:, :] += crossed
     first[..., 1:] += crossed.swapaxes(-1, -2)

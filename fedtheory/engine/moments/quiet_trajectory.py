@@ -130,7 +130,7 @@ class QuietTrajectory(SteadyTrajectory):
                 by_step.append(np.where(steps > k, values, 0.0))
         return np.stack(by_step, axis=1)
 
-    def at_virtual_iterates(self, forms: Sequence[Array] | Array) -> Array:
+    def evaluate_at_virtual_iterates(self, forms: Sequence[Array] | Array) -> Array:
         step, mean = self.recursion.server_step_size, self.recursion.participation.mean
         by_step = []
         for _, iterates in self._iterates():

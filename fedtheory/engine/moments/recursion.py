@@ -24,9 +24,9 @@ from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
     LocalSteps,
-    after_local_steps,
     homogeneous,
     noise_after_local_steps,
+    propagate_local_steps,
     step_maps,
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
@@ -205,7 +205,7 @@ class Recursion:
 
     def _noise_in_all_dimensions(self, clients: Clients, bases: Array, squares: Array) -> RoundNoise:
         if self.problem.oracle.depends_on_model:
-            moments = after_local_steps(self.centred, self.work, bases, clients)
+            moments = propagate_local_steps(self.centred, self.work, bases, clients)
             maps = (self._displacements[clients] + self._identity)[:, 1:, :]
             server = weighted_sum(squares, moments)[1:, 1:]
             server = server - weighted_sum(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
@@ -279,7 +279,7 @@ class Recursion:
         """The noise of one round in which all start from a model with second moment `moment` (d+1, d+1)."""
         return self.noise(LiveModels(moment), self._round)
 
-    def after_round(self, moment: Array, noise: RoundNoise) -> Array:
+    def propagate_round(self, moment: Array, noise: RoundNoise) -> Array:
         """Second moment (d+1, d+1) of the server's model after one round in which all start from the newest model."""
         live = LiveModels(moment)
         self.advance(live, self._round, noise)
@@ -287,7 +287,7 @@ class Recursion:
 
     def _spread(self, moment: Array) -> Array:
         """What random weights add, per eta_g^2: the displacements' spread around their mean."""
-        spread = self._of_individuals(moment)
+        spread = self._sum_individual_squares(moment)
         for scale, together in self._joint_displacements:
             spread = spread + scale * (together @ moment @ together.T)
         return spread
@@ -299,7 +299,7 @@ class Recursion:
         parts = [(weights.pairing - 1, weights.mean), *weights.directions]
         return [(scale, weighted_sum(vector, displacements)) for scale, vector in parts]
 
-    def _of_individuals(self, moment: Array) -> Array:
+    def _sum_individual_squares(self, moment: Array) -> Array:
         """The squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i those of the weights."""
         if self._spread_map is not None:
             found: Array = (self._spread_map @ moment.ravel()).reshape(moment.shape)
@@ -340,7 +340,7 @@ class Recursion:
         for _ in range(iterations):
             # With a zero in place of the constant 1 only the linear part acts.
             state = homogeneous(state[1:, 1:] / state[1:, 1:].trace())
-            state = floats.after_round(state, floats.round_noise(state))
+            state = floats.propagate_round(state, floats.round_noise(state))
             factor = float(state[1:, 1:].trace())
         return factor
 

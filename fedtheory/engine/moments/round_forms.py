@@ -44,10 +44,10 @@ def pulled_back(problem: Problem, work: LocalWork, forms: Array) -> Iterator[Pul
 
     Several k are taken together, (B, M, d+1, d+1), where the noise is the same everywhere.
     """
-    return (_one_by_one if problem.oracle.depends_on_model else _in_blocks)(problem, work, forms)
+    return (_one_by_one if problem.oracle.depends_on_model else _split_in_blocks)(problem, work, forms)
 
 
-def _in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
+def _split_in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
     one_step = step_maps(problem, work)
     nothing = problem.arithmetic.zeros(*one_step[:, 1:, 1:].shape)
     covariances = (work.step_sizes * work.step_sizes)[:, None, None] * problem.oracle.covariances(one_step, nothing)
@@ -84,20 +84,20 @@ class RoundForms:
 
     recursion: Recursion
 
-    def of_average(self, form: Array) -> Array:
+    def build_average_form(self, form: Array) -> Array:
         """The form (d+1, d+1) in (1, xbar^k - c), c the centre of the problem, for k = 0 .. K: (K+1, d+1, d+1)."""
-        return self._of_sum(form, self.recursion.squared_importances, self.recursion.average_maps)
+        return self._build_sum_form(form, self.recursion.squared_importances, self.recursion.average_maps)
 
-    def of_differences(self, factors: Array) -> Array:
+    def build_difference_form(self, factors: Array) -> Array:
         """|sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
         # What each iterate counts, less what the average takes of it: these add up to zero.
         weights = factors - factors.sum() * self.recursion.problem.weights
         steps = local_maps(self.recursion.centred, self.recursion.work)
         maps = np.stack([weighted_sum(weights, each) for each in steps])
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
-        return self._of_sum(homogeneous(identity), weights * weights, maps)
+        return self._build_sum_form(homogeneous(identity), weights * weights, maps)
 
-    def _of_sum(self, form: Array, squares: Array, maps: Array) -> Array:
+    def _build_sum_form(self, form: Array, squares: Array, maps: Array) -> Array:
         """The form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means.
 
         `squares` are those of the weights.
@@ -115,7 +115,7 @@ class RoundForms:
         """Whether gradients have no noise."""
         return isinstance(self.recursion.problem.oracle, ExactOracle)
 
-    def of_drift(self) -> Iterator[Array]:
+    def build_drift_form(self) -> Iterator[Array]:
         """|x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
         identity = self.recursion.problem.arithmetic.identity
         square = homogeneous(identity(self.recursion.problem.dimension))
@@ -135,15 +135,15 @@ class RoundForms:
         """Each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""
         return (one.carried + one.noise for one in self._pulled_back(forms))
 
-    def of_virtual_iterate(self, form: Array) -> Iterator[Array]:
+    def build_virtual_iterate_form(self, form: Array) -> Iterator[Array]:
         """The form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
-        return (self._after_steps(form, maps, one) for maps, one in self._maps_with(form))
+        return (self._propagate_steps(form, maps, one) for maps, one in self._maps_with(form))
 
     def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
         steps = local_maps(self.recursion.centred, self.recursion.work)
         return zip(steps, self._pulled_back(form), strict=True)
 
-    def _after_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
+    def _propagate_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
         """The form in what the server would make of the clients' iterates."""
         participation, step = self.recursion.participation, self.recursion.server_step_size
         identity = self.recursion.problem.arithmetic.identity(len(form))

@@ -95,7 +95,7 @@ def stationary_suboptimality(recursion: Recursion) -> Number:
 def stationary_round_suboptimality(recursion: Recursion) -> Number:
     """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
     moment = stationary_moment(recursion)
-    forms = RoundForms(recursion).of_average(homogeneous(recursion.problem.about_optimum.hessian))[1:]
+    forms = RoundForms(recursion).build_average_form(homogeneous(recursion.problem.about_optimum.hessian))[1:]
     return (forms * moment).sum() / (2 * len(forms))
 
 
@@ -165,7 +165,7 @@ class _Limit:
         moment = homogeneous(self.identity - self.identity)
         moment[0, 0] = self.recursion.problem.arithmetic.number(1, "one")
         moment[0, 1:] = moment[1:, 0] = self.mean
-        constant = self._project(self.recursion.after_round(moment, self.recursion.round_noise(moment))[1:, 1:])
+        constant = self._project(self.recursion.propagate_round(moment, self.recursion.round_noise(moment))[1:, 1:])
         solve = self._solve_exactly if self.is_exact else self._solve_in_floats
         witness, second = solve(self.identity, constant)
         if not self._is_positive(witness):
@@ -187,7 +187,7 @@ class _Limit:
 
         def left(away: Array) -> Array:
             moment = limit + moving @ away @ moving
-            moved = self.recursion.after_round(moment, self.recursion.round_noise(moment)) - limit
+            moved = self.recursion.propagate_round(moment, self.recursion.round_noise(moment)) - limit
             kept: Array = away - moving @ moved @ moving
             return kept
 
@@ -215,7 +215,7 @@ class _Limit:
         noise = self.recursion.round_noise(moment)
         if not self.recursion.problem.oracle.depends_on_model:
             noise = replace(noise, server=second - second)
-        return self._project(self.recursion.after_round(moment, noise)[1:, 1:])
+        return self._project(self.recursion.propagate_round(moment, noise)[1:, 1:])
 
     def _solve_exactly(self, *rights: Array) -> list[Array]:
         """Symmetric S with ``S - L(S) = right`` for each right (d, d), in rationals."""

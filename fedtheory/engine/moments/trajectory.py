@@ -157,7 +157,7 @@ class Trajectory(ServerTrajectory):
 
     def _local_of(self, form: Array, moments: Array) -> Array:
         """The same of rounds from models with moments (N, d+1, d+1), (N, K+1)."""
-        return functionals(self._round_forms.of_average(form), moments)
+        return functionals(self._round_forms.build_average_form(form), moments)
 
     @property
     def _round_forms(self) -> RoundForms:
@@ -174,14 +174,16 @@ class Trajectory(ServerTrajectory):
             raise Diverging("the run diverges: clients' iterates leave double precision")
         return found
 
-    def at_virtual_iterates(self, forms: Array) -> Array:
+    def evaluate_at_virtual_iterates(self, forms: Array) -> Array:
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
         if self.problem.arithmetic is FLOAT and len(group_alike(forms)[0]) > self.algorithm.rounds:
             return functionals(forms, self._virtual_moments)
         moments, round_forms = self.moments[:-1], self._round_forms
-        found = map_alike(lambda form: functionals(np.stack([*round_forms.of_virtual_iterate(form)]), moments), forms)
+        found = map_alike(
+            lambda form: functionals(np.stack([*round_forms.build_virtual_iterate_form(form)]), moments), forms
+        )
         return np.stack(found, axis=2)
 
     @cached_property
@@ -225,7 +227,7 @@ class Trajectory(ServerTrajectory):
     def _difference_of(self, factors: Array, moments: Array) -> Array:
         """The same of each round, from models with moments (N, d+1, d+1), (N, K+1)."""
         self.algorithm.require_synchronous("differences of the clients' iterates are added up in synchronous rounds")
-        return functionals(self._round_forms.of_differences(factors), moments)
+        return functionals(self._round_forms.build_difference_form(factors), moments)
 
     def local_second_moments(self, forms: Array) -> Array:
         """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
@@ -262,4 +264,4 @@ class Trajectory(ServerTrajectory):
 
     def _drift_of(self, moments: Array) -> Array:
         """The same of rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
-        return np.stack([functionals(forms, moments) for forms in self._round_forms.of_drift()], axis=1)
+        return np.stack([functionals(forms, moments) for forms in self._round_forms.build_drift_form()], axis=1)

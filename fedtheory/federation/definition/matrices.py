@@ -82,11 +82,11 @@ def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, k
     for node, scale in end.items():
         inside = _mean(algorithm, rows[0], node.args[0]) if isinstance(node, kind) else {}
         for vector, share in inside.items():
-            found[vector] = found.get(vector, sp.S.Zero) + scale * of_another(share)
+            found[vector] = found.get(vector, sp.S.Zero) + scale * rename_client(share)
     return found
 
 
-def of_another(expression: Expr) -> Expr:
+def rename_client(expression: Expr) -> Expr:
     """Symbols of client i as those of client j."""
     expression = sp.sympify(expression)
     own = {symbol for symbol in expression.free_symbols if symbol.name.endswith("_i")}
@@ -96,4 +96,4 @@ def of_another(expression: Expr) -> Expr:
 def _blocks(order: Iterable[Expr], rows: list[Parts], over: type[Expr] | None) -> Blocks:
     columns = tuple(vector for vector in order if any(sp.expand(row.get(vector, 0)) != 0 for row in rows))
     entries = [[sp.factor(row.get(vector, sp.S.Zero)) for vector in columns] for row in rows]
-    return Blocks(sp.Matrix(entries), columns if over is None else tuple(map(of_another, columns)), over)
+    return Blocks(sp.Matrix(entries), columns if over is None else tuple(map(rename_client, columns)), over)

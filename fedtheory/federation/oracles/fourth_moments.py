@@ -69,7 +69,7 @@ class FourthMoments:
         turn[1:, 1:] = self.axes
         return turn
 
-    def of_gradients(self, moments: Array) -> Array:
+    def compute_gradient_moments(self, moments: Array) -> Array:
         """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         turned = self._turn @ moments @ self._turn.T
         found: Array = self.axes.T @ self._applied(turned)[..., 1:, 1:] @ self.axes

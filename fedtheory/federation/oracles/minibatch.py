@@ -50,20 +50,20 @@ class MiniBatch(Oracle):
     def covariances(self, moments: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
         for client in range(len(self.data.outputs)):
-            per_sample[..., client, :, :] = self._of_one_sample(client, moments[..., client, :, :])
-        return (per_sample - self._of_samples(moments, gradients, self._mean_maps)) * self._shrinkages
+            per_sample[..., client, :, :] = self._compute_sample_moments(client, moments[..., client, :, :])
+        return (per_sample - self._compute_sample_share(moments, gradients, self._mean_maps)) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
         for client, form in enumerate(forms):
             per_sample[client] = self._pulled_back_one(client, form)
         pushes = self._mean_maps.transpose(0, 2, 1)
-        return (per_sample - self._of_samples(forms, gradients, pushes)) * self._shrinkages
+        return (per_sample - self._compute_sample_share(forms, gradients, pushes)) * self._shrinkages
 
-    def _of_one_sample(self, client: int, moments: Array) -> Array:
+    def _compute_sample_moments(self, client: int, moments: Array) -> Array:
         """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         if client in self.fourth_moments:
-            return self.fourth_moments[client].of_gradients(moments)
+            return self.fourth_moments[client].compute_gradient_moments(moments)
         residuals = self._residuals(client)
         return _weighted_squares(residuals[:, 1:], (product(residuals, moments) * residuals).sum(axis=-1))
 
@@ -91,7 +91,7 @@ class MiniBatch(Oracle):
         """Cached fourth moments, by client."""
         return {}
 
-    def _of_samples(self, moments: Array, gradients: Array, maps: Array) -> Array:
+    def _compute_sample_share(self, moments: Array, gradients: Array, maps: Array) -> Array:
         """Return the share of the squared full gradients in the sample average: all of it without a ridge."""
         return gradients if self.data.ridge == 0 else maps @ moments @ maps.transpose(0, 2, 1)
 

@@ -97,7 +97,7 @@ update_rule = OfAlgorithm(
 )
 
 
-def of_algorithms(assumptions: Iterable[Assumption]) -> list[OfAlgorithm]:
+def select_algorithm_assumptions(assumptions: Iterable[Assumption]) -> list[OfAlgorithm]:
     """Select the assumptions on an algorithm that require it; a user-defined one may require anything of a run."""
     known = (decreasing_steps, heavy_ball, update_rule)
     own = [one for one in assumptions if isinstance(one, OfAlgorithm)]

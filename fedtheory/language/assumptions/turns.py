@@ -23,7 +23,7 @@ def _in_turn(run: Run, clients: int) -> None:
 
 def _pairs(run: Run) -> None:
     _in_turn(run, 4)
-    expect((run.surrogate.by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(), "a type has not half of an update")
+    expect((run.surrogate.sum_by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(), "a type has not half of an update")
     expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")
 
 

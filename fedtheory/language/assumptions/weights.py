@@ -49,7 +49,7 @@ def _unbiased_updates(run: Run) -> None:
 
 def _fair_types(run: Run) -> None:
     surrogate = run.surrogate
-    apart = abs(surrogate.by_type(surrogate.shares) - surrogate.by_type(run.problem.weights))
+    apart = abs(surrogate.sum_by_type(surrogate.shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
     expect((apart <= rounding).all(), "some type of clients does not have its share in some update")
 

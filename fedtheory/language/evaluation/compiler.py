@@ -18,7 +18,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.arithmetic.enclosures import maximum, minimum
-from fedtheory.engine.frames import PathVector, RoundFrame, Vector, of_a_round
+from fedtheory.engine.frames import PathVector, RoundFrame, Vector, view_whole_round
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import stepwise
@@ -152,7 +152,7 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return self._kept(node, lambda site: site.step.on_axes(site.step.inner(left(site), right(site))))
+        return self._kept(node, lambda site: site.step.expand_axes(site.step.inner(left(site), right(site))))
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same place share."""
@@ -179,17 +179,17 @@ class Compiler:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def value(site: Site) -> Array:
-            return site.step.on_axes(site.step.objectives(objective.select).value(site.step, point(site)))
+            return site.step.expand_axes(site.step.objectives(objective.select).value(site.step, point(site)))
 
         return self._kept(node, value)
 
     def _expectation(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
-        return self._kept(node, lambda site: site.step.expected(site.step.on_axes(inside(site))))
+        return self._kept(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
 
     def _sum(self, node: Expr) -> Scalar:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
-        return lambda site: over(_round(site), site.step.on_axes(inside(site)))
+        return lambda site: over(_round(site), site.step.expand_axes(inside(site)))
 
     def _extreme(self, node: Expr) -> Scalar:
         parts = [self.scalar(argument) for argument in node.args]
@@ -226,7 +226,7 @@ class Compiler:
         inside = self.scalar(node.args[0])
 
         def average(site: Site) -> Array:
-            weights = _over_clients(node, site)
+            weights = _select_weights(node, site)
             value = inside(site)
             if site.frame is not None:
                 site.frame.require_shared(value.shape[-2])
@@ -251,7 +251,7 @@ class Compiler:
         if isinstance(node, sp.Mul):
             return self._multiple(node)
         if isinstance(node, ex.Expectation | ex.LocalSum | ex.PastSum | ex.Selected):
-            return self._of_a_round(node)
+            return self._compile_round_vector(node)
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
 
     def _vector_average(self, node: Expr) -> Vectorial:
@@ -261,7 +261,7 @@ class Compiler:
             found = inside(site)
             if isinstance(found, PathVector) and found.values.ndim > 3:
                 site.step.require_shared(found.values.shape[-3])
-            return found.averaged(_over_clients(node, site))
+            return found.averaged(_select_weights(node, site))
 
         return average
 
@@ -282,7 +282,7 @@ class Compiler:
 
         return gradient
 
-    def _of_a_round(self, node: Expr) -> Vectorial:
+    def _compile_round_vector(self, node: Expr) -> Vectorial:
         inside = self.vector(node.args[0])
         if isinstance(node, ex.Selected):
             return lambda site: site.step.selected(inside(site))
@@ -326,14 +326,14 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
 }
 
 
-def _over_clients(node: Expr, site: Site) -> Array:
+def _select_weights(node: Expr, site: Site) -> Array:
     """Weights of a mean or of a sum over clients, (M,)."""
     weights = site.importances
     return weights if isinstance(node, ex.Average) else weights * 0 + 1
 
 
 def _round(site: Site) -> RoundFrame:
-    return of_a_round(site.frame)
+    return view_whole_round(site.frame)
 
 
 def _measurement(quantity: RunQuantity) -> Scalar:

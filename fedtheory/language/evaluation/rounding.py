@@ -63,7 +63,7 @@ class ScaleCompiler(Compiler):
         objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
 
         def scale(site: Site) -> Array:
-            return site.step.on_axes(site.step.objectives(objective.select).scale(site.step, point(site)))
+            return site.step.expand_axes(site.step.objectives(objective.select).scale(site.step, point(site)))
 
         return self._kept(node, scale)
 
@@ -76,6 +76,6 @@ class ScaleCompiler(Compiler):
 
         def length(site: Site) -> Array:
             at = vector(site)
-            return site.step.on_axes(np.sqrt(np.maximum(site.step.inner(at, at), 0)))
+            return site.step.expand_axes(np.sqrt(np.maximum(site.step.inner(at, at), 0)))
 
         return length

@@ -69,12 +69,12 @@ def _checked(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]
             drawn = draw(of)
             _require_drawn(drawn)
             introduction, worked, questions = drawn
-            return introduction, worked, tuple(map(_in_its_setting, questions))
+            return introduction, worked, tuple(map(_add_setting, questions))
 
     return checked
 
 
-def _in_its_setting(question: Question) -> Question:
+def _add_setting(question: Question) -> Question:
     """A question about a bound, with the setting that its claim supposes where it names none."""
     return replace(question, claim=resolve(question.claim)) if isinstance(question, BoundQuestion) else question
 
@@ -88,7 +88,7 @@ def _require_drawn(drawn: Any) -> None:
     _expect("questions", questions, isinstance(questions, Sequence) and len(questions) > 0, "a list of questions")
     for question in questions:
         _expect("questions", question, isinstance(question, Question), "questions of fedtheory.exercises")
-        for name, value, holds, wanted in chain(_common(question), _of_its_kind(question)):
+        for name, value, holds, wanted in chain(_common(question), _check_kind(question)):
             _expect(f"{question.name}.{name}", value, holds, wanted)
     names = [question.name for question in questions]
     _expect("questions", names, len(set(names)) == len(names), "a name of its own for each")
@@ -105,9 +105,9 @@ def _common(question: Question) -> _Checks:
     yield "points", points, isinstance(points, int) and points >= 0, "a whole number"
 
 
-def _of_its_kind(question: Question) -> _Checks:
+def _check_kind(question: Question) -> _Checks:
     if isinstance(question, BoundQuestion):
-        yield from _of_a_bound(question)
+        yield from _check_bound(question)
     if isinstance(question, ExpressionQuestion):
         yield "solution", question.solution, _is_number(question.solution), "a SymPy expression"
         yield "names", question.names, _are_symbols(question.names, question.solution), _SYMBOLS
@@ -126,7 +126,7 @@ def _of_its_kind(question: Question) -> _Checks:
 _SYMBOLS = "a dictionary from the letters of the solution to their symbols, such as letters_of(eta, tau)"
 
 
-def _of_a_bound(question: BoundQuestion) -> _Checks:
+def _check_bound(question: BoundQuestion) -> _Checks:
     claim = question.claim
     yield "claim", claim, isinstance(claim, Claim), "a Claim"
     require_wellformed(claim)

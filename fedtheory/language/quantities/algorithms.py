@@ -10,7 +10,7 @@ from fedtheory.engine.moments.stationary import stationary_mean
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions import decreasing_steps
-from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ consensus_distance_sq = per_round(
     "consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^{(t)}-\bar x^{(t)}\|^2",
     "for each round t: sum_i p_i E|x_i^t - xbar^t|^2 of the models that clients keep, at the start of the round",
-    lambda run: on_rounds(_kept_models(run).client_spread[:-1]),
+    lambda run: place_on_rounds(_kept_models(run).client_spread[:-1]),
 )
 final_consensus_distance_sq = RunQuantity(
     "final_consensus_distance_sq",

@@ -7,7 +7,7 @@ from typing import Any
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import over_common_steps
+from fedtheory.language.quantities.measuring.axes import require_common_steps
 from fedtheory.language.quantities.quantity import RunQuantity, VectorQuantity, constant
 
 comparator = VectorQuantity(
@@ -91,7 +91,7 @@ def _from_comparator(run: Run) -> Array:
 
 
 def _total_progress(run: Run) -> Any:
-    distances = over_common_steps(run, run.trajectory.at_virtual_iterates(_from_comparator(run))[..., 0])
+    distances = require_common_steps(run, run.trajectory.evaluate_at_virtual_iterates(_from_comparator(run))[..., 0])
     return (distances[:, 0] - distances[:, -1]).sum()
 
 

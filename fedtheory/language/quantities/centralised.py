@@ -15,7 +15,7 @@ from fedtheory.arithmetic.enclosures import largest, smallest
 from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.quantity import RunQuantity, per_round
 
 
@@ -27,7 +27,7 @@ interval_start_gap = per_round(
     "interval_start_gap",
     r"\theta_{[k]}((k-1)\tau)",
     "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
-    lambda run: on_rounds(_starts(run)),
+    lambda run: place_on_rounds(_starts(run)),
 )
 
 
@@ -46,13 +46,13 @@ interval_end_gap = per_round(
     "interval_end_gap",
     r"\theta_{[k]}(k\tau)",
     "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
-    lambda run: on_rounds(_gaps_after_intervals(run)),
+    lambda run: place_on_rounds(_gaps_after_intervals(run)),
 )
 next_interval_start_gap = per_round(
     "next_interval_start_gap",
     r"\theta_{[k+1]}(k\tau)",
     "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
-    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
+    lambda run: place_on_rounds(run.trajectory.server_suboptimality[1:]),
 )
 
 

@@ -7,20 +7,20 @@ from typing import Any
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
+from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.quantity import RunQuantity, per_round
 
 max_drift = RunQuantity(
     "max_drift",
     r"\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "max over t, k, i of E|x_i^{t,k} - xbar^{t,k}|^2",
-    lambda run: largest(over_common_steps(run, run.trajectory.drift)),
+    lambda run: largest(require_common_steps(run, run.trajectory.drift)),
 )
 
 
 def _round_drift(run: Run, drift: Array) -> Array:
     """(1/tau) sum_{k=1..tau-1} sum_i p_i of the drift, (N,) from (N, K+1, M)."""
-    inside = over_common_steps(run, drift)[:, 1:-1]
+    inside = require_common_steps(run, drift)[:, 1:-1]
     averaged = inside @ run.problem.weights if inside.size else inside.sum(axis=2)
     total = averaged.sum(axis=1) + run.arithmetic.zeros(len(averaged))
     shares: Array = total / run.algorithm.work.steps[0]
@@ -31,7 +31,7 @@ round_drift = per_round(
     "round_drift",
     r"\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
-    lambda run: on_rounds(_round_drift(run, run.trajectory.drift)),
+    lambda run: place_on_rounds(_round_drift(run, run.trajectory.drift)),
 )
 average_round_drift = RunQuantity(
     "average_round_drift",
@@ -43,7 +43,7 @@ average_round_drift = RunQuantity(
 
 def _mean_over_steps_inside(run: Run, values: Array) -> Any:
     """(1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step nobody is apart."""
-    inside = over_common_steps(run, values)[1:-1]
+    inside = require_common_steps(run, values)[1:-1]
     return inside.sum() / run.arithmetic.number(run.algorithm.work.steps[0], "tau")
 
 

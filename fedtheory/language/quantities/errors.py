@@ -9,7 +9,7 @@ from fedtheory.arithmetic.enclosures import smallest
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
+from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
 
 
@@ -21,7 +21,7 @@ average_suboptimality = RunQuantity(
     "average_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
-    lambda run: _mean(over_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
+    lambda run: _mean(require_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
 )
 
@@ -32,7 +32,7 @@ def _discounted(run: Run) -> Any:
     factor = 1 - sizes[0] * run.strong_convexity / 2
     if (sizes != sizes[0]).any() or factor <= 0:
         raise NotApplicable("the weights of the mean need one step size for all clients, shorter than 2/mu")
-    errors = over_common_steps(run, run.trajectory.local_suboptimality)[:, 1:].ravel()
+    errors = require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:].ravel()
     weights = run.arithmetic.array([factor**age for age in reversed(range(len(errors)))])
     return (weights @ errors) / weights.sum()
 
@@ -47,7 +47,7 @@ discounted_suboptimality = RunQuantity(
 
 
 def _last_round(run: Run) -> Any:
-    return _mean(over_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
+    return _mean(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
 
 
 last_round_suboptimality = RunQuantity(
@@ -61,7 +61,7 @@ average_local_gradient_sq = RunQuantity(
     "average_local_gradient_sq",
     r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
     "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
-    lambda run: _mean(over_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
+    lambda run: _mean(require_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
 )
 average_gradient_sq = RunQuantity(
     "average_gradient_sq",
@@ -81,8 +81,8 @@ final_distance_sq = RunQuantity(
 
 
 def _round_suboptimality(run: Run) -> Array:
-    after = over_common_steps(run, run.trajectory.local_suboptimality)[:, 1:]
-    return on_rounds(after.sum(axis=1) / after.shape[1])
+    after = require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:]
+    return place_on_rounds(after.sum(axis=1) / after.shape[1])
 
 
 round_suboptimality = per_round(
@@ -95,43 +95,43 @@ suboptimality_at_step = per_step(
     "suboptimality_at_step",
     r"\mathbb E F(\bar x^{(t,k)})-F(x^*)",
     "for each local step k = 0 .. tau-1 of each round t: E F(xbar^{t,k}) - F*, before the step",
-    lambda run: over_common_steps(run, run.trajectory.local_suboptimality)[:, :-1, None],
+    lambda run: require_common_steps(run, run.trajectory.local_suboptimality)[:, :-1, None],
 )
 suboptimality_after_step = per_step(
     "suboptimality_after_step",
     r"\mathbb E F(\bar x^{(t,k+1)})-F(x^*)",
     "for each local step k = 0 .. tau-1 of each round t: E F(xbar^{t,k+1}) - F*, after the step",
-    lambda run: over_common_steps(run, run.trajectory.local_suboptimality)[:, 1:, None],
+    lambda run: require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:, None],
 )
 server_suboptimality = per_round(
     "server_suboptimality",
     r"\mathbb E F(x^{(t)})-F(x^*)",
     "for each round t: E F(x^t) - F*, the model that the round starts from",
-    lambda run: on_rounds(run.trajectory.server_suboptimality[:-1]),
+    lambda run: place_on_rounds(run.trajectory.server_suboptimality[:-1]),
 )
 server_suboptimality_after = per_round(
     "server_suboptimality_after",
     r"\mathbb E F(x^{(t+1)})-F(x^*)",
     "for each round t: E F(x^{t+1}) - F*, the server's model after the round",
-    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
+    lambda run: place_on_rounds(run.trajectory.server_suboptimality[1:]),
 )
 server_distance_sq = per_round(
     "server_distance_sq",
     r"\mathbb E\|x^{(t)}-x^*\|^2",
     "for each round t: E|x^t - x*|^2, the model that the round starts from",
-    lambda run: on_rounds(run.trajectory.server_distance_sq[:-1]),
+    lambda run: place_on_rounds(run.trajectory.server_distance_sq[:-1]),
 )
 next_server_distance_sq = per_round(
     "next_server_distance_sq",
     r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
     "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
-    lambda run: on_rounds(over_common_steps(run, run.trajectory.local_distance_sq)[:, -1]),
+    lambda run: place_on_rounds(require_common_steps(run, run.trajectory.local_distance_sq)[:, -1]),
 )
 server_distance_after_sq = per_round(
     "server_distance_after_sq",
     r"\mathbb E\|x^{(t+1)}-x^*\|^2",
     "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
-    lambda run: on_rounds(run.trajectory.server_distance_sq[1:]),
+    lambda run: place_on_rounds(run.trajectory.server_distance_sq[1:]),
 )
 best_aggregated_suboptimality = RunQuantity(
     "best_aggregated_suboptimality",
@@ -161,7 +161,7 @@ final_mean_distance_sq = RunQuantity(
 
 
 def _total_progress(run: Run) -> Any:
-    distances = over_common_steps(run, run.trajectory.local_distance_sq)
+    distances = require_common_steps(run, run.trajectory.local_distance_sq)
     return (distances[:, 0] - distances[:, -1]).sum()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.quantity import QuantityFamily, RunQuantity, assumed, constant, supremum
 
 gradient_dissimilarity = assumed(
@@ -60,14 +60,14 @@ client_optimum_distance = constant(
     "client_optimum_distance",
     r"\|w_k^o-w^o\|",
     "distance of each client's minimiser from that of F",
-    lambda run: on_clients(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
+    lambda run: place_on_clients(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
     root=True,
 )
 client_gap_at_optimum = constant(
     "client_gap_at_optimum",
     r"\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)",
     "L_i(x*) - L_i* of each client, x* the optimum of the federated problem",
-    lambda run: on_clients(
+    lambda run: place_on_clients(
         run.surrogate.client_values(run.problem.about_optimum.optimum) - run.surrogate.least_client_values
     ),
 )

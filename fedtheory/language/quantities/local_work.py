@@ -6,7 +6,7 @@ from typing import Any
 
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round, per_step
 
 rounds = RunQuantity(
@@ -76,7 +76,7 @@ client_local_steps = constant(
     "client_local_steps",
     "E_k",
     "local steps of each client",
-    lambda run: on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
+    lambda run: place_on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
 )
 
 
@@ -84,7 +84,7 @@ def _client_step_size(run: Run) -> Any:
     work = run.algorithm.work
     if work.schedule is not None:
         raise NotApplicable("the step sizes change from step to step")
-    return on_clients(work.step_sizes)
+    return place_on_clients(work.step_sizes)
 
 
 client_step_size = constant(

@@ -10,7 +10,7 @@ from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 noise_deviation = assumed(
@@ -59,7 +59,7 @@ def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
     def measure(run: Run) -> Array:
         optima = run.problem.centred.client_optima
         moved = [_moved(run, form, at) for form, at in zip(run.noise_forms, optima, strict=True)]
-        values: Array = on_clients(run.arithmetic.array([value(run, form) for form in moved]))
+        values: Array = place_on_clients(run.arithmetic.array([value(run, form) for form in moved]))
         return values
 
     return measure

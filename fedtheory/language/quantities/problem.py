@@ -7,12 +7,12 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
 importance = constant(
-    "importance", "p_i", "importance of each client in the objective", lambda run: on_clients(run.problem.weights)
+    "importance", "p_i", "importance of each client in the objective", lambda run: place_on_clients(run.problem.weights)
 )
 largest_importance = constant(
     "largest_importance", r"p_{\max}", "the largest importance of a client", lambda run: max(run.problem.weights)
@@ -55,21 +55,21 @@ client_smoothness = constant(
     "client_smoothness",
     r"\delta_k",
     "largest modulus of an eigenvalue of each client's Hessian",
-    lambda run: on_clients(run.client_smoothness),
+    lambda run: place_on_clients(run.client_smoothness),
     assumption=a.smooth,
 )
 client_strong_convexity = constant(
     "client_strong_convexity",
     r"\nu_k",
     "smallest eigenvalue of each client's Hessian",
-    lambda run: on_clients(run.client_strong_convexity),
+    lambda run: place_on_clients(run.client_strong_convexity),
     assumption=a.strongly_convex_clients,
 )
 mean_square_smoothness = constant(
     "mean_square_smoothness",
     r"\hat\delta_k",
     "the smallest constant with E|g_k(w_1) - g_k(w_2)|^2 <= hat delta_k^2 |w_1 - w_2|^2 for one draw in both gradients",
-    lambda run: on_clients(run.client_mean_square_smoothness),
+    lambda run: place_on_clients(run.client_mean_square_smoothness),
     root=True,
 )
 sample_smoothness = constant(
@@ -97,7 +97,7 @@ def _fourth_moment(run: Run) -> Any:
     if data is None:
         raise NotApplicable("the clients have no samples")
     lengths = [(inputs * inputs).sum(axis=1) for inputs, _ in data]
-    return on_clients(run.arithmetic.array([(squares @ squares) / len(squares) for squares in lengths]))
+    return place_on_clients(run.arithmetic.array([(squares @ squares) / len(squares) for squares in lengths]))
 
 
 regressor_fourth_moment = constant(
@@ -118,7 +118,7 @@ client_value_at_start = constant(
     "client_value_at_start",
     r"\mathcal L_i(\theta^0)",
     "L_i(theta^0) of each client",
-    lambda run: on_clients(run.surrogate.client_values(run.problem.centred.start)),
+    lambda run: place_on_clients(run.surrogate.client_values(run.problem.centred.start)),
 )
 objective_at_start = constant(
     "objective_at_start",

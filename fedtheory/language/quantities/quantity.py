@@ -11,7 +11,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import MidpointRadius
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients
 
 if TYPE_CHECKING:
     from fedtheory.engine.frames import Frame, RoundFrame
@@ -116,7 +116,7 @@ def supremum(
         name,
         latex,
         meaning,
-        lambda run: on_clients(run.once(bound).value),
+        lambda run: place_on_clients(run.once(bound).value),
         root=True,
         is_constant=True,
         region=lambda run: run.once(bound).region,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, Vector, of_a_round
+from fedtheory.engine.frames import Frame, Vector, view_whole_round
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps
 from fedtheory.errors import NotApplicable
@@ -80,21 +80,21 @@ next_server_model = VectorQuantity(
     "next_server_model",
     "w_i",
     "the server's model after the round",
-    lambda frame: of_a_round(frame).next_server,
+    lambda frame: view_whole_round(frame).next_server,
     place="round",
 )
 local_result = VectorQuantity(
     "local_result",
     r"\psi_{k,i}",
     "what a client ends its local steps with",
-    lambda frame: of_a_round(frame).result,
+    lambda frame: view_whole_round(frame).result,
     place="round",
 )
 gradient_at_server_model = VectorQuantity(
     "gradient_at_server_model",
     r"\widehat{\nabla J_k}(w_{i-1})",
     "a client's stochastic gradient at the round's model, with the draw of the present local step",
-    lambda frame: of_a_round(frame).gradient_at_server,
+    lambda frame: view_whole_round(frame).gradient_at_server,
     place="round",
 )
 participates = ScalarQuantity(

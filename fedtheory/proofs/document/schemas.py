@@ -138,7 +138,7 @@ def _one_of(shape: OneOf) -> _Schema:
 
 @schema_of.register
 def _reason(_shape: Inequality) -> _Schema:
-    return {"oneOf": [_of_reason(kind) for kind in INEQUALITIES]}
+    return {"oneOf": [_describe_inequality(kind) for kind in INEQUALITIES]}
 
 
 @schema_of.register
@@ -156,12 +156,12 @@ def _object(properties: _Schema, required: list[str]) -> _Schema:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _of_reason(kind: str) -> _Schema:
-    shapes = {subject.name: _of_subject(subject) for subject in subjects(kind)}
+def _describe_inequality(kind: str) -> _Schema:
+    shapes = {subject.name: _describe_subject(subject) for subject in subjects(kind)}
     return _object({"reason": {"const": kind}} | shapes, ["reason", *shapes])
 
 
-def _of_subject(subject: Parameter) -> _Schema:
+def _describe_subject(subject: Parameter) -> _Schema:
     if subject.kind is Parameter.VAR_POSITIONAL:
         return {"type": "array", "items": _EXPRESSION}
     return _TEXT if subject.name == NAME else _EXPRESSION

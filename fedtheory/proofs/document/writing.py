@@ -55,13 +55,13 @@ def document_of(claim: Claim, certificate: Any) -> Document:
     symbols = symbols_of(claim)
     own = _declared(own_symbols(certificate), symbols)
     scope = Scope(own | symbols, frozenset(own))
-    said = own_digest(claim)
+    digest_of_definition = own_digest(claim)
     return {
         "format": FORMAT,
         "version": VERSION,
         "letters": {name: {"latex": symbol.name, "is": _sign(symbol)} for name, symbol in own.items()},
         "certificate": write(CERTIFICATE, certificate, scope),
-    } | ({} if said is None else {DEFINITION: said})
+    } | ({} if digest_of_definition is None else {DEFINITION: digest_of_definition})
 
 
 def text_of(document: Document) -> str:

@@ -175,7 +175,7 @@ def _sided(**changes: Any) -> Claim:
 def test_dimensions_of_numbers() -> None:
     """Lengths and objective values: eta is length squared by value, L its inverse, sigma value by length."""
     unknown = sp.Symbol("unknown", positive=True)
-    of = Dimensions(_sided()).of_number
+    of = Dimensions(_sided()).find_number_dimension
     assert of(eta * L) == of(tau / M) == of(sp.Rational(3)) == (0, 0)
     assert of(D) == (1, 0)
     assert of(eta * sigma**2) == of(D**2 / (2 * eta * tau * T)) == of(eta * sigma**2 + L * D**2) == (0, 1)
@@ -193,11 +193,11 @@ def test_dimensions_of_blocks() -> None:
     model, gradient = (SHARED, x, x), (SHARED, Gradient(F, x), Gradient(F, x))
     mixed, noise = (SHARED, Gradient(F, x), x), (NOISE, x, x)
     for key, number in ((model, L), (gradient, eta), (mixed, sp.S.One), (noise, eta)):
-        assert dimensions.of_blocks(Blocks({}, {key: quotient(number)})) == (0, 1)
+        assert dimensions.find_dimension(Blocks({}, {key: quotient(number)})) == (0, 1)
     values = {F: ONE}
-    assert dimensions.of_blocks(Blocks(values, {model: quotient(L)})) == (0, 1)
-    assert dimensions.of_blocks(Blocks({sp.S.One: ONE}, {})) == (0, 0)
-    assert dimensions.of_blocks(Blocks(values, {model: ONE})) is None
+    assert dimensions.find_dimension(Blocks(values, {model: quotient(L)})) == (0, 1)
+    assert dimensions.find_dimension(Blocks({sp.S.One: ONE}, {})) == (0, 0)
+    assert dimensions.find_dimension(Blocks(values, {model: ONE})) is None
 
 
 def _number(value: Any) -> Any:

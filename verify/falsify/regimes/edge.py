@@ -61,9 +61,9 @@ class Edge:
 
     def _largest(self, run: Run) -> float | None:
         if failures_among(premises(self._claim), run):
-            return self._by_halving(run)
+            return self._search_by_halving(run)
         if not self._links:
-            return self._by_halving(run) if self.depends_on_step else UNBOUNDED
+            return self._search_by_halving(run) if self.depends_on_step else UNBOUNDED
         here, twice = self._excesses(run), self._excesses(run.with_step_factor(2.0))
         slopes = twice - here
         is_fixed = ~(np.abs(slopes) > _FLAT)
@@ -75,7 +75,7 @@ class Edge:
         """By the straight lines of the conditions, corrected where they bend."""
         moving = ~is_fixed & (slopes > 0) & np.isfinite(here)
         if not moving.any():
-            return self._by_halving(run)
+            return self._search_by_halving(run)
         exponent = float((-here[moving] / slopes[moving]).min())
         for _ in range(_REFINEMENTS):
             exponent = max(-_FAR, min(exponent, _FAR))
@@ -85,12 +85,12 @@ class Edge:
                 return float(2.0**exponent)
             if not self._is_equation and self._allows(run.with_step_factor(2.0**exponent * _INSIDE)):
                 is_edge = not self._allows(run.with_step_factor(2.0 ** (exponent + 1)))
-                return float(2.0**exponent) if is_edge else self._by_halving(run)
+                return float(2.0**exponent) if is_edge else self._search_by_halving(run)
             worst = int(np.argmax(np.where(is_fixed, -np.inf, excesses)))
             exponent -= float(excesses[worst]) / max(float(slopes[worst]), 0.25)
-        return self._by_halving(run)
+        return self._search_by_halving(run)
 
-    def _by_halving(self, run: Run) -> float | None:
+    def _search_by_halving(self, run: Run) -> float | None:
         powers = range(_LARGEST, _SMALLEST, -_STRIDE)
         low = next((float(power) for power in powers if self._allows(run.with_step_factor(2.0**power))), None)
         if low is None:

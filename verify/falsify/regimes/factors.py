@@ -91,7 +91,7 @@ def _horizon(level: Level) -> str:
     return f"{2.0**power:g}/(eta {'L' if unit == 'L' else 'mu'}) steps"
 
 
-def _of_the_edge(level: Level) -> str:
+def _list_edge_factors(level: Level) -> str:
     return "the edge" if level == 0 else f"{2.0**level:.2g} of the edge"
 
 
@@ -106,7 +106,7 @@ CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, hi
 ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_power)
 LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_counted)
 HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_horizon)
-STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_of_the_edge)
+STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_list_edge_factors)
 
 PROBLEM = (
     SOURCES,
@@ -148,7 +148,7 @@ _OF_TIED_STEPS = (
     Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_counted),
     Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_counted),
     Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_horizon),
-    Factor("step size", (0,), high=0, in_words=_of_the_edge),
+    Factor("step size", (0,), high=0, in_words=_list_edge_factors),
     # Curvatures alone lead to the edge of the conditions there, so that they move in small steps.
     Factor("unit of values", (0, 12, -12), 0, (4, 0.5, 1 / 16), -48, 48, in_words=_power),
 )

@@ -249,11 +249,11 @@ def _data(point: Point, _rounds: int) -> Table:
     """Least squares of which one row in many says anything: batches of one have heavy tails."""
     clients, size = number_of_clients(point), _root_of_half_the_rows(point)
     rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
-    told = [[str(fmpq(size))]] * (2 if has_two else 1)
+    row = [[str(fmpq(size))]] * (2 if has_two else 1)
     gradients = [[str(gradient), *([str(-gradient)] if has_two else [])] for gradient in _gradients(point)]
     found: Table = {
         "kind": "least-squares",
-        "inputs": [told + [["0"]] * (rows - len(told)) for _ in range(clients)],
+        "inputs": [row + [["0"]] * (rows - len(row)) for _ in range(clients)],
         "outputs": [gradient + ["0"] * (rows - len(gradient)) for gradient in gradients],
         "start": [str(_ONE if "s" in point["sources"] else _ZERO)],
     }

@@ -248,7 +248,7 @@ class _Searching:
         climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, worth, kept=kept)
         without_start, _, _ = self._starts(self._known_levels)
         pool = [seen for seen in self._evaluation.known.values() if _moves_without_start(seen)]
-        settings = list(self._of_levels(self._known_levels, sorted(pool, key=_rank), without_start, _SETTINGS))
+        settings = list(self._search_levels(self._known_levels, sorted(pool, key=_rank), without_start, _SETTINGS))
         for start in _alternating(settings, without_start):
             climb.from_point(start, _SHORTEST)
 
@@ -285,13 +285,13 @@ class _Searching:
         for seen in pool:
             if seen.point["loss"] is None:
                 firsts.setdefault(seen.point["sources"], seen)
-        special = sorted(self._of_levels(levels, pool, list(firsts.values()), _VALLEYS), key=_rank)
+        special = sorted(self._search_levels(levels, pool, list(firsts.values()), _VALLEYS), key=_rank)
         without = [seen for sources, seen in firsts.items() if "s" not in sources]
         without += [other for seen in without if (other := _unlike(seen, pool)) is not None]
-        without += [other for seen in without if (other := _in_one_round(seen, pool)) is not None]
+        without += [other for seen in without if (other := _search_one_round(seen, pool)) is not None]
         return without, [seen for sources, seen in firsts.items() if "s" in sources], special
 
-    def _of_levels(
+    def _search_levels(
         self, levels: Mapping[str, Sequence[Level]], pool: Sequence[Seen], taken: Sequence[Seen], valleys: Sequence[str]
     ) -> Iterator[Seen]:
         known = {id(seen) for seen in taken}
@@ -343,7 +343,7 @@ def _unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
     return next((one for one in same if one.point["curvatures"] != seen.point["curvatures"]), None)
 
 
-def _in_one_round(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
+def _search_one_round(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
     """The best run of one round with the same sources: in many, the tightest round hides the others."""
     same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
     best = next((one for one in same if one.point["horizon"] == ("T", 0)), None)

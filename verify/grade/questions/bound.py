@@ -28,7 +28,7 @@ def _rule(_question: BoundQuestion) -> str:
 def _mark(question: BoundQuestion, text: str) -> Mark:
     found = _finding(question.claim, read_answer(text, question.names))
     texts = {symbol: text for text, symbol in question.names.items()}
-    return Mark(found.share, _in_words(found, texts), found.run_file, found.relation)
+    return Mark(found.share, _describe_mistake(found, texts), found.run_file, found.relation)
 
 
 @lru_cache(maxsize=1024)
@@ -37,7 +37,7 @@ def _finding(claim: Claim, answer: Expr) -> BoundFinding:
     return grade_bound(claim, answer, _SEARCHING)
 
 
-def _in_words(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
+def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     """What is found, for the student, who writes symbols by these texts."""
     if found.standing == "equal":
         return "correct: your bound equals the reference"

@@ -25,14 +25,14 @@ def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
     share = Fraction(sum(right), len(question.expected))
     if share == 1:
         return Mark(share, "correct on all cases")
-    told = f"correct on {sum(right)} of {len(question.expected)} cases"
+    summary = f"correct on {sum(right)} of {len(question.expected)} cases"
     wrong = next((place for place, is_right in enumerate(right) if not is_right), None)
     if wrong is None:
-        return Mark(share, f"{told}; {given.trouble}")
+        return Mark(share, f"{summary}; {given.trouble}")
     call = f"{question.name}({', '.join(question.tried[wrong])})"
     yours = given.outputs[wrong][:40]
     returned = f"yours is {yours}" if yours.strip() else _NOTHING
-    return Mark(share, f"{told}; {call} should be {question.expected[wrong]}, {returned}")
+    return Mark(share, f"{summary}; {call} should be {question.expected[wrong]}, {returned}")
 
 
 _NOTHING = "your function returned nothing (None): does it print instead of `return`?"

@@ -24,7 +24,7 @@ def _mark(question: ExpressionQuestion, text: str) -> Mark:
 def _difference(question: ExpressionQuestion, answer: Expr) -> str:
     symbols = sorted(answer.free_symbols | question.solution.free_symbols, key=str)
     symbol = {value: name for name, value in question.names.items()}
-    told = ""
+    difference = ""
     for point in _points(symbols):
         yours, right = number_at(answer, point), number_at(question.solution, point)
         if right is not None and (yours is None or abs(yours - right) > abs(right) / 10**12):
@@ -34,8 +34,8 @@ def _difference(question: ExpressionQuestion, answer: Expr) -> str:
             if right > 0:
                 # Where the solution is not positive, a symbol may be outside of its range.
                 return seen
-            told = told or seen
-    return told or "not correct: it differs from the solution for some values of the symbols"
+            difference = difference or seen
+    return difference or "not correct: it differs from the solution for some values of the symbols"
 
 
 def _points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:

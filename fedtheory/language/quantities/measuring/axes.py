@@ -11,22 +11,22 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 
 
-def on_clients(values: Any) -> Any:
+def place_on_clients(values: Any) -> Any:
     """Numbers of clients (M,) on the client axis; a single number stays as it is."""
     return values[None, None, :] if np.ndim(values) else values
 
 
-def on_rounds(values: Array) -> Array:
+def place_on_rounds(values: Array) -> Array:
     """Numbers of rounds (N,) on the axis of rounds."""
     return values[:, None, None]
 
 
-def on_rounds_and_clients(values: Array) -> Array:
+def place_on_rounds_and_clients(values: Array) -> Array:
     """Numbers of rounds and clients (N, M) on their two axes."""
     return values[:, None, :]
 
 
-def over_common_steps(run: Run, values: Array) -> Array:
+def require_common_steps(run: Run, values: Array) -> Array:
     """An array over local steps, once all clients are known to take the same number."""
     if run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps: there is no averaged iterate")

@@ -42,7 +42,7 @@ def minus(vector: Vector, other: Vector, frame: Frame) -> Vector:
 
 def _expectation(frame: Frame, found: Array) -> Array:
     """E of scalars with the axes (outcomes or places, 1, clients), the leading ones left out where there is nothing."""
-    return frame.expected(frame.on_axes(found))
+    return frame.expected(frame.expand_axes(found))
 
 
 def expected(frame: Frame, left: Vector, right: Vector) -> Array:
@@ -87,15 +87,15 @@ def weights_at(frame: Frame) -> Array:
     return frame.of_round(frame.run.surrogate.weights)
 
 
-def over_clients(weights: Array, values: Array) -> Array:
+def sum_over_clients(weights: Array, values: Array) -> Array:
     """Weighted sums of numbers (places, 1, M) with weights (M,) or (places, M): (places, 1, 1)."""
     total: Array = (values * weights[..., None, :]).sum(axis=-1, keepdims=True)
     return total
 
 
-def over_shares(frame: Frame, values: Array) -> Array:
+def sum_over_shares(frame: Frame, values: Array) -> Array:
     """sum_i q~_i(n) of numbers of clients, (places, 1, 1)."""
-    return over_clients(shares_at(frame), values)
+    return sum_over_clients(shares_at(frame), values)
 
 
 @once
@@ -132,7 +132,7 @@ def _find_values(run: Run, values: Sequence[Value]) -> None:
     missing = [value for value in dict.fromkeys(values) if value not in run.known]
     if not missing:
         return
-    at_frames = [[_at_all_places(frame, value(frame)) for value in missing] for frame in stacks_at("step", run)]
+    at_frames = [[_repeat_at_places(frame, value(frame)) for value in missing] for frame in stacks_at("step", run)]
     for value, found in zip(missing, zip(*at_frames, strict=True), strict=True):
         run.known[value] = np.concatenate(found).reshape(run.algorithm.rounds, common_steps(run), -1)
 
@@ -149,13 +149,13 @@ def measure_together(quantities: Iterable[RunQuantity], run: Run) -> None:
         raise
 
 
-def _at_all_places(frame: Frame, values: Array) -> Array:
+def _repeat_at_places(frame: Frame, values: Array) -> Array:
     """Repeat a value at all places of a frame."""
     places = len(frame.members) if isinstance(frame, StackedFrame) else 1
     return np.broadcast_to(values, (places, *values.shape[1:]))
 
 
-def at_each_step(value: Value) -> AtSteps:
+def measure_at_each_step(value: Value) -> AtSteps:
     """The measure of the values themselves: (N, K, 1 or M)."""
     return AtSteps(value, lambda _run, values: values)
 
@@ -167,7 +167,7 @@ def mean_over_steps(value: Value) -> AtSteps:
     )
 
 
-def at_step(number: int, value: Value) -> AtSteps:
+def measure_at_step(number: int, value: Value) -> AtSteps:
     """The measure of those at one local step of each update, numbered as lists are: (N, 1, 1 or M)."""
 
     def made(run: Run, values: Array) -> Array:
@@ -177,6 +177,6 @@ def at_step(number: int, value: Value) -> AtSteps:
     return AtSteps(value, made)
 
 
-def before_each_step(value: Value) -> AtSteps:
+def measure_before_each_step(value: Value) -> AtSteps:
     """The measure of their sums over the local steps l < k: (N, K, 1 or M)."""
     return AtSteps(value, lambda _run, values: np.asarray(values.cumsum(axis=1) - values))

@@ -33,7 +33,7 @@ class Ending:
     def _value(self) -> Compiled:
         return compile_expression(self.floor, self.claim.notation)
 
-    def over_error(self, run: Run) -> float | None:
+    def divide_by_error(self, run: Run) -> float | None:
         """The floor over the exact error; None where a condition of the bound fails."""
         if promised(self.claim, run) is None:
             return None
@@ -94,7 +94,7 @@ class Settling:
 @cache
 def floor_over_error(settling: Settling, ending: Ending = LAST_MODEL) -> float | None:
     """The bound for ever more rounds over the exact error there; None where a condition fails."""
-    return ending.over_error(settling.run)
+    return ending.divide_by_error(settling.run)
 
 
 _LENGTH = 0.01
@@ -132,7 +132,7 @@ def floors_page() -> Page:
         contents="floor of the bound over the exact error, over step sizes",
         locator="last models",
         introduction=_INTRODUCTION,
-        charts=[_over_lengths()],
+        charts=[_draw_over_lengths()],
         table=Table(
             [rf"$\eta L\tau={decimal(length, 3)}$" for length in _IN_TABLE],
             [(name, [_shown(replace(one, length=length)) for length in _IN_TABLE]) for name, one in SETTLING.items()],
@@ -141,7 +141,7 @@ def floors_page() -> Page:
     )
 
 
-def _over_lengths() -> Chart:
+def _draw_over_lengths() -> Chart:
     return Chart(
         name="comparator-floors",
         x=Axis(r"length of a round, $\eta L\tau$", "log"),

@@ -28,7 +28,7 @@ for name in DATA:
 def data_page() -> Page:
     """Compute the curves on all data sets; `MissingExtra` without scikit-learn."""
     found = [OnData(name) for name in DATA]
-    charts = [chart for one in found for chart in (_over_step_sizes(one), _over_rounds(one))]
+    charts = [chart for one in found for chart in (_draw_over_step_sizes(one), _draw_over_rounds(one))]
     return Page(
         name="comparator-on-data",
         title="Bounds that say something on real data",
@@ -42,7 +42,7 @@ def data_page() -> Page:
     )
 
 
-def _over_step_sizes(found: OnData) -> Chart:
+def _draw_over_step_sizes(found: OnData) -> Chart:
     return Chart(
         name=f"comparator-step-sizes-{_slug(found)}",
         x=Axis(r"step size $\eta$", "log"),
@@ -55,7 +55,7 @@ def _over_step_sizes(found: OnData) -> Chart:
     )
 
 
-def _over_rounds(found: OnData) -> Chart:
+def _draw_over_rounds(found: OnData) -> Chart:
     return Chart(
         name=f"comparator-rounds-{_slug(found)}",
         x=Axis("rounds $T$", "log"),

@@ -38,7 +38,7 @@ PAID_NOISE = 2 * p_max * ell * eta * (1 + eta * L_bar) <= 1
 CONDITIONS = [SHORT_STEP, PAID_NOISE]
 
 
-def of_drift(apart: Expr, together: Expr) -> Expr:
+def weigh_drift(apart: Expr, together: Expr) -> Expr:
     """Return the cost of client drift: squared distances weighted by curvatures, and their sum."""
     return apart / 2 + eta * together / (2 * (1 - eta * L_bar))
 
@@ -74,7 +74,7 @@ CLAIMS = (
         "curvatures.one-step", "One local step of clients with their own curvatures", "curvatures, 1"
     )(
         lhs=_ERROR,
-        rhs=_GAINED + of_drift(Expectation(APART), Expectation(IMBALANCE)) + batch_noise,
+        rhs=_GAINED + weigh_drift(Expectation(APART), Expectation(IMBALANCE)) + batch_noise,
         place="step",
         assumptions=SHARED_SETTING,
         conditions=CONDITIONS,
@@ -87,7 +87,7 @@ CLAIMS = (
         "curvatures.all-steps", "All local steps of clients with their own curvatures", "curvatures, 2"
     )(
         lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + of_drift(curvature_drift, imbalance) + batch_noise,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + weigh_drift(curvature_drift, imbalance) + batch_noise,
         assumptions=SHARED_SETTING,
         conditions=CONDITIONS,
     ),
@@ -96,7 +96,7 @@ CLAIMS = (
         "Convergence of FedAvg against any point, each client with its own curvature",
         "curvatures, 3",
     )(
-        chain=(average_error, "<=", comparator_gap + start + of_drift(curvature_drift, imbalance) + batch_noise),
+        chain=(average_error, "<=", comparator_gap + start + weigh_drift(curvature_drift, imbalance) + batch_noise),
         assumptions=SHARED_SETTING,
         conditions=CONDITIONS,
         note=(

@@ -24,7 +24,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     tried = tuple((str(own), str(each), str(share)) for own, share in zip(times, shares, strict=True))
     expected = tuple(str(ceil(own / each) * share) for own, share in zip(times, shares, strict=True))
     rate = sum((sp.Rational(1, own) for own in times), sp.Integer(0))
-    told = ", ".join(
+    given_times = ", ".join(
         f"${t}_{i}={own}$, ${p}_{i}={share}$" for i, (own, share) in enumerate(zip(times, shares, strict=True), 1)
     )
     synchronous = f"when ${wait}\\ge\\max_i{t}_i$"
@@ -61,7 +61,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             body="    rounds = -(-time // interval)\n    return rounds * importance",
         ),
         ex.NumberQuestion.worth(2, "number", "In numbers")(
-            text=f"Let {told}. What is $d_{client + 1}$ in asynchronous FedAvg?",
+            text=f"Let {given_times}. What is $d_{client + 1}$ in asynchronous FedAvg?",
             solution=rate * times[client] * shares[client],
         ),
         ex.ChoiceQuestion.worth(1, "regime", "Between the two")(

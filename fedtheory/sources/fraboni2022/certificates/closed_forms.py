@@ -33,12 +33,12 @@ BY_THEIR_SIGNS = (
 _CLAIMS = {claim.id: claim for chapter in (asynchronous, corollary_2, fedfix, sampling) for claim in chapter.CLAIMS}
 
 
-def _by_signs(claim: Claim) -> Combination:
+def _prove_by_signs(claim: Claim) -> Combination:
     links = [[Part(sp.expand(relation.slack), ONE_FACT)] for relation in claim.relations]
     return Combination(claim=claim.id, links=links)
 
 
-def _in_powers() -> Combination:
+def _bound_powers() -> Combination:
     """Each power of N in the bound is at most the largest one."""
     powers = sp.symbols("u v x y", positive=True)
     in_place = dict(zip(powers, (corollary_2.u, corollary_2.v, corollary_2.x, corollary_2.y), strict=True))
@@ -87,8 +87,8 @@ def _together(name: str) -> Combination:
 
 
 CERTIFICATES = [
-    *(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS),
-    _in_powers(),
+    *(_prove_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS),
+    _bound_powers(),
     _not_vanishing(),
     _delayed(),
     _together("fraboni2022:claim.literature"),

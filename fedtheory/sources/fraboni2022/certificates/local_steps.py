@@ -70,7 +70,7 @@ from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_shar
 ONE = sp.S.One
 
 
-def _of_clients(coefficient: Expr, reason: InequalityRef) -> Term:
+def _average_over_clients(coefficient: Expr, reason: InequalityRef) -> Term:
     """A term that is averaged over clients with their shares."""
     return Term(coefficient, reason, averaged=True)
 
@@ -85,7 +85,7 @@ def _times(factor: Expr, terms: Sequence[Term]) -> list[Term]:
     return [replace(term, coefficient=factor * term.coefficient) for term in terms]
 
 
-def _at_all_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
+def _sum_over_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
     """The sum over the local steps of a multiple of terms."""
     return [replace(term, summed=True) for term in _times(factor, terms)]
 
@@ -107,18 +107,21 @@ def _from_mean(vector: Expr) -> Expr:
 
 def _time_average(terms: Sequence[Term]) -> list[Term]:
     """The time average of terms over the local steps."""
-    return _at_all_steps(1 / K, terms)
+    return _sum_over_steps(1 / K, terms)
 
 
-_STALENESS = [_of_clients(ONE, square(_from_mean(STALE))), _of_clients(ONE, assumption(STALE_SAMPLES))]
+_STALENESS = [
+    _average_over_clients(ONE, square(_from_mean(STALE))),
+    _average_over_clients(ONE, assumption(STALE_SAMPLES)),
+]
 """L_xi^2 phi(n,k) minus the squared norm of the mean change of the gradients between local and virtual iterates."""
 _AT_VIRTUAL = [
-    _of_clients(3 * qt_in, square(SLOPE)),
-    _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
-    _of_clients(6 * (1 - qt_in), square(CHANGE)),
-    _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
-    _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
-    _of_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
+    _average_over_clients(3 * qt_in, square(SLOPE)),
+    _average_over_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
+    _average_over_clients(6 * (1 - qt_in), square(CHANGE)),
+    _average_over_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
+    _average_over_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
+    _average_over_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
 ]
 """18 L_xi Z(n,k)/q(n) + 6 sigma_2(n) minus 3 E|sum_i q~_i(n) g_i(theta^{n,k})|^2."""
 
@@ -158,7 +161,7 @@ LEMMA_1: list[Link] = [
     [Term(q_n * qt_in * (beta - square_of_weight + alpha * q_n * qt_in), one())],
 ]
 BEYOND = Average(deviation)
-STEP = _at_all_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
+STEP = _sum_over_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
 
 
 def _mixing(moved: str) -> list[Term]:
@@ -166,7 +169,7 @@ def _mixing(moved: str) -> list[Term]:
     return [
         Term(1 / K, assumption(moved)),
         Term(tilde_eta / K, steps(BEYOND)),
-        *_at_all_steps(
+        *_sum_over_steps(
             tilde_eta * (K - 1) / K,
             [Term(ONE, assumption(WEIGHTS_AT_MOST)), Term((1 - alpha) * q_n**2, square(Average(at_local))), _EXCESS],
         ),
@@ -196,10 +199,10 @@ CAUCHY = [
 ]
 """Cauchy-Schwarz over the clients whose types have a weight, and over the others."""
 CLIENT_GAPS = [
-    _of_clients(
+    _average_over_clients(
         4 * L * (chi_n * present + Average(absent) * absent), cocoercivity(client_objective, virtual, client_optimum)
     ),
-    _of_clients(4 * L * (1 - Average(absent)) * absent, optimality(client_objective, virtual)),
+    _average_over_clients(4 * L * (1 - Average(absent)) * absent, optimality(client_objective, virtual)),
 ]
 
 CERTIFICATES = [
@@ -212,7 +215,10 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="fraboni2022:eq-44-45",
-        links=[[_of_clients(ONE, square(_from_mean(at_local)))], [_of_clients(qt_in, square(SLOPE))]],
+        links=[
+            [_average_over_clients(ONE, square(_from_mean(at_local)))],
+            [_average_over_clients(qt_in, square(SLOPE))],
+        ],
     ),
     Certificate(claim="fraboni2022:lemma-1", links=LEMMA_1),
     Certificate(claim="fraboni2022:lemma-1.schedules", links=LEMMA_1),
@@ -231,7 +237,7 @@ CERTIFICATES = [
     *(
         Certificate(
             claim=name,
-            links=[_at_all_steps(tilde_eta**2 / K, [Term(ONE, assumption(WEIGHTS_AT_MOST)), _EXCESS])],
+            links=[_sum_over_steps(tilde_eta**2 / K, [Term(ONE, assumption(WEIGHTS_AT_MOST)), _EXCESS])],
         )
         for name in ("fraboni2022:lemma-2.given-weights", "fraboni2022:lemma-2.given-weights.any-point")
     ),
@@ -253,19 +259,19 @@ CERTIFICATES = [
         links=[
             _SPLIT,
             _averaged(_SPLIT),
-            _at_all_steps(2 * eta_l**2 * k, SECOND_MOMENT),
+            _sum_over_steps(2 * eta_l**2 * k, SECOND_MOMENT),
         ],
     ),
     Certificate(
         claim="fraboni2022:lemma-3.eq-67-68.fixed",
         links=[
             _three_parts(STALE, CHANGE, at_optimum),
-            [_of_clients(ONE, assumption(STALE_SAMPLES))],
-            [_of_clients(ONE, assumption(OPTIMUM_SAMPLES))],
+            [_average_over_clients(ONE, assumption(STALE_SAMPLES))],
+            [_average_over_clients(ONE, assumption(OPTIMUM_SAMPLES))],
             [
                 *_averaged(_three_parts(STALE, CHANGE, at_optimum)),
-                _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
-                _of_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
+                _average_over_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                _average_over_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
             ],
         ],
     ),
@@ -288,15 +294,15 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-5.steps.fixed",
         links=[
             [
-                _of_clients(sp.Integer(3), square(_from_mean(STALE))),
-                _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                _average_over_clients(sp.Integer(3), square(_from_mean(STALE))),
+                _average_over_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
             ],
             [
-                _of_clients(6 * largest_share, assumption(OPTIMUM_SAMPLES)),
-                _of_clients(6 * (largest_share - qt_in), square(CHANGE)),
+                _average_over_clients(6 * largest_share, assumption(OPTIMUM_SAMPLES)),
+                _average_over_clients(6 * (largest_share - qt_in), square(CHANGE)),
             ],
             [
-                _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                _average_over_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
                 *_time_average(
                     [
                         *_three_parts(*map(Average, (STALE, virtual_noise, SLOPE))),
@@ -311,7 +317,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-5.two-parts",
         links=[
             [
-                _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                _average_over_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
                 *_time_average(
                     [
                         Term(sp.S.Half, square(Average(STALE - 2 * at_virtual))),
@@ -327,7 +333,7 @@ CERTIFICATES = [
         links=[
             [
                 Term(tilde_eta**2, steps(applied(SYMBOL, at_local))),
-                *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
+                *_sum_over_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
             ]
         ],
     ),
@@ -341,8 +347,8 @@ CERTIFICATES = [
         claim="fraboni2022:eq-105.round",
         links=[
             [
-                _of_clients(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
-                _of_clients(ONE, square(_from_mean(SLOPE_CHANGE))),
+                _average_over_clients(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
+                _average_over_clients(ONE, square(_from_mean(SLOPE_CHANGE))),
             ],
             [],
         ],

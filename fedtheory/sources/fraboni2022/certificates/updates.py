@@ -40,7 +40,7 @@ from fedtheory.sources.fraboni2022.context.update_facts import (
     TELESCOPED_FROM_Y,
     TELESCOPED_UPDATES,
 )
-from fedtheory.sources.fraboni2022.statements.any_point import at_y
+from fedtheory.sources.fraboni2022.statements.any_point import substitute_comparator
 from fedtheory.sources.fraboni2022.statements.convergence import chi_max, chi_n, least_q
 from fedtheory.sources.fraboni2022.statements.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import move
@@ -68,7 +68,7 @@ _FIRST, _SECOND = (fixed_noise.diff(noise) for noise in (Sigma_1, Sigma_2))
 _NOISES = ((_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
 BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), *_NOISES)
 """The parts of the bound, none of which is negative."""
-ANY_BOUND = ((at_y(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISES)
+ANY_BOUND = ((substitute_comparator(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISES)
 """Those of the bound against any point."""
 
 

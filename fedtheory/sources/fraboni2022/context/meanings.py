@@ -60,12 +60,12 @@ Meanings = dict[Quantity, Expr]
 
 def build_update_context(claim: Claim, relation: Relation) -> Context:
     """The context in which one relation between quantities of updates is to be proved."""
-    context, named = _reading(claim, relation).context(claim), in_vectors(claim, relation).free_symbols
+    context, named = _reading(claim, relation).context(claim), write_in_vectors(claim, relation).free_symbols
     # A run has the minimisers that what is measured speaks of; others need not exist.
     return replace(context, minimisers={f: at for f, at in context.minimisers.items() if at in named})
 
 
-def in_vectors(claim: Claim, relation: Relation) -> Relation:
+def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of updates as one between inner products and objective values."""
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("means over clients have the importances as weights, which a theory of updates does not know")
@@ -160,7 +160,7 @@ def _mean_over_steps(symbol: SymbolTable, at_a_step: Expr) -> Expr:
     return LocalSum(at_a_step) / symbol(q.local_steps)
 
 
-def _at_steps(symbol: SymbolTable) -> Meanings:
+def _define_at_steps(symbol: SymbolTable) -> Meanings:
     """Define the quantities of an update's models and samples."""
     share, total = symbol(q.weight_share), symbol(q.weight_sum)
     slopes = Gradient(client_objective, virtual)
@@ -196,11 +196,11 @@ def _at_steps(symbol: SymbolTable) -> Meanings:
     return of_a_step | {quantity: _mean_over_steps(symbol, meaning) for quantity, meaning in means.items()}
 
 
-def _of_weights(symbol: SymbolTable) -> Meanings:
+def _define_weights(symbol: SymbolTable) -> Meanings:
     """Define the quantities of models and random weights; noise does not enter a descent, as it is fresh."""
     chosen, size = applied(symbol, at_local), _step_size(symbol)
     away, moved = virtual - optimum, next_virtual(symbol)
-    known = _at_steps(symbol)
+    known = _define_at_steps(symbol)
     kept: dict[Quantity, Expr] = {quantity: known[quantity] for quantity in _OF_MODELS}
     of_a_step: dict[Quantity, Expr] = {
         q.selected_gradient_sq: norm_sq(chosen),
@@ -229,7 +229,7 @@ _OF_MODELS = (
 )
 
 
-def _of_past_steps(symbol: SymbolTable) -> Meanings:
+def _define_past_steps(symbol: SymbolTable) -> Meanings:
     """Define the quantities of earlier steps."""
     spread = sample - symbol(q.server_step_size) * applied(symbol, sample)
     return {
@@ -240,12 +240,12 @@ def _of_past_steps(symbol: SymbolTable) -> Meanings:
     }
 
 
-def _of_age(_symbol: SymbolTable) -> Meanings:
+def _define_staleness(_symbol: SymbolTable) -> Meanings:
     """Define the quantities of updates since a client received its model."""
     return {q.received_distance_sq: norm_sq(received - server)}
 
 
-def _of_types(_symbol: SymbolTable) -> Meanings:
+def _define_types(_symbol: SymbolTable) -> Meanings:
     """Define the quantities of the federated problem and the update's problem, at the virtual iterate."""
     slope = Gradient(client_objective, virtual)
     return {
@@ -257,16 +257,16 @@ def _of_types(_symbol: SymbolTable) -> Meanings:
     }
 
 
-def _of_loss_changes(symbol: SymbolTable) -> Meanings:
+def _define_loss_changes(symbol: SymbolTable) -> Meanings:
     """Define the quantities of the models, with given weights."""
     change = Value(client_objective, next_virtual(symbol)) - Value(client_objective, virtual)
-    return _of_weights(symbol) | {
+    return _define_weights(symbol) | {
         q.virtual_loss_change: change,
         q.local_change_sq: norm_sq(symbol(q.local_step_size) * LocalSum(at_local)),
     }
 
 
-def _of_surrogate(symbol: SymbolTable) -> Meanings:
+def _define_surrogate(symbol: SymbolTable) -> Meanings:
     """Define the quantities of the federated and the surrogate problem, at the virtual iterate."""
     above = Value(client_objective, virtual) - Value(client_objective, surrogate_optimum)
     least = Value(client_objective, client_optimum)
@@ -279,18 +279,18 @@ def _of_surrogate(symbol: SymbolTable) -> Meanings:
 
 _SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
-    Reading(_of_age, build_staleness_context, _SHARES),
-    Reading(_of_past_steps, build_past_steps_context, _SHARES),
-    Reading(_at_steps, build_steps_context, _SHARES),
-    Reading(_of_weights, build_weights_context, _SHARES),
-    Reading(_of_loss_changes, build_loss_changes_context, _SHARES),
-    Reading(_of_surrogate, build_surrogate_context, {q.mean_weight_share: sp.S.One}),
-    Reading(_of_types, build_types_context, {q.weight_share: present, q.unrepresented_importance: absent}),
+    Reading(_define_staleness, build_staleness_context, _SHARES),
+    Reading(_define_past_steps, build_past_steps_context, _SHARES),
+    Reading(_define_at_steps, build_steps_context, _SHARES),
+    Reading(_define_weights, build_weights_context, _SHARES),
+    Reading(_define_loss_changes, build_loss_changes_context, _SHARES),
+    Reading(_define_surrogate, build_surrogate_context, {q.mean_weight_share: sp.S.One}),
+    Reading(_define_types, build_types_context, {q.weight_share: present, q.unrepresented_importance: absent}),
 )
 _WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
 _ALL = frozenset().union(*(reading.meanings(SymbolTable({})).keys() for reading in READINGS))
 CONTEXT = PaperContext(
-    in_vectors=in_vectors,
+    write_in_vectors=write_in_vectors,
     context=build_update_context,
     share=q.weight_share,
     conditions=shared_conditions,

@@ -15,7 +15,7 @@ from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions.clocks import expect_no_cycle
-from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
@@ -23,7 +23,7 @@ update_time = constant(
     "update_time",
     r"\tau_i",
     "update time T_i of each client",
-    lambda run: on_clients(clock_numbers(run, run.algorithm.clock.times)),
+    lambda run: place_on_clients(clock_numbers(run, run.algorithm.clock.times)),
 )
 slowest_time = constant(
     "slowest_time",
@@ -92,13 +92,13 @@ round_duration = per_round(
     "round_duration",
     r"\Delta t^n",
     "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
-    lambda run: on_rounds(clock_numbers(run, np.diff(np.array(_update_times(run), dtype=object)))),
+    lambda run: place_on_rounds(clock_numbers(run, np.diff(np.array(_update_times(run), dtype=object)))),
 )
 round_start = per_round(
     "round_start",
     "t^n",
     "clock time at which round n starts, expected where participants are drawn",
-    lambda run: on_rounds(clock_numbers(run, _update_times(run)[:-1])),
+    lambda run: place_on_rounds(clock_numbers(run, _update_times(run)[:-1])),
 )
 
 
@@ -114,11 +114,11 @@ remaining_time = per_round(
     "remaining_time",
     "T_i^n",
     "T_i - (t^n - t^{rho_i(n)}), time that each client still needs when round n starts",
-    lambda run: on_rounds_and_clients(clock_numbers(run, _remaining(run))),
+    lambda run: place_on_rounds_and_clients(clock_numbers(run, _remaining(run))),
 )
 
 
-def _over_clients(choose: Callable[..., Any]) -> Callable[[Run], Array]:
+def _reduce_over_clients(choose: Callable[..., Any]) -> Callable[[Run], Array]:
     """The largest or the least remaining time of each round, (N, 1, 1)."""
 
     def measure(run: Run) -> Array:
@@ -132,13 +132,13 @@ largest_remaining_time = per_round(
     "largest_remaining_time",
     r"\max_iT_i^n",
     "max_i T_i^n, time until the last client is done when round n starts",
-    _over_clients(np.max),
+    _reduce_over_clients(np.max),
 )
 least_remaining_time = per_round(
     "least_remaining_time",
     r"\min_iT_i^n",
     "min_i T_i^n, time until the first client is done when round n starts",
-    _over_clients(np.min),
+    _reduce_over_clients(np.min),
 )
 
 
@@ -178,5 +178,5 @@ report_chance = constant(
     "report_chance",
     r"(1-e^{-\Delta t/\tau_i})",
     "1 - exp(-Delta t/tau_i), the chance that a client with exponential times of mean tau_i reports in an interval",
-    lambda run: on_clients(_report_chances(run)),
+    lambda run: place_on_clients(_report_chances(run)),
 )

@@ -9,13 +9,13 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
-    at_each_step,
-    at_step,
     expected,
     from_optimum,
     mean_over_steps,
+    measure_at_each_step,
+    measure_at_step,
     minus,
     once,
     selected_gradient,
@@ -28,7 +28,7 @@ step_length_sq = per_round(
     "step_length_sq",
     "Q(n)",
     "Q(n) = E|theta^{n+1} - theta^n|^2",
-    at_step(-1, lambda frame: square(frame, minus(frame.next_virtual, frame.server, frame))),
+    measure_at_step(-1, lambda frame: square(frame, minus(frame.next_virtual, frame.server, frame))),
 )
 
 
@@ -42,14 +42,14 @@ past_step_lengths_sq = per_round(
     "past_step_lengths_sq",
     r"\sum_{s=1}^\tau Q(n-s)",
     "sum of Q over the last tau updates before n, tau the largest staleness",
-    lambda run: on_rounds(_past_lengths_sq(run)),
+    lambda run: place_on_rounds(_past_lengths_sq(run)),
 )
 mean_step_length_sq = mean_over_rounds(step_length_sq, r"\bar Q(N)")
 virtual_step_sq = per_step(
     "virtual_step_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^{n,k}\|^2",
     "E|theta^{n,k+1} - theta^{n,k}|^2",
-    at_each_step(lambda frame: square(frame, minus(frame.next_virtual, frame.virtual, frame))),
+    measure_at_each_step(lambda frame: square(frame, minus(frame.next_virtual, frame.virtual, frame))),
 )
 
 
@@ -119,7 +119,7 @@ selected_alignment = per_round(
 
 def _descent(direction: Callable[[Frame], Vector]) -> Callable[[Run], Array]:
     """E<v, theta^{n,k} - theta^*>; theta^* is zero in centred coordinates."""
-    return at_each_step(lambda frame: expected(frame, direction(frame), from_optimum(frame, frame.virtual)))
+    return measure_at_each_step(lambda frame: expected(frame, direction(frame), from_optimum(frame, frame.virtual)))
 
 
 @once
@@ -144,5 +144,5 @@ server_descent = per_step(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",
-    at_each_step(lambda frame: expected(frame, _mixed_gradient(frame), from_optimum(frame, frame.server))),
+    measure_at_each_step(lambda frame: expected(frame, _mixed_gradient(frame), from_optimum(frame, frame.server))),
 )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.language.quantities.measuring.expectations import (
-    at_each_step,
-    at_step,
-    before_each_step,
     mean_gradient,
     mean_over_steps,
+    measure_at_each_step,
+    measure_at_step,
+    measure_before_each_step,
     minus,
     once,
-    over_shares,
     selected_gradient,
     shares_at,
     square,
+    sum_over_shares,
 )
 from fedtheory.language.quantities.quantity import per_round, per_step
 
@@ -27,7 +27,7 @@ def _apart(frame: Frame) -> Vector:
 
 
 def _client_spread(frame: Frame) -> Array:
-    return over_shares(frame, square(frame, _apart(frame)))
+    return sum_over_shares(frame, square(frame, _apart(frame)))
 
 
 client_spread = per_round(
@@ -42,7 +42,7 @@ client_distance_sq = per_step(
     "client_distance_sq",
     r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2",
     "E|theta_i^{rho,k} - theta^{n,k}|^2 of each client",
-    at_each_step(lambda frame: square(frame, _apart(frame))),
+    measure_at_each_step(lambda frame: square(frame, _apart(frame))),
 )
 
 
@@ -50,7 +50,7 @@ local_change_sq = per_round(
     "local_change_sq",
     r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2",
     "E|theta_i^{rho,K} - theta^rho|^2, what K local steps change, of each client in each update",
-    at_step(-1, lambda frame: square(frame, minus(frame.next_local, frame.received, frame))),
+    measure_at_step(-1, lambda frame: square(frame, minus(frame.next_local, frame.received, frame))),
 )
 
 
@@ -62,7 +62,7 @@ received_distance_sq = per_round(
     "received_distance_sq",
     r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2",
     "E|theta^{rho_i(n)} - theta^n|^2 of each client",
-    at_step(0, _age_sq),
+    measure_at_step(0, _age_sq),
 )
 
 
@@ -77,7 +77,7 @@ distance_from_shares_sq = per_step(
     r"\mathbb E\|\theta^{n,k}-[\theta^n-\eta_l\sum_{l<k}\sum_i\tilde q_i(n)g_i]\|^2",
     "E|theta^{n,k} - theta^n + sum_i q~_i (theta^{rho_i} - theta_i^{rho,k})|^2: how far the virtual iterate is from "
     "the server's model and the local work of all clients with their shares",
-    at_each_step(_shares_apart),
+    measure_at_each_step(_shares_apart),
 )
 
 
@@ -89,7 +89,7 @@ past_gradient_spread = per_step(
     "past_gradient_spread",
     r"\sum_{l<k}\mathbb E\|g_i-\sum_j\tilde q_jg_j\|^2",
     "sum over l < k of E|g_i - sum_j q~_j g_j|^2 of each client, at the iterates of step l",
-    before_each_step(_gradient_spread),
+    measure_before_each_step(_gradient_spread),
 )
 
 
@@ -101,5 +101,5 @@ past_applied_spread = per_step(
     "past_applied_spread",
     r"\sum_{l<k}\mathbb E\|g_i-\eta_g\sum_j\omega_jg_j\|^2",
     "sum over l < k of E|g_i - eta_g sum_j w_j g_j|^2 of each client, at the iterates of step l",
-    before_each_step(_applied_spread),
+    measure_before_each_step(_applied_spread),
 )

@@ -17,14 +17,14 @@ from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.run import Bound, Run
 from fedtheory.language.quantities.measuring.expectations import (
-    at_each_step,
-    before_each_step,
     mean_gradient,
     mean_over_steps,
+    measure_at_each_step,
+    measure_before_each_step,
     once,
-    over_shares,
     selected_gradient,
     square,
+    sum_over_shares,
 )
 from fedtheory.language.quantities.quantity import per_round, per_step, supremum
 
@@ -36,7 +36,7 @@ def _gradient_lengths(frame: Frame) -> Array:
 
 
 def _mean_square_gradient(frame: Frame) -> Array:
-    return over_shares(frame, _gradient_lengths(frame))
+    return sum_over_shares(frame, _gradient_lengths(frame))
 
 
 mean_square_gradient = per_round(
@@ -61,25 +61,25 @@ square_mean_gradient_at_step = per_step(
     "square_mean_gradient_at_step",
     "R(n,k)",
     "R(n,k) = E|sum_i q~_i g_i(theta_i^{rho,k})|^2",
-    at_each_step(lambda frame: square(frame, mean_gradient(frame))),
+    measure_at_each_step(lambda frame: square(frame, mean_gradient(frame))),
 )
 selected_gradient_sq = per_step(
     "selected_gradient_sq",
     r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2",
     "E|sum_i w_i(n) g_i(theta_i^{rho,k})|^2, over all outcomes of the weights",
-    at_each_step(lambda frame: square(frame, selected_gradient(frame))),
+    measure_at_each_step(lambda frame: square(frame, selected_gradient(frame))),
 )
 stochastic_gradient_sq = per_step(
     "stochastic_gradient_sq",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
     "E|g_i(theta_i^{rho,k})|^2 of each client",
-    at_each_step(_gradient_lengths),
+    measure_at_each_step(_gradient_lengths),
 )
 past_mean_square_gradient = per_step(
     "past_mean_square_gradient",
     r"\sum_{l<k}S(n,l)",
     "sum over l < k of S(n,l)",
-    before_each_step(_mean_square_gradient),
+    measure_before_each_step(_mean_square_gradient),
 )
 
 
@@ -124,7 +124,7 @@ def _gradient_squares(run: Run) -> tuple[Number, Number]:
     common_steps(run)
     lengths = run.gradient_forms.lengths
     at_clients = run.trajectory.local_second_moments(lengths)
-    full = largest([at_clients.max(), run.trajectory.at_virtual_iterates(lengths)[:, 1:].max()])
+    full = largest([at_clients.max(), run.trajectory.evaluate_at_virtual_iterates(lengths)[:, 1:].max()])
     return full, run.visited_second_moment.value
 
 

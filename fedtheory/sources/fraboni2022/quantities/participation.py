@@ -12,7 +12,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation.participation import Fixed, WeightMoments
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import on_rounds_and_clients
+from fedtheory.language.quantities.measuring.axes import place_on_rounds_and_clients
 from fedtheory.language.quantities.participation import paired_moments
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import weights
@@ -76,7 +76,7 @@ expected_square_weight = per_round(
     "expected_square_weight",
     r"\mathbb E[\omega_i^2(n)]",
     "E[w_i(n)^2] of each client in each update, summed over all outcomes of the weights",
-    lambda run: on_rounds_and_clients(_weight_squares(run)),
+    lambda run: place_on_rounds_and_clients(_weight_squares(run)),
 )
 
 

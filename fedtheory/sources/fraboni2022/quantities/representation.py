@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 type_count = constant(
@@ -21,28 +21,28 @@ type_importance = constant(
     "type_importance",
     "r_j",
     "r_j, importance of each type of clients, at its first client; 0 at the others",
-    lambda run: on_clients(run.surrogate.by_type(run.problem.weights)),
+    lambda run: place_on_clients(run.surrogate.sum_by_type(run.problem.weights)),
     of_types=True,
 )
 type_weight = per_round(
     "type_weight",
     "s_j(n)",
     "s_j(n), expected weight of each type in each update, at its first client; 0 at the others",
-    lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.weights)),
+    lambda run: place_on_rounds_and_clients(run.surrogate.sum_by_type(run.surrogate.weights)),
     of_types=True,
 )
 type_share = per_round(
     "type_share",
     r"\tilde s_j(n)",
     "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
-    lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.shares)),
+    lambda run: place_on_rounds_and_clients(run.surrogate.sum_by_type(run.surrogate.shares)),
     of_types=True,
 )
 mean_type_weight = RunQuantity(
     "mean_type_weight",
     "s_j",
     "s_j, mean weight of each type over all updates, at its first client; 0 at the others",
-    lambda run: on_clients(run.surrogate.by_type(run.surrogate.mean_weights)),
+    lambda run: place_on_clients(run.surrogate.sum_by_type(run.surrogate.mean_weights)),
     of_types=True,
 )
 
@@ -50,7 +50,7 @@ mean_type_weight = RunQuantity(
 def _unrepresented_importances(run: Run) -> Array:
     """p_i of the clients of types with s_j(n) = 0, zero for the others, (N, M)."""
     surrogate = run.surrogate
-    missing = surrogate.by_type(surrogate.weights)[:, surrogate.types] == 0
+    missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
     importances: Array = np.where(missing, run.problem.weights, run.problem.weights * 0)
     return importances
 
@@ -59,13 +59,13 @@ unrepresented_importance = per_round(
     "unrepresented_importance",
     r"p_i\mathbb I(i\notin W_n)",
     "p_i of the clients whose type has no weight in the update, zero for the others",
-    lambda run: on_rounds_and_clients(_unrepresented_importances(run)),
+    lambda run: place_on_rounds_and_clients(_unrepresented_importances(run)),
 )
 
 
 def _pearson(run: Run, shares: Array) -> Array:
     """sum over represented types of (r_j - s_j)^2 / s_j for shares (..., M) of types."""
-    gap = run.surrogate.by_type(run.problem.weights) - shares
+    gap = run.surrogate.sum_by_type(run.problem.weights) - shares
     represented = shares != 0
     safe = np.where(represented, shares, shares + 1)
     terms: Array = np.where(represented, gap * gap / safe, gap - gap)
@@ -76,12 +76,12 @@ chi_sq = per_round(
     "chi_sq",
     r"\chi_n^2",
     "chi_n^2 = sum over types with s_j(n) > 0 of (r_j - s_j(n)/q(n))^2 / (s_j(n)/q(n))",
-    lambda run: on_rounds(_pearson(run, run.surrogate.by_type(run.surrogate.shares))),
+    lambda run: place_on_rounds(_pearson(run, run.surrogate.sum_by_type(run.surrogate.shares))),
 )
 
 
 def _mean_chi_sq(run: Run) -> Any:
-    return _pearson(run, run.surrogate.by_type(run.surrogate.mean_shares))[()]
+    return _pearson(run, run.surrogate.sum_by_type(run.surrogate.mean_shares))[()]
 
 
 mean_chi_sq = RunQuantity(
@@ -97,7 +97,7 @@ largest_chi_sq = RunQuantity(
 
 def _misfit(run: Run) -> Any:
     surrogate = run.surrogate
-    return abs(surrogate.by_type(surrogate.weights) - surrogate.by_type(run.problem.weights)).max()
+    return abs(surrogate.sum_by_type(surrogate.weights) - surrogate.sum_by_type(run.problem.weights)).max()
 
 
 misfit = RunQuantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and types of |s_j(n) - r_j|", _misfit)
@@ -105,7 +105,7 @@ misfit = RunQuantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and 
 
 def _absences(run: Run) -> Any:
     surrogate = run.surrogate
-    present = surrogate.by_type(surrogate.weights)[:, np.unique(surrogate.types)]
+    present = surrogate.sum_by_type(surrogate.weights)[:, np.unique(surrogate.types)]
     return run.arithmetic.number(int((present == 0).sum()), "count")
 
 
@@ -129,7 +129,7 @@ misrepresentation = per_round(
     "misrepresentation",
     r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
-    lambda run: on_rounds(_misrepresentation(run)),
+    lambda run: place_on_rounds(_misrepresentation(run)),
 )
 mean_misrepresentation = RunQuantity(
     "mean_misrepresentation",

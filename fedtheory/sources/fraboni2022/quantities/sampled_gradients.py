@@ -13,15 +13,15 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps
-from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.expectations import (
-    at_each_step,
     expected,
+    measure_at_each_step,
     minus,
     once,
-    over_clients,
     shares_at,
     square,
+    sum_over_clients,
 )
 from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
 
@@ -56,7 +56,7 @@ stale_gradient_change = per_step(
     "stale_gradient_change",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
     "E|grad L_i(theta_i^{rho,k}, xi) - grad L_i(theta^{n,k}, xi)|^2 of each client, the same draw at both points",
-    at_each_step(_stale_change),
+    measure_at_each_step(_stale_change),
 )
 
 
@@ -65,14 +65,14 @@ def _mixed_stale_change(frame: Frame) -> Array:
     shares, points = shares_at(frame), (frame.local, frame.virtual)
     mixed = square(frame, _mean_change(frame, *points).averaged(shares))
     random = _random_change(frame, *points)
-    return mixed + over_clients(shares * shares, random)
+    return mixed + sum_over_clients(shares * shares, random)
 
 
 mixed_gradient_change = per_step(
     "mixed_gradient_change",
     r"\mathbb E\|\sum_i\tilde q_i(n)[g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)]\|^2",
     "E|sum_i q~_i [grad L_i(theta_i^{rho,k}, xi_i) - grad L_i(theta^{n,k}, xi_i)]|^2, the same draw at both points",
-    at_each_step(_mixed_stale_change),
+    measure_at_each_step(_mixed_stale_change),
 )
 
 
@@ -84,7 +84,7 @@ change_from_round_optimum = per_step(
     "change_from_round_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
     "E|grad L_i(theta^{n,k}, xi) - grad L_i(thetabar^n, xi)|^2 of each client, the same draw at both points",
-    at_each_step(lambda frame: _change(frame, frame.virtual, _round_optimum(frame))),
+    measure_at_each_step(lambda frame: _change(frame, frame.virtual, _round_optimum(frame))),
 )
 
 
@@ -112,20 +112,20 @@ virtual_second_moment = per_step(
     "virtual_second_moment",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
     "E|grad L_i(theta^{n,k}, xi)|^2 of each client",
-    at_each_step(_virtual_second_moments),
+    measure_at_each_step(_virtual_second_moments),
 )
 
 
 def _mixed_noise(frame: Frame) -> Array:
     shares = shares_at(frame)
-    return over_clients(shares * shares, _virtual_noise(frame))
+    return sum_over_clients(shares * shares, _virtual_noise(frame))
 
 
 mixed_noise_at_virtual = per_step(
     "mixed_noise_at_virtual",
     r"\mathbb E\|\sum_i\tilde q_i(n)[\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k})]\|^2",
     "E|sum_i q~_i [grad L_i(theta^{n,k}, xi_i) - grad L_i(theta^{n,k})]|^2, independent draws",
-    at_each_step(_mixed_noise),
+    measure_at_each_step(_mixed_noise),
 )
 
 
@@ -139,13 +139,13 @@ mean_gradient_at_virtual_sq = per_step(
     "mean_gradient_at_virtual_sq",
     r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
-    at_each_step(lambda frame: square(frame, _mixed_gradient(frame))),
+    measure_at_each_step(lambda frame: square(frame, _mixed_gradient(frame))),
 )
 virtual_gradient_lengths = per_step(
     "virtual_gradient_lengths",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|grad L_i(theta^{n,k})|^2 of each client",
-    at_each_step(lambda frame: square(frame, _virtual_gradients(frame))),
+    measure_at_each_step(lambda frame: square(frame, _virtual_gradients(frame))),
 )
 
 
@@ -159,7 +159,7 @@ objective_gradient_sq = per_step(
     "objective_gradient_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
-    at_each_step(lambda frame: square(frame, _objective_gradient(frame))),
+    measure_at_each_step(lambda frame: square(frame, _objective_gradient(frame))),
 )
 
 
@@ -171,19 +171,19 @@ gradient_deviation_sq = per_step(
     "gradient_deviation_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
-    at_each_step(_deviation_sq),
+    measure_at_each_step(_deviation_sq),
 )
 second_moment_at_round_optimum = per_round(
     "second_moment_at_round_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
     "E|grad L_i(thetabar^n, xi)|^2 of each client",
-    lambda run: on_rounds_and_clients(run.second_moments_at(run.surrogate.round_optima)),
+    lambda run: place_on_rounds_and_clients(run.second_moments_at(run.surrogate.round_optima)),
 )
 second_moment_at_surrogate_optimum = RunQuantity(
     "second_moment_at_surrogate_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
     "E|grad L_i(thetabar, xi)|^2 of each client",
-    lambda run: on_clients(np.asarray(run.second_moments_at(run.surrogate.optimum))),
+    lambda run: place_on_clients(np.asarray(run.second_moments_at(run.surrogate.optimum))),
 )
 
 
@@ -204,5 +204,5 @@ change_between_optima = per_round(
     "change_between_optima",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)-\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
     "E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2 of each client, the same draw at both points",
-    lambda run: on_rounds_and_clients(_change_between_optima(run)),
+    lambda run: place_on_rounds_and_clients(_change_between_optima(run)),
 )

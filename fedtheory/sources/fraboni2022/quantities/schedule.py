@@ -10,7 +10,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Asynchronous, FedBuff, FedFix
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
@@ -18,13 +18,13 @@ reports = per_round(
     "reports",
     r"\mathbb I(T_i^n\le\Delta t^n)",
     "1 for the clients that report in update n, else 0",
-    lambda run: on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.participates.astype(int))),
+    lambda run: place_on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.participates.astype(int))),
 )
 staleness = per_round(
     "staleness",
     r"n-\rho_i(n)",
     "n - rho_i(n), how many updates ago each client received its model",
-    lambda run: on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.staleness)),
+    lambda run: place_on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.staleness)),
 )
 largest_staleness = RunQuantity(
     "largest_staleness",
@@ -43,7 +43,7 @@ report_count = RunQuantity(
     "report_count",
     r"\sum_n\mathbb I(T_i^n\le\Delta t^n)",
     "number of updates in which each client reports",
-    lambda run: on_clients(clock_numbers(run, run.algorithm.schedule.participates.sum(axis=0))),
+    lambda run: place_on_clients(clock_numbers(run, run.algorithm.schedule.participates.sum(axis=0))),
 )
 
 
@@ -73,10 +73,10 @@ def _whole_times(run: Run) -> list[int]:
     return [int(time.p) for time in times]
 
 
-def _of_whole_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
+def _count_whole_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
     def measured(run: Run) -> Any:
         found = measure(_whole_times(run))
-        return on_clients(clock_numbers(run, found)) if isinstance(found, list) else clock_number(run, found)
+        return place_on_clients(clock_numbers(run, found)) if isinstance(found, list) else clock_number(run, found)
 
     return measured
 
@@ -85,13 +85,13 @@ common_period = constant(
     "common_period",
     r"\nu",
     "nu, least common multiple of the clients' whole update times",
-    _of_whole_times(lambda times: math.lcm(*times)),
+    _count_whole_times(lambda times: math.lcm(*times)),
 )
 reports_in_a_period = constant(
     "reports_in_a_period",
     r"\sum_i\nu/\tau_i",
     "sum_i nu / tau_i",
-    _of_whole_times(lambda times: sum(math.lcm(*times) // time for time in times)),
+    _count_whole_times(lambda times: sum(math.lcm(*times) // time for time in times)),
 )
 
 
@@ -105,7 +105,7 @@ report_interval = constant(
     "report_interval",
     "N_i'",
     "ceil(T_i / Delta t), updates of FedFix from one report of each client to its next",
-    lambda run: on_clients(clock_numbers(run, _report_intervals(run))),
+    lambda run: place_on_clients(clock_numbers(run, _report_intervals(run))),
 )
 common_report_interval = constant(
     "common_report_interval",

@@ -11,7 +11,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem.quadratic import weighted_sum
-from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds
 from fedtheory.language.quantities.quantity import (
     ObjectiveQuantity,
     RunQuantity,
@@ -37,13 +37,15 @@ round_optimum_noise = per_round(
     "round_optimum_noise",
     r"\sigma_1(n)",
     "sigma_1(n) = sum_i q_i(n)/q(n) E|g_i|^2 at the optimum of L^n",
-    lambda run: on_rounds((run.surrogate.shares * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
+    lambda run: place_on_rounds((run.surrogate.shares * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
 )
 round_optimum_mixed_noise = per_round(
     "round_optimum_mixed_noise",
     r"\sigma_2(n)",
     "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
-    lambda run: on_rounds((run.surrogate.shares**2 * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
+    lambda run: place_on_rounds(
+        (run.surrogate.shares**2 * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)
+    ),
 )
 mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")
 mean_round_optimum_mixed_noise = mean_over_rounds(round_optimum_mixed_noise, r"\Sigma_2(N)")
@@ -100,13 +102,15 @@ round_optimum_gap = per_round(
     "round_optimum_gap",
     r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
     "L^n(thetabar) - L^n(thetabar^n) of each update",
-    lambda run: on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
+    lambda run: place_on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
 )
 client_gap_at_surrogate_optimum = RunQuantity(
     "client_gap_at_surrogate_optimum",
     r"\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*)",
     "L_i(thetabar) - L_i* of each client, thetabar the optimum of the surrogate problem",
-    lambda run: on_clients(run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values),
+    lambda run: place_on_clients(
+        run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values
+    ),
 )
 
 
@@ -147,7 +151,7 @@ round_objective_at_start = per_round(
     "round_objective_at_start",
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
-    lambda run: on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
+    lambda run: place_on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
 surrogate_at_start = RunQuantity(
@@ -166,7 +170,7 @@ def _slope_sq(run: Run, weights: Array, point: Array) -> Any:
 
 def _round_slopes_sq(run: Run) -> Array:
     pairs = zip(run.surrogate.weights, run.surrogate.round_optima, strict=True)
-    return on_rounds(np.stack([_slope_sq(run, weights, point) for weights, point in pairs]))
+    return place_on_rounds(np.stack([_slope_sq(run, weights, point) for weights, point in pairs]))
 
 
 round_optimum_slope_sq = per_round(

@@ -13,14 +13,14 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, group_alike
 from fedtheory.engine.frames import Frame, common_steps, frames_at
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
-    at_each_step,
-    at_step,
     from_optimum,
+    measure_at_each_step,
+    measure_at_step,
     minus,
-    over_clients,
     square,
+    sum_over_clients,
     values_at,
     virtual_values,
     weights_at,
@@ -50,7 +50,7 @@ def _mean_of_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k})."""
 
     def measure(run: Run) -> Array:
-        return on_rounds(value(run).sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+        return place_on_rounds(value(run).sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
     return measure
 
@@ -88,7 +88,7 @@ surrogate_gap = per_round(
 def _virtual_gradient_sq(run: Run) -> Array:
     """Mean over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
     values = run.virtual_gradient_sq[:, : common_steps(run)]
-    return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+    return place_on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
 
 virtual_gradient_sq = per_round(
@@ -128,7 +128,7 @@ surrogate_suboptimality = per_round(
 def _unrepresented(run: Run) -> Array:
     """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
     surrogate = run.surrogate
-    missing = surrogate.by_type(surrogate.weights)[:, surrogate.types] == 0
+    missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
     return np.asarray(_weighted(run, shares) - (shares @ surrogate.least_client_values)[:, None])
 
@@ -159,31 +159,31 @@ virtual_distance_sq = per_step(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
-    at_each_step(lambda frame: square(frame, from_optimum(frame, frame.virtual))),
+    measure_at_each_step(lambda frame: square(frame, from_optimum(frame, frame.virtual))),
 )
 next_virtual_distance_sq = per_step(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
-    at_each_step(lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
+    measure_at_each_step(lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
 )
 virtual_start_distance_sq = per_round(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    at_step(0, lambda frame: square(frame, from_optimum(frame, frame.virtual))),
+    measure_at_step(0, lambda frame: square(frame, from_optimum(frame, frame.virtual))),
 )
 virtual_end_distance_sq = per_round(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    at_step(-1, lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
+    measure_at_step(-1, lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
 )
 virtual_client_gap = per_step(
     "virtual_client_gap",
     r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
     "E L_i(theta^{n,k}) - L_i* of each client",
-    at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
+    measure_at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
 )
 
 
@@ -196,14 +196,14 @@ virtual_loss_change = per_step(
     "virtual_loss_change",
     r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
     "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
-    at_each_step(_loss_change),
+    measure_at_each_step(_loss_change),
 )
 
 
 def _round_gap_at_step(frame: Frame) -> Array:
     """E L^n(theta^{n,k}) - L^n(thetabar^n)."""
     least = frame.of_round(frame.run.surrogate.round_optimal_values[:, None, None])
-    return over_clients(weights_at(frame), virtual_values(frame)) - least
+    return sum_over_clients(weights_at(frame), virtual_values(frame)) - least
 
 
 def _round_objectives_at_virtual(run: Run) -> Array:
@@ -218,7 +218,10 @@ round_objective_at_virtual = per_step(
     _round_objectives_at_virtual,
 )
 round_gap_at_step = per_step(
-    "round_gap_at_step", "Z(n,k)", "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)", at_each_step(_round_gap_at_step)
+    "round_gap_at_step",
+    "Z(n,k)",
+    "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)",
+    measure_at_each_step(_round_gap_at_step),
 )
 
 
@@ -226,14 +229,14 @@ def _surrogate_suboptimality_at_step(frame: Frame) -> Array:
     """sum_i q_i [E L_i(theta^{n,k}) - L_i(thetabar)]."""
     surrogate = frame.run.surrogate
     above = virtual_values(frame) - surrogate.client_values(surrogate.optimum)
-    return over_clients(surrogate.mean_weights, above)
+    return sum_over_clients(surrogate.mean_weights, above)
 
 
 surrogate_suboptimality_at_step = per_step(
     "surrogate_suboptimality_at_step",
     r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
-    at_each_step(_surrogate_suboptimality_at_step),
+    measure_at_each_step(_surrogate_suboptimality_at_step),
 )
 
 

@@ -8,7 +8,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import clocks
 
@@ -28,7 +28,7 @@ aggregation_weight = constant(
     "aggregation_weight",
     "d_i",
     "weight of each client when it reports",
-    lambda run: on_clients(_weights_when_reporting(run)),
+    lambda run: place_on_clients(_weights_when_reporting(run)),
 )
 largest_aggregation_weight = constant(
     "largest_aggregation_weight",
@@ -40,20 +40,20 @@ expected_weight = per_round(
     "expected_weight",
     "q_i(n)",
     "q_i(n) = E[w_i(n)], expected weight of each client in each update",
-    lambda run: on_rounds_and_clients(run.surrogate.weights),
+    lambda run: place_on_rounds_and_clients(run.surrogate.weights),
 )
-weight_sum = per_round("weight_sum", "q(n)", "q(n) = sum_i q_i(n)", lambda run: on_rounds(run.surrogate.totals))
+weight_sum = per_round("weight_sum", "q(n)", "q(n) = sum_i q_i(n)", lambda run: place_on_rounds(run.surrogate.totals))
 weight_share = per_round(
     "weight_share",
     r"\tilde q_i(n)",
     "q_i(n) / q(n), the share of each client in each update",
-    lambda run: on_rounds_and_clients(run.surrogate.shares),
+    lambda run: place_on_rounds_and_clients(run.surrogate.shares),
 )
 largest_share = per_round(
     "largest_share",
     r"\max_i\tilde q_i(n)",
     "max_i q_i(n) / q(n) of each update",
-    lambda run: on_rounds(run.surrogate.shares.max(axis=1)),
+    lambda run: place_on_rounds(run.surrogate.shares.max(axis=1)),
 )
 largest_share_of_all = RunQuantity(
     "largest_share_of_all",
@@ -68,19 +68,19 @@ mean_weight = RunQuantity(
     "mean_weight",
     "q_i",
     "q_i = (1/N) sum_n q_i(n), mean weight of each client over all updates",
-    lambda run: on_clients(run.surrogate.mean_weights),
+    lambda run: place_on_clients(run.surrogate.mean_weights),
 )
 mean_weight_share = RunQuantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
-    lambda run: on_clients(run.surrogate.mean_shares),
+    lambda run: place_on_clients(run.surrogate.mean_shares),
 )
 mean_of_shares = RunQuantity(
     "mean_of_shares",
     r"\frac1N\sum_n\tilde q_i(n)",
     "mean over the updates of q_i(n)/q(n), of each client",
-    lambda run: on_clients(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
+    lambda run: place_on_clients(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
 )
 largest_weight_sum = RunQuantity(
     "largest_weight_sum",
@@ -110,5 +110,5 @@ exponential_share = constant(
     "exponential_share",
     r"\tilde q_i^{\exp}",
     "share of each client in an update of FedFix when the run's update times are the means of exponential ones",
-    lambda run: on_clients(_exponential_shares(run)),
+    lambda run: place_on_clients(_exponential_shares(run)),
 )

@@ -15,7 +15,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import theorem_1_proof
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES_XI
-from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D_XI, kappa, of_samples, work
+from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D_XI, kappa, substitute_sample_smoothness, work
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 from fedtheory.sources.fraboni2022.statements.theorem_1_proof import FIXED, fixed_87, fixed_90
@@ -36,7 +36,7 @@ _POINT: dict[sp.Symbol, Quantity] = {
 claim = Statements("fraboni2022", {**theorem_1_proof.where, **_POINT})
 
 
-def at_y(expression: Expr) -> Expr:
+def substitute_comparator(expression: Expr) -> Expr:
     """An expression about the optimum of the surrogate problem, about y."""
     places = {Xi: Xi_y, Xi_bar: Xi_bar_y, R_L: R_y, theta0_distance: distance}
     moved: Expr = sp.sympify(expression).xreplace(places)
@@ -57,22 +57,26 @@ CLAIMS = [
     )(
         lhs=-2 * D_y,
         rhs=-2 * Xi_y
-        + of_samples(4 * L * q_n * tau * Q_past + 4 * D * kappa * Z + 12 * work * kappa * q_n * L * sigma_1),
+        + substitute_sample_smoothness(
+            4 * L * q_n * tau * Q_past + 4 * D * kappa * Z + 12 * work * kappa * q_n * L * sigma_1
+        ),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
     ),
     claim.proved.step("thm-1.any-point.update", "One update, against any point", "proof of Theorem 1, eq. (87), any y")(
-        chain=(Delta_y / tilde_eta, "<=", at_y(fixed_87)), assumptions=ASSUMPTIONS, conditions=FIXED
+        chain=(Delta_y / tilde_eta, "<=", substitute_comparator(fixed_87)), assumptions=ASSUMPTIONS, conditions=FIXED
     ),
     claim.proved.step("thm-1.any-point.mean", "All updates, against any point", "proof of Theorem 1, eq. (90), any y")(
-        chain=(2 * Xi_bar_y, "<=", at_y(fixed_90)), assumptions=ASSUMPTIONS, conditions=[*FIXED, SMALL_MOVES_XI]
+        chain=(2 * Xi_bar_y, "<=", substitute_comparator(fixed_90)),
+        assumptions=ASSUMPTIONS,
+        conditions=[*FIXED, SMALL_MOVES_XI],
     ),
     claim.proved.bound(
         "thm-1.any-point",
         "The bound for random weights and smooth samples, against any point",
         "Theorem 1, eq. (94), from the repaired steps, any y",
     )(
-        chain=(Xi_bar_y, "<=", at_y(fixed_94)),
+        chain=(Xi_bar_y, "<=", substitute_comparator(fixed_94)),
         assumptions=ASSUMPTIONS,
         conditions=CONDITIONS_94,
         note=(

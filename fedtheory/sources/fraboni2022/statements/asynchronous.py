@@ -17,7 +17,6 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     HARDWARE,
     ONE_AT_A_TIME,
     TIME_BASED,
-    at_learning_rate,
     count_i,
     d_max,
     gap_i,
@@ -26,6 +25,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     numbers_claim,
     optimum_moved,
     rate,
+    substitute_learning_rates,
     tau_0,
     tau_i,
     tau_M,
@@ -63,8 +63,10 @@ rate_claim = Statements(
     "fraboni2022", {s: n for s, n in NOTATION.items() if s not in (tau, N, K)}, for_all=_ROOTS, assumptions=SCHEME
 )
 
-sync_substituted = at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M))
-async_substituted = at_learning_rate(theorem_3(alpha=0, beta=ratio, tau=M * ratio, window=W, residual=R_L, largest=1))
+sync_substituted = substitute_learning_rates(theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M))
+async_substituted = substitute_learning_rates(
+    theorem_3(alpha=0, beta=ratio, tau=M * ratio, window=W, residual=R_L, largest=1)
+)
 """Theorem 3 with the columns of Table 2."""
 sync_epsilon = theta0_distance**2 / root + (K - 1) / N * Sigma_star + Sigma_star / (M * root)
 """(33) with all constants one."""

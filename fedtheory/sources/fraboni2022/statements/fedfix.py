@@ -24,13 +24,13 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     INTERVAL_BASED,
     Delta_t,
     N_i,
-    at_learning_rate,
     count_i,
     gap_i,
     lcm_N,
     longest,
     mean_gap,
     optimum_moved,
+    substitute_learning_rates,
     tau_0,
     tau_i,
     tau_M,
@@ -57,7 +57,9 @@ third_term = (1 / root + K / N * longest**2) * (R_L + longest / M * Sigma_star)
 fedfix_epsilon = theta0_distance**2 / root + second_term + third_term + (W - 1) / root
 """(42) with all constants one."""
 fedfix_epsilon_fixed = theta0_distance**2 / root + second_term + third_term + sp.sqrt(K) / sp.sqrt(N) * (W - 1)
-substituted = at_learning_rate(theorem_3(alpha=1, beta=0, tau=longest, window=W, residual=R_L, largest=longest / M))
+substituted = substitute_learning_rates(
+    theorem_3(alpha=1, beta=0, tau=longest, window=W, residual=R_L, largest=longest / M)
+)
 
 sync_last = Sigma_star / (M * root)
 fedfix_last = third_term + (lcm_N - 1) / root

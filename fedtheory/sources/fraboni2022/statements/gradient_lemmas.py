@@ -10,7 +10,14 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import lemma_3_proof
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
-from fedtheory.sources.fraboni2022.statements.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
+from fedtheory.sources.fraboni2022.statements.lemma_3 import (
+    KAPPA,
+    SMALL_D,
+    SMALL_D_XI,
+    D_xi,
+    L_xi,
+    substitute_sample_smoothness,
+)
 from fedtheory.sources.fraboni2022.statements.lemma_3_proof import optimum_change, optimum_sq, stale_change
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
@@ -31,7 +38,7 @@ claim = Statements("fraboni2022", where)
 gap_nk = Z_nk / q_n
 """L~^n(theta^{n,k}) - L~^n(thetabar^n)."""
 SMALL_MOVES = sp.Le(12 * rho**2 * (alpha + beta) * tilde_eta**2 * K**2 * tau**2 * L**2, sp.Rational(1, 2))
-SMALL_MOVES_XI = of_samples(SMALL_MOVES)
+SMALL_MOVES_XI = substitute_sample_smoothness(SMALL_MOVES)
 move = tilde_eta**2 * K**2
 PAST_FACTOR = 12 * rho**2 * (alpha + beta) * move * tau * L**2
 """A(n)."""
@@ -202,7 +209,7 @@ CLAIMS = [
         "A recursion for the moves, with the published constants, for smooth samples",
         "proof of Lemma 6, eq. (84), with the smoothness of the samples",
     )(
-        chain=(Q, "<=", of_samples(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT),
+        chain=(Q, "<=", substitute_sample_smoothness(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"Needs D <= 1/2 only.  {_PUBLISHED}",

@@ -94,7 +94,7 @@ def theorem_3(*, alpha: Expr, beta: Expr, tau: Expr, window: Expr, residual: Exp
     return start + stale + step * (window - 1) * K
 
 
-def at_learning_rate(expression: Expr) -> Expr:
+def substitute_learning_rates(expression: Expr) -> Expr:
     """An expression with the learning rates of Section 4, eta_g = 1 and eta_l = 1/sqrt(K N)."""
     return expression.subs({eta_g: 1, eta_l: 1 / sp.sqrt(K * N)})
 

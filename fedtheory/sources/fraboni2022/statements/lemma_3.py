@@ -30,7 +30,7 @@ D_xi = 6 * work * kappa * L_xi**2
 SMALL_D_XI = sp.Le(D_xi, sp.Rational(1, 2))
 
 
-def of_samples(expression: Expr) -> Expr:
+def substitute_sample_smoothness(expression: Expr) -> Expr:
     """The expression with the smoothness of the sampled objectives."""
     return expression.subs(L, L_xi)
 
@@ -51,7 +51,7 @@ CLAIMS = [
         ),
     ).with_repair(
         title="The clients stay near the virtual iterate, with the server's step",
-        rhs=of_samples(4 * tau * Q_past + 4 * kappa * D / L * Z / q_n + 12 * kappa * work * sigma_1),
+        rhs=substitute_sample_smoothness(4 * tau * Q_past + 4 * kappa * D / L * Z / q_n + 12 * kappa * work * sigma_1),
         conditions=[SMALL_D_XI],
         note=(
             f"{KAPPA}; D is kappa times that of the print, and the last term doubles when (70) is solved for phi.  L "
@@ -76,7 +76,7 @@ CLAIMS = [
         "Second moment of the clients' gradients, with the published constants but for q(n), for smooth samples",
         "Lemma 3, eq. (62), with the smoothness of the samples",
     )(
-        chain=(S, "<=", of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1)),
+        chain=(S, "<=", substitute_sample_smoothness(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         corrects="fraboni2022:lemma-3.S",

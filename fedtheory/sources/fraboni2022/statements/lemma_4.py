@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from fedtheory.sources.fraboni2022.statements.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, claim, kappa, of_samples, work
+from fedtheory.sources.fraboni2022.statements.lemma_3 import (
+    KAPPA,
+    SMALL_D,
+    SMALL_D_XI,
+    claim,
+    kappa,
+    substitute_sample_smoothness,
+    work,
+)
 from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
     D,
@@ -35,7 +43,9 @@ CLAIMS = [
     )(
         lhs=-2 * D_x,
         rhs=-2 * Xi
-        + of_samples(4 * L * q_n * tau * Q_past + 4 * D * kappa * Z + 12 * work * kappa * q_n * L * sigma_1),
+        + substitute_sample_smoothness(
+            4 * L * q_n * tau * Q_past + 4 * D * kappa * Z + 12 * work * kappa * q_n * L * sigma_1
+        ),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"{KAPPA}, in D and in the last term.",

@@ -11,7 +11,13 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.asynchronous import sync_epsilon
-from fedtheory.sources.fraboni2022.statements.hardware import FREE, HARDWARE, at_learning_rate, sigma, theorem_3
+from fedtheory.sources.fraboni2022.statements.hardware import (
+    FREE,
+    HARDWARE,
+    sigma,
+    substitute_learning_rates,
+    theorem_3,
+)
 from fedtheory.sources.fraboni2022.statements.notation import *
 
 m = sp.Symbol("m", positive=True)
@@ -243,8 +249,8 @@ CLAIMS = [
         note="Both bounds vanish exactly where the mean gradient of the selected clients vanishes at $\\theta^*$.",
     ),
     window_claim.proved.inequality("sampling.biased.window", "Biased sampling in a part of the window", "(108)")(
-        lhs=at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),
-        rhs=sync_epsilon + at_learning_rate(tilde_eta * (W - 1) * K),
+        lhs=substitute_learning_rates(theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),
+        rhs=sync_epsilon + substitute_learning_rates(tilde_eta * (W - 1) * K),
         assumptions=(a.synchronous,),
         printed=r"\epsilon=\epsilon_{FedAvg}+\mathcal O\left(\eta_g\eta_l(W-1)K\right)",
         note=(

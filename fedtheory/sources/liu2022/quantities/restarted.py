@@ -120,7 +120,7 @@ def loop_moments(run: Run) -> LoopMoments:
     joint = np.multiply.outer(start, start)
     before, after = [], []
     for t in range(1, run.algorithm.rounds * steps + 1):
-        before.append(_at_iterates(run, joint))
+        before.append(_compute_at_iterates(run, joint))
         change = restarting if t % steps == 0 else stepping
         with np.errstate(over="ignore", invalid="ignore"):
             joint = product(product(change, joint), change.T) + _noise(run, joint)
@@ -169,7 +169,7 @@ def _noise(run: Run, joint: Array) -> Array:
     return added
 
 
-def _at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
+def _compute_at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
     """E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, at the iterates of a joint moment."""
     moments, forms = _client_moments(run, joint), run.gradient_forms
     slope = product(run.problem.hessian, _average_map(run))

@@ -80,13 +80,13 @@ def _error_recursion(weight: Expr) -> list[Term]:
     return [_young(weight), *_times(1 / weight, [*_ROUND, *_times(mu**2, FEDERATED)])]
 
 
-def _at_root(weight: sp.Symbol) -> list[Term]:
+def _evaluate_at_root(weight: sp.Symbol) -> list[Term]:
     return [*_error_recursion(weight), *_times(1 / (1 - weight), _SHARP)]
 
 
 _KEPT, _DOUBLED = mu**4 * travel / (1 + _r_positive), 2 * mu**4 * travel / (1 - _r_positive**2)
 _RECURSION = [
-    *_at_root(_r_positive),
+    *_evaluate_at_root(_r_positive),
     Term(mu**2 * sigma_fed_sq * (2 * _r_positive - 1) / _r_positive, one()),
     Term(_KEPT * curvature_k, square(w_o_k - w), averaged=True),
     Term(_KEPT * (curvature_k * mu**2 * sigma_k**2 / E_k + sigma_k**2), one(), averaged=True),
@@ -121,7 +121,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="vlaski2023:eq-5.62.explicit",
-        links=[_at_root(_r_positive)],
+        links=[_evaluate_at_root(_r_positive)],
         lemmas=[_SHARP_ID],
         roots=[_POSITIVE],
     ),

@@ -21,13 +21,13 @@ def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
     )
 
 
-def _by_weighting(result: LocalWorkCompared) -> dict[str, dict[int, Curve]]:
+def _group_by_weighting(result: LocalWorkCompared) -> dict[str, dict[int, Curve]]:
     return {"Identical": result.identical, "Time-based": result.time_based}
 
 
 def _falls_then_rises(result: LocalWorkCompared) -> Finding:
     texts, holds = [], True
-    for name, curves in _by_weighting(result).items():
+    for name, curves in _group_by_weighting(result).items():
         losses = {steps: curve.final_loss for steps, curve in curves.items()}
         fewest, best, most = min(losses), min(losses, key=losses.__getitem__), max(losses)
         holds = holds and fewest < best < most
@@ -42,7 +42,7 @@ def _falls_then_rises(result: LocalWorkCompared) -> Finding:
 
 def _variance_increases(result: LocalWorkCompared) -> Finding:
     texts, holds = [], True
-    for name, curves in _by_weighting(result).items():
+    for name, curves in _group_by_weighting(result).items():
         stable = [curve for curve in curves.values() if not curve.diverges]
         for measure in ("fluctuation", "final_model_variance"):
             values = [getattr(curve, measure) for curve in stable]
@@ -57,7 +57,7 @@ def _more_sensitive(result: LocalWorkCompared) -> Finding:
     """Sensitive is who diverges first; else whose loss increases more, up to the most local steps of both."""
     fewest, most = min(result.identical), max(_stable_in_both(result))
     increase, failing, texts = {}, {}, []
-    for name, curves in _by_weighting(result).items():
+    for name, curves in _group_by_weighting(result).items():
         increase[name] = curves[most].final_loss - curves[fewest].final_loss
         failing[name] = min((steps for steps, curve in curves.items() if curve.diverges), default=float("inf"))
         texts.append(

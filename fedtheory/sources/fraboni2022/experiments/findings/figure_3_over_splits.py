@@ -41,7 +41,7 @@ def findings_3_over_splits(
     )
 
 
-def _by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, list[Runs]]]:
+def _group_by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, list[Runs]]]:
     """For each kind of split the runs of every seed, in ascending order of local steps."""
     listed = list(works)
     for split in SPLITS:
@@ -56,7 +56,7 @@ def _diverging_from(runs: Runs, measure: str) -> float:
 
 def _identical_similar(works: Runs) -> Finding:
     texts, holds = [], True
-    for split, splits in _by_split(works):
+    for split, splits in _group_by_split(works):
         limits = [_diverging_from(runs, "identical_excess") for runs in splits]
         holds = holds and all(_growth(runs, measure, _FIRST, _LAST) <= _SIMILAR for runs in splits for measure in _BOTH)
         averages, deviations = ([_growth(runs, measure, 2, 4) for runs in splits] for measure in _BOTH)
@@ -82,7 +82,7 @@ def _growth(runs: Runs, measure: str, first: int, last: int) -> float:
 def _overtaking(works: Runs) -> tuple[Finding, Finding]:
     """After how many local steps Time-based stays behind Identical."""
     texts, ordered, as_published = [], True, True
-    for split, splits in _by_split(works):
+    for split, splits in _group_by_split(works):
         deviation = [_last_ahead(runs, "deviation") for runs in splits]
         average = [_last_ahead(runs, "excess") for runs in splits]
         ordered = ordered and all(0 < one <= other for one, other in zip(deviation, average, strict=True))
@@ -169,7 +169,8 @@ def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
 def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
     """Finding: the instability is missing on IID splits, where the clients' data are alike."""
     limits = {
-        split: [_diverging_from(runs, "time_based_excess") for runs in splits] for split, splits in _by_split(works)
+        split: [_diverging_from(runs, "time_based_excess") for runs in splits]
+        for split, splits in _group_by_split(works)
     }
     fewest = {steps for _, _, steps in _cases(changed)}
     finite = {
@@ -194,7 +195,7 @@ def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding
 def _slow_moves(works: Runs) -> Finding:
     """Finding: each update of a slow client moves the model further with time-based weights."""
     texts, holds = [], True
-    for split, splits in _by_split(works):
+    for split, splits in _group_by_split(works):
         known = [each for runs in splits for each in runs if not isnan(each.move_ratio)]
         holds = holds and all(each.larger_moves == 1 for each in known)
         share = mean(each.larger_moves for each in known)

@@ -58,7 +58,7 @@ def _weightings() -> Iterator[Part]:
 
 def _local_work() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
-        yield partial(_at_step_size_of_figure_2, local_work_on_split, split, seed, LOCAL_STEPS)
+        yield partial(_select_figure_2_step_size, local_work_on_split, split, seed, LOCAL_STEPS)
 
 
 def _tuned_local_work() -> Iterator[Part]:
@@ -68,7 +68,7 @@ def _tuned_local_work() -> Iterator[Part]:
 
 def _mitigations() -> Iterator[Part]:
     for split, seed, steps in product(SPLITS, SEEDS, MITIGATED_LOCAL_STEPS):
-        yield partial(_at_step_size_of_figure_2, mitigations, split, seed, steps)
+        yield partial(_select_figure_2_step_size, mitigations, split, seed, steps)
 
 
 def _rises() -> Iterator[Part]:
@@ -76,7 +76,7 @@ def _rises() -> Iterator[Part]:
         yield partial(rises, split, seed, ROUNDS)
 
 
-def _at_step_size_of_figure_2(
+def _select_figure_2_step_size(
     compute: Callable[..., Iterable[Any]], split: Split, seed: int, steps: Any
 ) -> Iterable[Any]:
     """The records at the step size that is best for identical weights and one local step on the split."""
