@@ -181,7 +181,7 @@ def assumptions() -> str:
     for module, entries in groupby(assumed(), key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
         parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escaped(about)}\n")
-        parts.append("| name | what it says of a run |\n| --- | --- |")
+        parts.append("| name | statement |\n| --- | --- |")
         parts += [f"| `{entry.name}` | {_in_a_table(entry.assumption.statement)} |" for entry in entries]
         parts.append("")
     return "\n".join(parts)

@@ -36,7 +36,7 @@ def explain(finding: Finding) -> Finding:
 def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:
     """Describe the premises that exclude runs from a claim, each with the number of runs."""
     if not excluded:
-        return "no run was found of which it says something"
+        return "no run was found to which it applies"
     assumptions = {assumption.name for assumption in premises(claim)}
     conditions = {claim.in_words(condition) for condition in claim.conditions}
     quantities = {quantity.name for quantity in claim.notation.values()}

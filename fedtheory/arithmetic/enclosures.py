@@ -130,7 +130,7 @@ class Enclosure:
     def log(self) -> Enclosure:
         """The logarithm of a number that is certain to be positive."""
         if not self > 0:
-            raise NotApplicable("the claim takes the logarithm of a number that is not positive on this run")
+            raise NotApplicable("the claim has the logarithm of a number that is not positive on this run")
         return Enclosure(self.interval.log())
 
     def expm1(self) -> Enclosure:

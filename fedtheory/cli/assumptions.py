@@ -53,7 +53,7 @@ def _print_table(entries: list[Assumed]) -> None:
     from fedtheory.cli.unicode_math import unicode_prose
 
     rows = [[entry.name, escape(unicode_prose(entry.assumption.statement))] for entry in entries]
-    print_table("assumptions", ["name", "what it says of a run"], rows, whole=("name",))
+    print_table("assumptions", ["name", "statement"], rows, whole=("name",))
     print_lines(
         "",
         "a constant of an assumption, such as quantities.noise_deviation, brings its assumption with it",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NAME = "data"
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="csv, Parquet or npz; or a data set such as digits:3-8.")]
-Target = Annotated[str | None, typer.Option("--target", metavar="COLUMN", help="What is to be predicted.")]
+Target = Annotated[str | None, typer.Option("--target", metavar="COLUMN", help="The column to predict.")]
 Client = Annotated[str | None, typer.Option("--client", metavar="COLUMN", help="Whose a row is.")]
 Features = Annotated[
     list[str] | None, typer.Option("--feature", metavar="COLUMN", help="Only these; may be repeated. Else all others.")

@@ -29,10 +29,10 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A constant, by its symbol or name, instead of a run file."),
 ]
 Accuracy = Annotated[
-    str | None, typer.Option("--target", help="Ask for the rounds to F - F* at most this, or this part of F*: 1%.")
+    str | None, typer.Option("--target", help="Plan the rounds until F - F* is at most this, or this share of F*: 1%.")
 ]
 Error = Annotated[
-    str, typer.Option("--error", help="What is to be small: final (the last model), or average (over the path).")
+    str, typer.Option("--error", help="The error to reduce: final (of the last iterate), or average (over the path).")
 ]
 Margin = Annotated[float, typer.Option("--margin", help="Part of the edge of divergence that step sizes keep away.")]
 Vary = Annotated[
@@ -245,7 +245,7 @@ def _require_output(output: str | None, map_over: str | None) -> None:
         return
     require_pages()
     if output is not None and not Path(output).parent.is_dir():
-        raise InputError("--output", f"cannot be written, there is no directory {Path(output).parent}", output)
+        raise InputError("--output", f"cannot be written: there is no directory {Path(output).parent}", output)
     if map_over is None and not str(output).endswith(_PAGE):
         raise InputError("--output", f"expected a page, such as plan.html, or --map for a map alone, got {output}")
 

@@ -99,9 +99,9 @@ def print_text(found: WorstCase) -> None:
 
 
 _SAID = {
-    "unbounded": "what is known of the functions leaves the left side as large as one likes",
+    "unbounded": "the constraints on the functions leave the left side unbounded",
     "inaccurate": "the two solvers do not agree on a value",
-    "failed": "neither solver has a value, often because there is no largest one; `fedtheory falsify` looks for runs",
+    "failed": "neither solver found a value, often because there is no bound; `fedtheory falsify` looks for runs",
 }
 """What a case without a value means."""
 

@@ -68,12 +68,16 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     _require_averaging(problem, algorithm)
     step = algorithm.largest_step_size
     if not problem.has_convex_clients:
-        raise NotApplicable("no ball is known to contain the run: a local step expands where a client is not convex")
+        raise NotApplicable(
+            "no bounded region is known to contain the run: a local step expands where a client is not convex"
+        )
     bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
     if step * bound.curvature > 2:
         sizes = f"step size {plain_float(step):.4g} * curvature {plain_float(bound.curvature):.4g} > 2"
         way_out = f"from step size {plain_float(2 / bound.curvature):.4g} down it cannot"
-        raise NotApplicable(f"no ball is known to contain the run: a single step can expand ({sizes}; {way_out})")
+        raise NotApplicable(
+            f"no bounded region is known to contain the run: a single step can expand ({sizes}; {way_out})"
+        )
     start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
     total = max(algorithm.work.steps) * algorithm.rounds
     argument = f"{bound.law}each of {total} local steps {_MOVES}"
@@ -93,7 +97,9 @@ def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
     aggregation = algorithm.aggregation
     averages = aggregation.chosen is None and aggregation.participation.averages(problem.weights)
     if aggregation.server_step_size > 1 or not averages:
-        raise NotApplicable("no ball is known to contain the run: the server's step is not an average of the clients")
+        raise NotApplicable(
+            "no bounded region is known to contain the run: the server's step is not an average of the clients"
+        )
 
 
 def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:

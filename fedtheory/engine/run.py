@@ -154,9 +154,9 @@ class Run(Shown):
         work = self.algorithm.work
         self.algorithm.require_synchronous("clients are repeated in rounds that wait for everybody")
         if self.algorithm.aggregation.chosen is not None:
-            raise NotApplicable("clients are repeated with their importances as weights, not with chosen ones")
+            raise NotApplicable("repeated clients need their client weights as aggregation weights")
         if self.algorithm.defined is not None and self.algorithm.defined.mixing is not None:
-            raise NotApplicable("clients are repeated where a server hears of them, not with a graph of their own")
+            raise NotApplicable("repeated clients need a server, not a communication graph")
         algorithm = replace(
             self.algorithm,
             work=LocalWork(work.steps * copies, np.tile(work.step_sizes, copies)),
@@ -259,7 +259,7 @@ class Run(Shown):
         """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
         work = self.algorithm.work
         if work.common_steps is None or work.common_step_size is None:
-            raise NotApplicable("the clients take different local steps: no comparator belongs to the run")
+            raise NotApplicable("the clients take different local steps: the run has no comparator")
         time = work.common_step_size * work.common_steps * self.algorithm.rounds
         return nearest_good_point(self.problem, self.gradient_forms, time)
 

@@ -46,9 +46,9 @@ class Surrogate:
 
     @cached_property
     def shares(self) -> Array:
-        """q_i(n) / q(n), (N, M); `NotApplicable` where nobody reports in some update."""
+        """q_i(n) / q(n), (N, M); `NotApplicable` where no client reports in some update."""
         if (self.totals == 0).any():
-            raise NotApplicable("nobody reports in some update: its weights cannot be normalised")
+            raise NotApplicable("no client reports in some update: its weights cannot be normalised")
         shares: Array = self.weights / self.totals[:, None]
         return shares
 
@@ -63,7 +63,7 @@ class Surrogate:
         """q_i / q, (M,); `NotApplicable` where nobody reports in any update."""
         total = self.mean_weights.sum()
         if total == 0:
-            raise NotApplicable("nobody reports in any update: the mean weights cannot be normalised")
+            raise NotApplicable("no client reports in any update: the average weights cannot be normalised")
         shares: Array = self.mean_weights / total
         return shares
 
@@ -91,7 +91,7 @@ class Surrogate:
             return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
         except InputError:
             raise unanswered(
-                self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimiser"
+                self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimizer"
             ) from None
 
     def _require_convex(self, hessian: Array) -> None:
@@ -141,7 +141,7 @@ class Surrogate:
         algorithm, centred = self._algorithm, self.problem.centred
         work, size = algorithm.work, algorithm.aggregation.server_step_size
         if work.common_steps is None or work.common_step_size is None:
-            raise NotApplicable("the clients take different local steps: no comparator belongs to the run")
+            raise NotApplicable("the clients take different local steps: the run has no comparator")
         time = size * work.common_step_size * work.common_steps * algorithm.rounds / 2
         hessian, linear = (weighted_sum(self.mean_weights, part) for part in (centred.hessians, centred.linear))
         matrix = self.problem.arithmetic.identity(self.problem.dimension) + time * hessian

@@ -220,7 +220,9 @@ class Bernoulli(Participation):
         return WeightMoments(weights, (one / chance - 1) * weights * weights, one)
 
     def count(self, clients: int) -> int:
-        raise NotApplicable(f"each of {clients} clients takes part by a coin: a round has no number of participants")
+        raise NotApplicable(
+            f"each of {clients} clients participates with a probability: the number of participants is random"
+        )
 
     def participants(self, clients: int) -> float:
         return clients * plain_float(self.probability)

@@ -42,15 +42,15 @@ def require_admitted(expression: Expr) -> None:
         if isinstance(part, sp.Float):
             raise Rejected(f"{part} is not exact")
         if type(part) not in _ADMITTED:
-            raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
+            raise Rejected(f"{part} is not a symbol, rational, sum, product, power or head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
-            raise Rejected(f"{part} has an exponent that is no whole number, half of one, or a letter plus a whole one")
+            raise Rejected(f"{part} has an exponent that is not a multiple of 1/2 or a symbol plus an integer")
 
 
 def require_admitted_condition(condition: Expr) -> None:
     """The same for an ordering or equation of two sides, which may have minima of such expressions."""
     if type(condition) not in _RELATIONS:
-        raise Rejected(f"the condition {condition} is no ordering of two sides, nor an equation")
+        raise Rejected(f"the condition {condition} is neither an inequality nor an equation")
     for side in condition.args:
         for part in parts_of(side, sp.Min):
             for bound in part.args:

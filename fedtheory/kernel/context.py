@@ -83,7 +83,7 @@ class Context:
             for symbol in sorted(symbols & others, key=str):
                 raise Rejected(f"{symbol} is {role} and {other} at once")
         if not self.noise | self.random | self.depends_on_current_noise <= self.vectors | self.client_vectors:
-            raise Rejected("what is random has to be a vector")
+            raise Rejected("a random value has to be a vector")
         if not self.step_vectors <= self.vectors | self.client_vectors:
             raise Rejected("what differs from local step to local step has to be a vector")
 
@@ -102,13 +102,13 @@ class Context:
     def number_of_steps(self) -> Expr:
         """Return the number of local steps; raises `Rejected` where it is not known."""
         if self.local_steps is None:
-            raise Rejected("the theory does not say how many local steps there are")
+            raise Rejected("the context does not state the number of local steps")
         return self.local_steps
 
     def require_objective(self, symbol: Expr) -> None:
         """Raise `Rejected` where something else stands in an objective's place."""
         if symbol not in self.objectives | self.client_objectives:
-            raise Rejected(f"{symbol} is not an objective of the theory")
+            raise Rejected(f"{symbol} is not an objective of the context")
 
 
 def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:

@@ -66,7 +66,7 @@ def composed(form: Form) -> Expr:
 def vector(expression: Expr, context: Context) -> Form:
     """A vector as a linear combination of basis vectors."""
     if isinstance(expression, Selected | Expectation) and not context.of_a_round:
-        raise Rejected(f"{expression} has a meaning for a round only")
+        raise Rejected(f"{expression} is defined for a round only")
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(vector(part, context) for part in expression.args),
         sp.Mul: lambda: _multiple(expression, context, vector, _is_vector),
@@ -187,7 +187,7 @@ def _expected(form: Form, context: Context) -> Form:
             everybody = _expected(_over(Average, {basis.args[0]: ONE}, context), context)
             found.append(scaled(everybody, coefficient))
         elif basis.free_symbols & (context.noise | context.random) or basis.atoms(Selected):
-            raise Rejected(f"the mean of {basis} is not known")
+            raise Rejected(f"the expectation of {basis} is not known")
         else:
             found.append({basis: coefficient})
     return added(found)
@@ -232,7 +232,7 @@ def _sum_of_number(number: Quotient, context: Context) -> Quotient:
         *(x.free_symbols for x in number.symbols if x != step)
     )
     if step is None or step in hidden:
-        raise Rejected(f"{number.expression} is no polynomial in {step}, and stands under a sum over the steps")
+        raise Rejected(f"{number.expression} is not a polynomial in {step}, and is summed over the steps")
     place, total = number.symbols.index(step), ZERO
     for powers, factor in number.numerator.terms():
         without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
@@ -309,7 +309,7 @@ def _inner_of_drawn(left: Expr, right: Expr, context: Context) -> Form:
     drawn, clients = context.participants, context.clients
     inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
     if any(part.atoms(Selected) for part in inside):
-        raise Rejected("what depends on who is drawn is not independent of it")
+        raise Rejected("a vector that depends on the participants is not independent of them")
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
         mean = _over(Average, vector(chosen.args[0], context), context)

@@ -104,7 +104,7 @@ def check_zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     return Step(LazyText(what, _LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
 
 
-_LEFT_OVER = "; the left of it minus the right is "
+_LEFT_OVER = "; what is left over, left side minus right side, is "
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class InequalityRef:
     def instantiate(self, context: Context) -> Inequality:
         """Return the slack of an inequality in a context; raises `Rejected` where either has none of that name."""
         if self.kind not in INEQUALITIES:
-            raise Rejected(f"there is no reason called {self.kind!r}")
+            raise Rejected(f"there is no inequality called {self.kind!r}")
         return INEQUALITIES[self.kind](context, *self.about)
 
 
@@ -76,7 +76,7 @@ def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callabl
 def subjects(kind: str) -> list[Parameter]:
     """Return the parameters of an inequality behind the context, in order; raises `Rejected` if it is unknown."""
     if kind not in INEQUALITIES:
-        raise Rejected(f"there is no reason called {kind!r}")
+        raise Rejected(f"there is no inequality called {kind!r}")
     return list(signature(INEQUALITIES[kind]).parameters.values())[1:]
 
 
@@ -107,7 +107,7 @@ def weighted(_context: Context, weight: Expr, number: Expr, of: Expr) -> Inequal
 def unweighted(context: Context, of: Expr) -> Inequality:
     """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with shares p_i over M clients."""
     if context.clients is None or context.share is None:
-        raise Rejected("the theory does not say how many clients there are, and with what shares")
+        raise Rejected("the context does not state the number of clients and their weights")
     squares = context.clients * Average(context.share * Inner(of, of))
     return Inequality("Cauchy-Schwarz over clients", squares - Inner(Average(of), Average(of)))
 
@@ -173,9 +173,9 @@ def length_of_mean(_context: Context, of: Expr) -> Inequality:
 def mean_of_drawn(context: Context, of: Expr) -> Inequality:
     """The mean of ``|v_i|^2`` over the clients, minus ``|v|^2`` for the mean v over those that are drawn in a round."""
     if not context.of_a_round or context.participants is None:
-        raise Rejected("nobody is drawn, or it is not said how many are")
+        raise Rejected("no participants are sampled, or their number is not stated")
     if any(basis.atoms(Selected) for basis in vector(of, context)):
-        raise Rejected(f"{of} depends on who is drawn")
+        raise Rejected(f"{of} depends on the participants")
     drawn = Selected(of)
     return Inequality("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
 

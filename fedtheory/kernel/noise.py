@@ -50,7 +50,7 @@ def _product(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient]:
     if not any(averaged):
         return {square: quotient(own)}
     if context.share is None:
-        raise Rejected("noise is averaged over clients, but the theory does not say with what shares")
+        raise Rejected("noise is averaged over clients, but the context does not state their weights")
     if not all(averaged):
         return {square: quotient(own * context.share)}
     return {Average(part * square): shared for shared, part in context.numbers.parts(quotient(own * context.share))}

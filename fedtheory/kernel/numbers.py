@@ -69,7 +69,7 @@ class Numbers:
         if unknown:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
         if parts_of(number, *_OF_VECTORS):
-            raise Rejected(f"{number} is not a number, but a sum or a mean of what may be random")
+            raise Rejected(f"{number} is not a number, but a sum or an average of possibly random values")
         for part in (number, *(mean.args[0] for mean in parts_of(number, Average))):
             quotient(part)
         self.require_integer_exponents(number)
@@ -80,7 +80,7 @@ class Numbers:
         for power in parts_of(expression, sp.Pow):
             symbols = power.exp.free_symbols - self.integer
             if symbols:
-                raise Rejected(f"{_listed(symbols)} stands in an exponent, and need not be a whole number from zero on")
+                raise Rejected(f"{_listed(symbols)} is in an exponent, and need not be a nonnegative integer")
 
     def with_plain_means(self, number: Expr) -> Expr:
         """A number with its means over clients as sums of means of products."""

@@ -195,7 +195,7 @@ def _parts(number: Expr) -> Iterator[Expr]:
     elif type(number) is sp.Pow:
         yield from _parts_of_power(number)
     else:
-        raise Rejected(f"{number} is no exact number, or not finite")
+        raise Rejected(f"{number} is not an exact finite number")
 
 
 def _parts_of_power(power: Expr) -> Iterator[Expr]:
@@ -215,7 +215,7 @@ def _taken_apart(power: Expr) -> tuple[int, int, Expr]:
     whole, rest = power.exp.as_coeff_Add()
     factor, symbol = rest.as_coeff_Mul()
     if not (whole.is_Integer and factor.is_Integer and symbol.is_Symbol):
-        raise Rejected(f"{power} has an exponent that is no whole number, half of one, or a letter plus a whole one")
+        raise Rejected(f"{power} has an exponent that is not a multiple of 1/2 or a symbol plus an integer")
     return int(whole), int(factor), symbol
 
 

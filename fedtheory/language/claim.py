@@ -260,7 +260,7 @@ class Claim(Shown):
         for side in sides:
             if isinstance(side, RunQuantity) and known.setdefault(side.symbol, side) is not side:
                 both = f"both {known[side.symbol].name} and {side.name}"
-                raise InputError(self.id, f"{side.symbol} stands for {both}: give one of them a letter in `where`")
+                raise InputError(self.id, f"{side.symbol} stands for {both}: give one of them a symbol in `where`")
         used = set().union(*(expression.free_symbols for expression in self._expressions()))
         return {symbol: known[symbol] for symbol in sorted(used & known.keys(), key=str)}
 
@@ -270,7 +270,7 @@ class Claim(Shown):
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 
     def typesetting(self) -> AbstractContextManager[None]:
-        """Within it, means over clients are typeset as the claim takes them: weighted where shares may be unequal.
+        """Within it, means over clients are typeset as the claim has them: weighted where shares may be unequal.
 
         Sums of what types of clients have run over types.
         """

@@ -56,7 +56,7 @@ def _require_bound(claim: Claim) -> None:
     unbound = claim.unbound_symbols
     if unbound:
         missing = ", ".join(sorted(map(_called, unbound)))
-        raise InputError(claim.id, f"`where` does not say what {missing} stands for")
+        raise InputError(claim.id, f"`where` does not give the quantity of {missing}")
     for condition in claim.conditions:
         varied = condition.free_symbols & (claim.for_all.keys() - claim.where.keys())
         _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
@@ -66,13 +66,13 @@ def _require_one_meaning(claim: Claim) -> None:
     """Raise `InputError` where an expression has a symbol of several quantities, and `where` says not which."""
     sides = {side.symbol for _, side in _sides(claim) if isinstance(side, RunQuantity)}
     for symbol in sorted(sides & claim.for_all.keys(), key=str):
-        raise InputError(claim.id, f"{symbol} is the symbol of a side: expected another one in `for_all`")
+        raise InputError(claim.id, f"{symbol} is the symbol of a side: expected a different one in `for_all`")
     written = [side for field, side in _sides(claim) if field != "rate" and not isinstance(side, RunQuantity)]
     used = set().union(*(sp.sympify(side).free_symbols for side in written)) - claim.where.keys()
     for symbol in sorted(used & claim.notation.keys(), key=str):
         names = _names(symbol)
         if len(names) > 1:
-            raise InputError(claim.id, f"{symbol} may be {' or '.join(names)}: give it a letter in `where`")
+            raise InputError(claim.id, f"{symbol} may be {' or '.join(names)}: give it a symbol in `where`")
 
 
 def _called(symbol: sp.Symbol) -> str:
@@ -119,7 +119,7 @@ def _require_own_symbols(claim: Claim) -> None:
     names = [str(symbol) for symbol in [*claim.where, *(claim.for_all.keys() - claim.where.keys())]]
     for name in names:
         require_plain("symbols", name)
-        _expect("symbols", names.count(name) == 1, "a name of its own for each symbol", name)
+        _expect("symbols", names.count(name) == 1, "different names for the symbols", name)
 
 
 def _require_own_name(field: str, quantity: Quantity) -> None:

@@ -233,7 +233,7 @@ def _with_batch(problem: Problem, batch: int | None) -> Problem:
     if batch is None:
         return problem.with_full_gradients()
     if problem.data is None:
-        raise InputError("vary", "expected data: batches are drawn from rows")
+        raise InputError("vary", "expected data: batches are sampled from rows")
     oracle = problem.oracle
     replacement = oracle.replacement if isinstance(oracle, MiniBatch) else True
     return replace(problem, oracle=MiniBatch(problem.data, batch, replacement))

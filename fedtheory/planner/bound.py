@@ -271,7 +271,7 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
     """
     terms, conditions = _sides(claim)
     if _symbols_for_means(claim):
-        raise NotApplicable("a mean over clients needs the numbers of each client")
+        raise NotApplicable("a client average needs the values of each client")
     symbols = _symbols(terms, conditions)
     names = {symbol: claim.notation[symbol].name for symbol in symbols}
     aliases = {str(symbol): name for symbol, name in names.items()}

@@ -150,9 +150,7 @@ class DataDescription:
         """What to know before a run."""
         found = [THE_LOSS, *self.given.notes, *(f"column {name!r} never changes" for name in self._constant)]
         if self.given.clients is None:
-            found.append(
-                "the file does not say whose a row is: name a column as client, or deal the rows out by clients"
-            )
+            found.append("no column assigns rows to clients: name one as client, or split the rows with clients = N")
         found += notes_on_columns(self.problem)
         if len(set(self.counts)) > 1:
             found.append(

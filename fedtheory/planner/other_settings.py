@@ -26,7 +26,7 @@ def other_settings(answer: Answer) -> list[tuple[str, str]]:
 
 def _steps(planned: Alternative, better: Alternative | None, accuracy: float | None, *, tried: bool) -> str:
     if not tried:
-        return f"others than {planned.local_steps} take long to try; --vary steps does, by what rounds and steps cost"
+        return f"other values than {planned.local_steps} take long to try: --vary steps tries them, with their costs"
     if better is None:
         return f"none tried is clearly better than {planned.local_steps} by rounds; --vary steps,batch shows others"
     way = "more" if better.local_steps > planned.local_steps else "fewer"

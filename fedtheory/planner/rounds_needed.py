@@ -307,7 +307,7 @@ class RoundsNeeded:
                 "minimise another average of their objectives"
             )
         if self.closed is None or smallest is None:
-            return "noise and drift keep the error up, or it takes more rounds than were tried"
+            return "the stationary error is above it, or it takes more rounds than were tried"
         part = "gradient noise" if smallest.noise_floor > smallest.bias else "drift of unlike clients"
         return f"{part} keeps the limit at {smallest.limit:.6g} down to the step size {_LEAST * self.largest:.3g}"
 

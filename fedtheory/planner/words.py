@@ -41,7 +41,7 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     """Three lines, each with its head: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
-        return [("use:", "no exact error of this run is known"), *constants_alone(found, write)]
+        return [("use:", "the exact error of this run is not available"), *constants_alone(found, write)]
     return [("use:", use(answer)), *guarantees(found, answer, write), *other_settings(answer)]
 
 
@@ -130,7 +130,9 @@ def _describe_own_step(promise: Promise) -> str:
 
 def _emptily(promise: Promise) -> str:
     """What is to be said of a bound that any run meets before it begins."""
-    return f", which is no promise: it is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
+    return (
+        f", which promises nothing: the error is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
+    )
 
 
 def _keeps(plan: ClaimPlan, value: float, when: str = "") -> str:

@@ -43,7 +43,7 @@ class AtOptimum(Derived):
         error = symbol(q.leading_limiting_distance_sq)
         level = sp.expand(slack + variance)
         if level.atoms(Expectation):
-            raise Rejected("the relation is no upper bound on the variance of the federated gradient")
+            raise Rejected("the relation is not an upper bound on the variance of the federated gradient")
         at_optimum = level.xreplace({symbol(q.server_model): symbol(q.optimum)}).replace(
             lambda part: isinstance(part, Inner) and part.args[0] == part.args[1] == 0, lambda _part: sp.S.Zero
         )

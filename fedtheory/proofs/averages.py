@@ -71,4 +71,4 @@ def require_same(symbol: SymbolTable, constant: Expr, same: Sequence[Quantity]) 
     """Raise `Rejected` for what may differ between those that a mean is over."""
     others = [each for each in constant.free_symbols if symbol.quantity(each) not in same]
     if others or constant.atoms(ClientSum, Average, Inner, Value, Gradient):
-        raise Rejected(f"{constant} is not the same for all that the mean is over")
+        raise Rejected(f"{constant} differs among the averaged items")

@@ -50,7 +50,7 @@ class Combination:
 def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
     """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
     if claim.place != "run" or len(claim.relations) != len(certificate.links):
-        raise Rejected("a combination is about the relations of a whole run, with parts for each")
+        raise Rejected("a combination concerns the relations of a whole run, with parts for each")
     prove = _rename_for(claim, prove)
     require_one_notation([prove(name).statement for name in _relied_on(certificate)])
     conditions = conditions_of_run(claim)
@@ -208,7 +208,7 @@ def _derived(
     relation, symbol = premise.relations[derived.link], symbols_of(premise)
     yield from use_lemma(claim, proof, conditions, relation)
     yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
-    yield check_assumed(claim, derived.needs, f"what is derived from {derived.claim}")
+    yield check_assumed(claim, derived.needs, f"the consequence of {derived.claim}")
     # In the symbols of that claim, of which some may mean nothing in this one; shared ones mean the same.
     found = derived.of(symbol, premise.relations)
     for required in derived.requires(symbol, relation.slack):

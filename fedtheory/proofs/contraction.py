@@ -156,7 +156,7 @@ def conclude_bound(
     numbers, conditions = numbers_of(claim), (*claim.conditions, *known)
     smaller, larger = claim.relations[0].ordered
     if smaller != symbols_of(claim)(quantity):
-        raise Rejected(f"what is shown is an upper bound on {quantity.name}")
+        raise Rejected(f"the conclusion is an upper bound on {quantity.name}")
     for number in nonnegative:
         yield check_nonnegative(number, numbers, conditions)
     for number in positive:

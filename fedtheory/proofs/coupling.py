@@ -5,7 +5,7 @@ steps of ever more rounds is at most B / (g tau), and E|x^t - x*|^2 at most
 B (1/(tau (1 - q)) + 1).  Where a step keeps a multiple h(k) of the error in
 place of the gain g, the mean error of the models is at most B / h(tau).
 
-Two runs with the same draws come together: by convexity and smooth noise each
+Two runs with common random numbers contract towards each other: by convexity and smooth noise each
 local step makes the mean over the clients of |u_i - v_i|^2 smaller by the factor
 p = 1 - eta mu, and an average of participants is in the mean no farther apart
 than the clients are.  One run starts from x^0, the other one from the model x^r
@@ -119,7 +119,7 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
 
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and their errors with them."""
-    yield check_assumed(claim, _NEEDED, "runs with the same draws come together")
+    yield check_assumed(claim, _NEEDED, "runs with common random numbers contract towards each other")
     yield from prefixed("two runs: ", _come_together(step, context, claim.conditions))
     yield from prefixed("their errors: ", _errors(step, context, share, claim.conditions))
 
@@ -131,7 +131,7 @@ def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None
     """
     others = [one.name for one in claim.assumptions if one not in _LASTING]
     if others:
-        raise Rejected(f"what is assumed may not hold of longer runs: {', '.join(others)}")
+        raise Rejected(f"these assumptions may fail for longer runs: {', '.join(others)}")
     symbol = symbols_of(claim)
     given = (counted, certificate.factor, certificate.potential, certificate.offset, certificate.share)
     other = set().union(*(sp.sympify(one).free_symbols for one in (*given, *claim.conditions)))

@@ -98,7 +98,7 @@ def own_symbols(certificate: Any) -> Iterator[Any]:
 def _new(symbol: Any) -> sp.Symbol:
     sign = next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}", False)), None)
     if type(symbol) not in (sp.Symbol, sp.Dummy) or sign is None:
-        raise Rejected(f"{symbol!r} is no letter for a number")
+        raise Rejected(f"{symbol!r} is not a symbol for a number")
     return sp.Dummy(symbol.name, **{sign: True})
 
 

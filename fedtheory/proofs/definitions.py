@@ -60,7 +60,7 @@ OPTIMUM, OBJECTIVE, CLIENT_OBJECTIVE = (_symbol(one) for one in (q.optimum, q.ob
 NOISE = _symbol(q.gradient_noise)
 START, HEARD = (sp.Dummy(latex, real=True) for latex in ("x^0", r"\sum_jW_{ij}v_j"))
 """Where models start, and what a client hears of its neighbours."""
-MIXING, ALIKE = "mixing", "bounded dissimilarity where the gradient is asked for"
+MIXING, ALIKE = "mixing", "bounded dissimilarity at the point of the gradient"
 
 
 @cache
@@ -86,7 +86,7 @@ def definition_of(claim: Claim) -> FederatedAlgorithm:
     """The definition of the one algorithm that a claim is about; `Rejected` where there is none, or several."""
     named = names_of(claim)
     if len(named) != 1:
-        raise Rejected("the claim is about no algorithm, or about several: expected one whose definition is known")
+        raise Rejected("the claim concerns no algorithm, or several: expected one that has a definition")
     return definition(*named)
 
 
@@ -130,7 +130,7 @@ class Round:
         if isinstance(part, Gradient):
             return kernel.Gradient(symbols_of(self.claim)(q.client_objective), inside) + self.noise
         if isinstance(part, Compressed) and self.noise != 0:
-            raise Rejected(f"{part} is random: what compression leaves out is known in the mean only")
+            raise Rejected(f"{part} is random: the compression error is known in expectation only")
         return inside if isinstance(part, Compressed) else self._sum_over_clients(part, inside)
 
     def _sum_over_clients(self, part: Expr, inside: Expr) -> Expr:
@@ -144,7 +144,7 @@ class Round:
             return inside if is_shared else self._heard(inside)
         for needed in (a.full_participation, a.importance_weights):
             if needed not in self.claim.assumptions:
-                raise Rejected(f"{part} is no mean over all clients without the assumption of {needed.name}")
+                raise Rejected(f"{part} is an average over all clients only under the assumption {needed.name}")
         return Average(inside)
 
     def _heard(self, inside: Expr) -> Expr:

@@ -157,7 +157,7 @@ def _conclusion(course: _Course, relation: Relation, context: Context, condition
     }
     shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, context)]
     if relation.operator != "<=" or not shown:
-        raise Rejected("the link is not an upper bound on what the induction is about")
+        raise Rejected("the link is not an upper bound on the quantity of the induction")
     yield from prefixed("the link: ", check(shown[0], course.written(relation.right), (), context, conditions))
 
 

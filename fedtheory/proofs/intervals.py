@@ -71,7 +71,7 @@ class Telescoped(Derived):
         now, later, last = sp.symbols("now later last", cls=sp.Dummy)
         found = _with_gaps(symbol, slack, {q.centralised_model: now, q.next_centralised_model: later})
         if found.atoms(Inner, Gradient, Value):
-            raise Rejected("the relation does not telescope: it is about more than gaps and numbers")
+            raise Rejected("the relation does not telescope: it has more than gaps and numbers")
         if found.has(symbol(q.local_step_index)):
             raise Rejected("the relation does not telescope: it differs from step to step by more than its gaps")
         least = reduce_fraction(found.xreplace({later: now}))
@@ -123,7 +123,7 @@ class Summed(Derived):
             rest = sp.expand(slack - at_a_round)
             if not rest.has(*(symbol(gap) for gap in _ENDS)):
                 return total + symbol(q.rounds) * rest
-        raise Rejected("the sum of the relation over the rounds is not known")
+        raise Rejected("the sum of the relation over the rounds has no known form")
 
 
 @dataclass(frozen=True)

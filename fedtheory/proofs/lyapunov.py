@@ -63,9 +63,9 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
     (relation, *others) = claim.relations
     require_ordering(relation)
     if others:
-        raise Rejected("a Lyapunov function shows one relation, about the last round")
+        raise Rejected("a Lyapunov function proves one relation, about the last iterate")
     if any(quantity.place != "run" for quantity in claim.where.values()):
-        raise Rejected("the claim has letters that stand for something else in every round")
+        raise Rejected("the claim has symbols whose value differs between rounds")
     # No curvature is larger than the largest.
     curvatures = symbols_of(claim).at_most((q.strong_convexity, q.smoothness))
     conditions = (*claim.conditions, *curvatures, *known_of_parameters(claim))
@@ -96,7 +96,7 @@ def _require_of_states(value: Expr, one: Round) -> None:
     points = {*one.states.values(), START, symbols_of(one.claim)(q.optimum)}
     other = value.free_symbols - points - objectives - numbers.symbols - numbers.of_clients
     if other:
-        raise Rejected(f"V is of {', '.join(sorted(map(str, other)))}, which is no vector that a round starts with")
+        raise Rejected(f"V is of {', '.join(sorted(map(str, other)))}, expected vectors at the start of a round")
 
 
 def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -136,7 +136,7 @@ def _sampled_means(claim: Claim, certificate: MeanCertificate, context: Context)
     """
     symbol = symbols_of(claim)
     if certificate.span != "run" or not symbol.has(q.comparator) or certificate.potential is None:
-        raise Rejected("with sampled participants a mean is one over a run, against a comparator, with a potential")
+        raise Rejected("with sampled participants a time average is over a run, against a comparator, with a potential")
     gap, progress, *_ = _list_run_means(symbol)
     gained = context.numbers.plain(_factor(_slack(claim), progress))
     # Of progress that counts negatively it is known only that there is no more of it.
@@ -150,7 +150,7 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
     of_step = prove(name)
     step = of_step.statement
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" for c in (claim, step)):
-        raise Rejected("what follows from every local step is one inequality, and so is what is known of a step")
+        raise Rejected("expected one inequality as conclusion and one for each local step")
     if q.local_step_index in claim.notation.values():
         raise Rejected("what holds of all local steps together has no number of a step")
     yield from use_lemma(claim, of_step)

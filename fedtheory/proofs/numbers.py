@@ -181,7 +181,7 @@ def symbols_of(claim: Claim) -> SymbolTable:
 def _symbols_of(claim: Claim) -> SymbolTable:
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
-        raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
+        raise Rejected(f"{', '.join(map(str, both))} is a quantity and a quantified symbol")
     return SymbolTable({**claim.where, **claim.notation})
 
 

@@ -41,7 +41,7 @@ def introduce_mean(claim: Claim, certificate: MeanCertificate) -> str:
 def _about_potential(claim: Claim, potential: Expr | None) -> str:
     if potential is None:
         return ""
-    end = "is zero" if sampled(claim) == 0 else "pays for the draw of participants"
+    end = "is zero" if sampled(claim) == 0 else "bounds the sampling variance"
     return (
         "  The mean squared distance of the clients from their average is zero where a round starts; what it is "
         f"multiplied by, ${latex(potential)}$, {end} where a round ends."
@@ -74,7 +74,7 @@ def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
         claim,
         certificate,
         f"less ${latex(certificate.gain)}$ times the error: so the mean error of ever more rounds is small",
-        "the last round of a run is compared with those of runs which start from its own later models",
+        "the last iterate of a run is compared with those of runs that start from its later models",
     )
 
 

@@ -31,7 +31,7 @@ def use_plain_symbols(claim: Claim) -> Claim:
     taken = [own.name for own in plain]
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
-        raise Rejected(f"two letters are called {twice[0]}")
+        raise Rejected(f"two symbols have the name {twice[0]}")
     relations = [relation.mapped(lambda side: side.xreplace(plain)) for relation in claim.relations]
     return replace(
         claim,
@@ -63,7 +63,7 @@ def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
             names.add(change[symbol].name)
     renamed = [change.get(symbol, symbol) for symbol in (*known, *premise.for_all)]
     if len(set(renamed)) < len(renamed):
-        raise Rejected(f"two letters of {premise.id} would be called the same")
+        raise Rejected(f"two symbols of {premise.id} would have the same name")
     return change
 
 

@@ -65,14 +65,14 @@ def _require_plain_sums(symbol: SymbolTable, relation: Relation) -> None:
             raise Rejected("a sum over the past and one over the whole round stand in one relation")
         for past in side.atoms(PastSum):
             if past.args[0].atoms(PastSum) or past.args[0].free_symbols & changing:
-                raise Rejected(f"{past} is of what changes, other than the gradients of its own steps")
+                raise Rejected(f"{past} sums values that change, other than the gradients of its own steps")
 
 
 def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
     """Check an equation between a multiple of a sum of numbers over the past, and what that is."""
     symbol = symbols_of(claim)
     if not symbol.has(q.local_step_index) or relation.operator != "==":
-        raise Rejected("a total is an equation, and needs the letter of the local step")
+        raise Rejected("a total is an equation, and needs the symbol of the local step")
     index, numbers = symbol(q.local_step_index), numbers_of(claim)
     sums = relation.left.atoms(PastSum)
     if len(sums) != 1:

@@ -68,7 +68,7 @@ def check_products(relation: Relation, why: Products, context: Context, conditio
     unknown = [name for part in why.parts for name in part.facts if name not in why.facts]
     unknown += [name for name in why.divided_by if name not in why.facts]
     if unknown:
-        raise Rejected(f"there is no fact called {unknown[0]!r}")
+        raise Rejected(f"there is no fact with the name {unknown[0]!r}")
     for name, fact in why.facts.items():
         yield from prefixed(f"{name}: ", _fact(fact, why, context, conditions))
     slacks = {name: fact.slack for name, fact in why.facts.items()}
@@ -98,12 +98,12 @@ def _require_own_symbols(why: Products, context: Context) -> None:
     taken = known.union(*(expression.free_symbols for expression in why.scalars.values()))
     for symbol in sorted(why.scalars, key=str):
         if symbol in taken:
-            raise Rejected(f"{symbol} stands for more than one thing")
+            raise Rejected(f"{symbol} has more than one meaning")
         if symbol.is_nonnegative or symbol.is_nonpositive:
-            raise Rejected(f"{symbol} has a sign, which what it stands for need not have")
+            raise Rejected(f"{symbol} has a sign that its quantity need not have")
     related = {symbol for one in why.facts.values() if isinstance(one, CauchySchwarz) for symbol in one.symbols}
     if related - why.scalars.keys():
-        raise Rejected("Cauchy-Schwarz is about letters that stand for nothing")
+        raise Rejected("Cauchy-Schwarz needs symbols without a meaning in the claim")
 
 
 def _fact(
@@ -116,7 +116,7 @@ def _fact(
         raise Rejected("products of expectations are not expectations of products")
     left, right, product = (why.scalars[symbol] for symbol in fact.symbols)
     if not all(isinstance(part, Inner) for part in (left, right, product)):
-        raise Rejected(f"{product} is no inner product")
+        raise Rejected(f"{product} is not an inner product")
     lengths = [Inner(side, side) for side in product.args]
     matches = any(
         is_same(left, one, context) and is_same(right, other, context) for one, other in (lengths, lengths[::-1])

@@ -151,10 +151,10 @@ def use_lemma(
     gaps = () if used is None else (one for one in denominator_factors(used.sides) if one.atoms(Value))
     require_nonzero(denominator_factors(sides).difference(gaps), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
-    yield Step(f"the values of letters in {premise.id}", _asks_for_no_more(claim, premise))
+    yield Step(f"the values of the symbols in {premise.id}", _asks_for_no_more(claim, premise))
     yield check_assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
-    yield check_defined(claim, frozenset(premise.notation.values()), f"what {premise.id} speaks of")
+    yield check_defined(claim, frozenset(premise.notation.values()), f"the quantities of {premise.id}")
 
 
 def _listed(what: str, items: Sequence[object]) -> str:

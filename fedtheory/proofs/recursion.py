@@ -96,7 +96,7 @@ def check_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> Ite
         rules = {measure.largest: _largest, **dict.fromkeys(measure.means, _mean)}
         conclude = next((rule for quantity, rule in rules.items() if symbol(quantity) == relation.left), None)
     if relation is None or conclude is None:
-        raise Rejected("a recursion is about one upper bound on the drift of a whole run")
+        raise Rejected("a recursion proves one upper bound on the drift of a whole run")
     if certificate.first is None and not measure.observes_together:
         raise Rejected("clients step from one point with gradients at other points: expected terms for the first step")
     yield check_assumed(claim, (*ROUNDS, *measure.needs), "all clients take the same steps")
@@ -112,7 +112,7 @@ def _induction(at: Setting) -> Iterator[Step]:
     rhs = certificate.factor * measure.before(claim) + certificate.offset
     found = check(measure.after(claim), rhs, certificate.terms, context, (*at.conditions, earlier))
     yield from prefixed("one step: ", found)
-    yield Step("at the start nobody is apart", at.is_nonnegative(bound.xreplace({k: sp.S.Zero}), 0))
+    yield Step("the drift is zero at the start of a round", at.is_nonnegative(bound.xreplace({k: sp.S.Zero}), 0))
     if certificate.first is not None:
         together = measure.together(claim, context)
         found = check(measure.after(claim), bound.xreplace({k: sp.S.One}), certificate.first, together, at.conditions)
@@ -126,7 +126,7 @@ def _largest(at: Setting, right: Expr) -> Iterator[Step]:
     """Every client at every step."""
     share = at.certificate.measure.largest_drift
     if share is None:
-        raise Rejected("a mean says nothing of a single client")
+        raise Rejected("a client average does not bound a single client")
     yield _check_every_step(at, share(symbols_of(at.claim)(q.clients)), right)
 
 

@@ -105,7 +105,7 @@ def build_iteration_inequality(claim: Claim) -> Iteration:
     symbol = symbols_of(claim)
     error, gap, drift = (symbol(n) for n in (q.loop_gradient_sq, q.initial_gap, q.loop_consensus_error))
     if relation is None or relation.operator != "<=" or claim.place != "run" or relation.left != error:
-        raise Rejected("a mean over the loop is one upper bound on its mean squared gradient")
+        raise Rejected("a time average over the loop is one upper bound on its mean squared gradient")
     shares, rest = linear(relation.right, [gap, drift])
     descent = shares[gap] * _iterations(symbol)
     f, before, after = (symbol(n) for n in (q.objective, q.average_iterate, q.next_average_iterate))

@@ -76,7 +76,7 @@ def require_own_symbols(claim: Claim, roots: Sequence[Root], numbers: Numbers) -
     for place, root in enumerate(roots):
         symbol, others = root.letter, {other.letter for other in roots[:place]}
         if symbol in taken | others or not symbol.is_nonnegative or symbol.is_integer or symbol.is_zero:
-            raise Rejected(f"{symbol} is no letter for a root")
+            raise Rejected(f"{symbol} is not a symbol for a root")
 
 
 def positive(root: Root, numbers: Numbers, conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -42,7 +42,7 @@ def build_round_context(claim: Claim, relation: Relation) -> Context:
     symbol = symbols_of(claim)
     needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
     if any(assumption not in claim.assumptions for assumption in needed):
-        raise Rejected("a round is known for participants that are drawn uniformly, and a unit server step")
+        raise Rejected("expected uniformly sampled participants and a unit server step")
     every_outcome = _expand_outcomes(claim, symbol)
     if not is_in_expectation(claim, relation):
         return every_outcome

@@ -115,7 +115,7 @@ def _participation(table: Table) -> Participation | Cyclic:
     if table.peek("kind") == "power-of-choice":
         raise InputError(
             table.path("kind"),
-            "expected participants drawn independently of the models; choice by loss depends on them",
+            "expected participants sampled independently of the models; selection by loss depends on them",
         )
     kind = table.choice("kind", ("full", "uniform", "multinomial", "fixed", "bernoulli", "cyclic"), "full")
     participation: Participation | Cyclic

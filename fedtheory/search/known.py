@@ -29,7 +29,7 @@ def search_known(claim: Claim) -> Found | NotFound:
         return NotFound(unfit)
     candidates = known_claims(use_plain_symbols(claim))
     if not candidates:
-        return NotFound("no proved claim is about this quantity under these assumptions")
+        return NotFound("no proved claim bounds this quantity under these assumptions")
     seen: list[Remainder] = []
     others: list[KnownClaim] = []
     for known in candidates:
@@ -58,7 +58,7 @@ def _why_unfit(claim: Claim) -> str | None:
 
 
 def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
-    reason = "the proved claims about this quantity ask for more than its conditions, or have another form"
+    reason = "the proved claims about this quantity need stronger conditions, or have another form"
     return NotFound(reason, candidates[0].claim.id)
 
 

@@ -133,7 +133,7 @@ def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float
         with np.errstate(all="ignore"):
             found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
     except (NameError, TypeError):
-        raise Rejected(f"{expression} is no number that can be sampled: it has means or roots of vectors") from None
+        raise Rejected(f"{expression} cannot be sampled as a number: it has averages or roots of vectors") from None
     return np.broadcast_to(found, at.shape[1:])
 
 

@@ -72,7 +72,7 @@ def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
 def test_raw_columns_are_noted() -> None:
     """Scales that are far apart, and a model without a constant term, wherever the data come from."""
     far = ft.problem_from(table().assign(u=lambda rows: 1000 * rows.u), "y", client="who", standardize=False)
-    assert [note.partition(":")[0] for note in notes_on_columns(far)] == ["the columns' scales are far apart"]
+    assert [note.partition(":")[0] for note in notes_on_columns(far)] == ["the columns have very different scales"]
     bare = ft.problem_from(X, Y, client=CLIENT)
     assert [note.partition(":")[0] for note in notes_on_columns(bare)] == ["no column of ones"]
     assert notes_on_columns(ft.problem_from(table(), "y", client="who")) == []
@@ -102,7 +102,7 @@ FRAMES = {
     "infinity": (lambda frame: frame.assign(v=[1, 2, 3, np.inf]), "row 3, column 'v': expected a finite number"),
     "empty": (lambda frame: frame.iloc[:0], "expected at least one row, got none"),
     "no column": (lambda frame: frame.drop(columns="who"), "client: expected one of the columns u, y, v, got 'who'"),
-    "twice": (lambda frame: frame.rename(columns={"v": "u"}), "a name of its own for each column, got 'u' twice"),
+    "twice": (lambda frame: frame.rename(columns={"v": "u"}), "different names for the columns, got 'u' twice"),
     "labels of rows": (
         lambda frame: frame.assign(u=[1, 2, np.nan, 4]).set_axis([*"pqrs"], axis=0),
         "row r, column 'u': missing value",

@@ -77,7 +77,7 @@ def test_clients_that_agree_differ_by_nothing(command, tmp_path: Path) -> None:
 def test_what_is_said_of_odd_files(command, data_folder: Path, tmp_path: Path) -> None:
     """Rows without clients, columns that never change, flat directions."""
     notes = command("data", data_folder / "no_client.npz", "--json").document["notes"]
-    assert any("does not say whose a row is" in note for note in notes)
+    assert any("no column assigns rows to clients" in note for note in notes)
     (tmp_path / "flat.csv").write_text("a,b,y,client\n1,1,2,u\n1,1,3,v\n")
     notes = command("data", tmp_path / "flat.csv", "--json").document["notes"]
     assert any("column 'a' never changes" in note for note in notes)

@@ -280,7 +280,7 @@ def test_map(command, write_run, tmp_path: Path) -> None:
     [
         (("--map", "eta,foo", "-o", "map.svg"), "map: no bound has a symbol or a quantity 'foo'"),
         (("--map", "eta", "-o", "map.svg"), "map: expected two symbols"),
-        (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: cannot be written, there is no directory nowhere"),
+        (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: cannot be written: there is no directory nowhere"),
     ],
 )
 def test_what_cannot_be_written_is_told_before_the_work(

@@ -69,13 +69,13 @@ BAD = {
     "a start elsewhere": ({"client": {c: x}}, "x is not known here"),
     "a start at a multiple that differs": (
         {"server": {x: eta * start}},
-        r"starts at a multiple of x^0 with the letter \eta_i",
+        r"starts at a multiple of x^0 with the symbol \eta_i",
     ),
     "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "differs from client to client"),
     "no Local": ({"local": "y"}, "mine: expected `local` to be Local(vector, start, step), got 'y'"),
     "no steps": ({"local": ()}, "mine: expected `local` to be Local(vector, start, step), got ()"),
     "a list": ({"server": [x]}, "mine: expected `server` to be a dictionary, got [x]"),
-    "no expression": ({"server_update": {x: None}}, "mine: x: expected a letter and an expression, got None"),
+    "no expression": ({"server_update": {x: None}}, "mine: x: expected a symbol and an expression, got None"),
     "a rest elsewhere": ({"at_optimum": {x: y}}, "mine: x: y_i is not known in `at_optimum`"),
     "a gradient at the server's rest": (
         {"at_optimum": {x: Gradient(optimum)}},
@@ -91,13 +91,13 @@ BAD = {
         "mine: c_i: expected all vectors of the server and of the clients in `at_optimum`",
     ),
     "the optimum in a step": ({"server_update": {x: optimum}}, "is not known here"),
-    "a letter twice": ({"client": {x: start}}, "mine: x: stands for two things"),
-    "the server's vector at the clients": ({"local": Local(x, x, x - eta * Gradient(x))}, "x: stands for two things"),
+    "a letter twice": ({"client": {x: start}}, "mine: x: has two meanings"),
+    "the server's vector at the clients": ({"local": Local(x, x, x - eta * Gradient(x))}, "x: has two meanings"),
     "a letter of the run": (
         {"parameters": (Parameter(eta, "own", "a number", sp.Interval(0, 1)),)},
-        "stands for two things",
+        "has two meanings",
     ),
-    "two vectors of one name": ({"client": {sp.Symbol("x", positive=True): start}}, "mine: x: stands for two things"),
+    "two vectors of one name": ({"client": {sp.Symbol("x", positive=True): start}}, "mine: x: has two meanings"),
     "two numbers of one name": (
         {
             "parameters": tuple(
@@ -105,20 +105,20 @@ BAD = {
                 for sign, key in ((None, "first"), (True, "second"))
             )
         },
-        "mine: a: stands for two things",
+        "mine: a: has two meanings",
     ),
     "the name of a letter of the run": (
         {"parameters": (Parameter(sp.Symbol(eta.name), "own", "a number", sp.Interval(0, 1)),)},
-        "stands for two things",
+        "has two meanings",
     ),
     "a key twice": (
         {"parameters": tuple(Parameter(one, "momentum", "", sp.Interval(0, 1), 0) for one in (c, z))},
-        "mine: expected a key of its own for each parameter, got momentum twice",
+        "mine: expected different keys for the parameters, got momentum twice",
     ),
-    "a vector as chance": ({"coins": {z: c}}, "the probability has the letter c_i, which is no parameter"),
+    "a vector as chance": ({"coins": {z: c}}, "the probability has the symbol c_i, which is not a parameter"),
     "a vector as count": (
         {"server_update": {x: x + Weighted(Compressed(y - x, y))}},
-        "the number of coordinates has the letter y_i, which is no parameter",
+        "the number of coordinates has the symbol y_i, which is not a parameter",
     ),
     "a gradient of a gradient": ({"local": Local(y, x, y - Gradient(Gradient(y)))}, "Gradient(y_i) is not known here"),
     "divided by a vector": ({"local": Local(y, x, y / Gradient(y))}, "the term y_i/Gradient(y_i) is none"),
@@ -177,7 +177,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no weights": (
         {"name": "dsgd", "mixing": [["1", "0"], ["0", "1"]], "aggregation": "identical"},
-        'algorithm.aggregation: expected "importance" with dsgd, whose server weighs nobody',
+        'algorithm.aggregation: expected "importance" with dsgd, whose server does not weight clients',
     ),
     "another's key": ({"name": "scaffold", "momentum": 0}, "algorithm.momentum: unknown key"),
     "formula": ({"local_step_size": "1/(1+m)"}, "algorithm.local_step_size: expected numbers, n, k, pi, + - * /"),
@@ -254,7 +254,7 @@ def test_files_without_that_algorithm(tmp_path: Path, name: str, message: str) -
         ("sp.Integer(2)", "expected a probability in (0, 1] for theta, got 2 with halves"),
         ("-sp.S.Half", "expected a probability in (0, 1] for theta, got -1/2"),
         ("sp.S.Zero", "expected a probability in (0, 1] for theta, got 0"),
-        ("sp.sin(1)", "algorithm halves: expected numbers, letters, + - * / and whole powers, got sin(1)"),
+        ("sp.sin(1)", "algorithm halves: expected numbers, symbols, + - * / and integer powers, got sin(1)"),
     ],
 )
 def test_chances_are_probabilities(tmp_path: Path, chance: str, message: str) -> None:

@@ -265,7 +265,7 @@ UNEQUAL = {"law": Uniform(1), "importance": ["1/3", "2/3"]}
 @pytest.mark.parametrize("settings", [{"eta": "1"}, {"server": "11/10"}, UNEQUAL], ids=str)
 def test_no_ball_where_the_argument_fails(settings: dict[str, Any]) -> None:
     """Expanding steps, a server that overshoots, and random weights that do not always sum to one."""
-    with pytest.raises(NotApplicable, match="no ball is known"):
+    with pytest.raises(NotApplicable, match="no bounded region is known"):
         _ = quadratics(**PLANE, deviation=1, **settings).engine.ball
 
 

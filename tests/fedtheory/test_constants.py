@@ -149,7 +149,7 @@ def test_dissimilarity_needs_a_ball_when_hessians_differ() -> None:
 
 
 def test_minibatch_noise_needs_a_ball() -> None:
-    """Mini-batch noise grows with the model: not applicable where no ball is known to contain the run."""
+    """Mini-batch noise grows with the model: not applicable where no bounded region is known to contain the run."""
     rows, values = [[[1], [2]]], [[1, 0]]
     assert isinstance(data(rows, values, [1], batch=1, eta="1/10").engine.noise_variance.region, Ball)
     with pytest.raises(NotApplicable, match="mini-batch noise is unbounded"):

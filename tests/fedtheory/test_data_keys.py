@@ -46,7 +46,7 @@ def test_shares_by_rows() -> None:
 def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
     """As the note on the loss says: the same models, round by round."""
     ours = _given()
-    assert notes_on(ours.problem)[0].startswith("F_i is the mean of (y - x'w)^2")
+    assert notes_on(ours.problem)[0].startswith("F_i is the average of (y - x'w)^2")
     half = quadratic(ours.problem.hessians / 2, ours.problem.linear / 2, ours.problem.start)
     sizes = 2 * ours.algorithm.work.step_sizes[0]
     theirs = Run(half, fedavg(half, rounds=2, local_step_size=sizes, local_steps=ours.algorithm.work.steps[0]))

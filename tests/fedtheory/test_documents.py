@@ -208,7 +208,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "a term without a reason": (TERM, {"kind": "term", "coefficient": "1"}, "expected reason as well"),
     "a coefficient that is a number": ((*TERM, "coefficient"), 1, "coefficient: expected an expression as text"),
     "a flag that is a number": ((*TERM, "averaged"), 1, "averaged: expected true or false"),
-    "an unknown reason": ((*TERM, "reason", "reason"), "luck", "no reason called 'luck'"),
+    "an unknown reason": ((*TERM, "reason", "reason"), "luck", "no inequality called 'luck'"),
     "a reason about nothing": ((*TERM, "reason"), {"reason": "square"}, "expected of as well"),
     "an unknown fact": ((*PART, "premise"), {"fact": "luck"}, "premise.fact: expected one of"),
     "a premise of no kind": ((*PART, "premise"), {"luck": "one"}, "premise.kind: expected one of"),

@@ -131,7 +131,7 @@ def test_facts_have_to_be_shown() -> None:
     bold = Nonnegative(s - t, [Term(ONE, square(x))])
     assert "bold" in failing(products(Product(ONE, ["bold"]), bold=bold), norm_sq(y), "<=", norm_sq(x))
     assert "(-1) >= 0" in failing(products(Product(-ONE, ["s"])), norm_sq(x), "<=", 0)
-    assert "no fact called 'luck'" in failing(products(Product(ONE, ["luck"])), norm_sq(x), "<=", 0)
+    assert "no fact with the name 'luck'" in failing(products(Product(ONE, ["luck"])), norm_sq(x), "<=", 0)
 
 
 def test_other_things_than_numbers_and_symbols_are_rejected() -> None:
@@ -148,7 +148,7 @@ def test_a_symbol_of_a_proof_stands_for_one_thing() -> None:
     )
     assert "has a sign" in failing(double, 0, "<=", eta)
     nested = products(Product(ONE, ["s"]), scalars={**SCALARS, s: t * norm_sq(x)})
-    assert "more than one thing" in failing(nested, 0, "<=", norm_sq(x))
+    assert "more than one meaning" in failing(nested, 0, "<=", norm_sq(x))
 
 
 @pytest.mark.parametrize(("left", "right"), [(0, eta - L), (0, 0 * eta), (eta, L)])

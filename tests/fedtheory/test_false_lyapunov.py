@@ -361,7 +361,7 @@ def test_functions_are_of_what_a_round_starts_with() -> None:
         ),
     )
     assert [step.text for step in proof.steps if not step.holds] == [
-        f"V is of {NOISE}, which is no vector that a round starts with"
+        f"V is of {NOISE}, expected vectors at the start of a round"
     ]
 
 

@@ -47,7 +47,7 @@ def test_at_the_optimum_its_distance_is_zero() -> None:
 )
 def test_bounds_on_something_else(variance: object) -> None:
     """Only an upper bound on the variance itself, once, is one on the error."""
-    with pytest.raises(Rejected, match="no upper bound"):
+    with pytest.raises(Rejected, match="not an upper bound"):
         AtOptimum(BOUND.id).slack(symbols_of(BOUND), sigma_fed_sq - variance)
 
 

@@ -100,7 +100,7 @@ def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, bec
     known = proved((large, because(large)))
     assert is_false(small)
     failing = [step.text for step in check_certificate(small, because(small, "t:large"), known).steps if not step.holds]
-    assert failing == ["the values of letters in t:large"]
+    assert failing == ["the values of the symbols in t:large"]
     same = Claim(id="t:same", lhs=sp.Integer(5), rhs=s, for_all={s: (5, 7)}, place=place)
     assert check_certificate(same, because(same, "t:large"), known).verdict == "proved"
 
@@ -132,7 +132,7 @@ def test_a_symbol_stands_for_one_quantity(what: str) -> None:
 def test_a_symbol_of_several_quantities_needs_a_symbol() -> None:
     """Nobody can tell which of them an expression means."""
     claim = Claim(id="t:false", lhs=q.iterations, rhs=q.rounds.symbol / 2)
-    with pytest.raises(InputError, match="give it a letter"):
+    with pytest.raises(InputError, match="give it a symbol"):
         require_wellformed(claim)
 
 

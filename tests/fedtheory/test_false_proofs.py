@@ -100,9 +100,9 @@ def test_weights_of_those_that_are_drawn(missing: Any) -> None:
     """They sum to one for equal shares and uniform sampling only."""
     fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
     for left, right in ((norm_sq(Selected(w) - w), 0), (norm_sq(Expectation(Selected(psi)) - Average(psi)), 0)):
-        assert about_a_round(left, right, assumptions=fewer, because="drawn uniformly") == "broken"
+        assert about_a_round(left, right, assumptions=fewer, because="sampled") == "broken"
     at_step = {"lhs": Expectation(norm_sq(Selected(w) - w)), "relation": "==", "rhs": 0, "place": "step"}
-    assert verdict(Certificate, LINKS, because="for a round only", **at_step) == "broken"
+    assert verdict(Certificate, LINKS, because="defined for a round only", **at_step) == "broken"
 
 
 def test_chosen_weights_are_no_uniform_sampling() -> None:
@@ -122,7 +122,7 @@ def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
     """A gradient at the drawn mean is correlated with it."""
     for drawn, at in ((Selected(psi), Selected(psi)), (w_next, w_next)):
         sides = (Expectation(inner(vector, Gradient(F, at))) for vector in (drawn, Average(psi)))
-        assert about_a_round(*sides, because="depends on who is drawn") == "broken"
+        assert about_a_round(*sides, because="depends on the participants") == "broken"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
     [
         (inner(xi, w), Expectation(inner(xi, w)), "is random, and stands outside"),
         (norm_sq(xbar - w), Expectation(norm_sq(xbar - w)), "is random, and stands outside"),
-        (Expectation(inner(psi, xbar)), inner(Expectation(psi), Expectation(xbar)), "the mean of"),
+        (Expectation(inner(psi, xbar)), inner(Expectation(psi), Expectation(xbar)), "the expectation of"),
         (Expectation(norm_sq(xi)), sp.S.Zero, "left over"),
     ],
 )
@@ -154,7 +154,7 @@ def test_the_number_of_a_step() -> None:
 def test_means_of_a_vector_at_a_step() -> None:
     """At a local step, in expectation over everything, a vector has no mean that is known."""
     sides = {"lhs": Expectation(norm_sq(x_i - Expectation(x_i))), "relation": "==", "rhs": 0, "place": "step"}
-    assert verdict(Certificate, LINKS, because="for a round only", **sides) == "broken"
+    assert verdict(Certificate, LINKS, because="defined for a round only", **sides) == "broken"
 
 
 MOMENT = assumption("bounded second moment")
@@ -248,7 +248,7 @@ def test_symbols_under_quantifiers() -> None:
     assert verdict(Combination, use, lambda _id: proof, lhs=D, rhs=S * D, **as_clients) == "broken"
     both = {"where": {x: q.point, S: q.clients}, "for_all": {S: [1, 2]}, "place": "points"}
     more = {"links": [[Term(S - 1, square(x))]]}
-    sides = {"lhs": norm_sq(x), "rhs": S * norm_sq(x), "because": "under a quantifier as well"}
+    sides = {"lhs": norm_sq(x), "rhs": S * norm_sq(x), "because": "a quantity and a quantified symbol"}
     assert verdict(Certificate, more, **sides, **both) == "broken"
 
 

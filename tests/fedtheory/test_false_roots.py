@@ -54,7 +54,7 @@ def test_a_root_by_its_square() -> None:
         (Root(r, -GAP, [Part(-delta - nu, CURVATURE)]), "may multiply"),
         (Root(r, GAP - 1, [Part(delta + nu, CURVATURE)], least=-sp.S.One), "-1 >= 0"),
         (Root(free, GAP, [Part(delta + nu, CURVATURE)]), "> 0"),
-        (Root(sp.Symbol("r", real=True), GAP, [Part(delta + nu, CURVATURE)]), "no letter for a root"),
+        (Root(sp.Symbol("r", real=True), GAP, [Part(delta + nu, CURVATURE)]), "not a symbol for a root"),
     ],
 )
 def test_roots_that_are_none(root: Root, because: str) -> None:

@@ -191,7 +191,7 @@ def test_what_is_piecewise_constant_has_no_known_mean() -> None:
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
     stated = claim(mean_of_it + 1, "<=", mean_of_it, **shared)
     parts = Combination(claim=stated.id, links=[[Part(ONE, OverSteps("t:premise"))]])
-    assert "is no letter" in failing(stated, parts, lambda _id: proof)
+    assert "is not a symbol" in failing(stated, parts, lambda _id: proof)
 
 
 def test_a_condition_that_vanishes_is_none() -> None:
@@ -210,7 +210,7 @@ def test_what_need_not_be_whole_is_not_whole(quantity: Any) -> None:
     exponent, curvature = sp.Symbol("y", nonnegative=True, integer=True), sp.Symbol("L", nonnegative=True)
     stated = claim(1, "<=", (1 + curvature) ** exponent, where={exponent: quantity, curvature: q.smoothness})
     whole = failing(stated, Certificate(claim=stated.id, links=[[Term((1 + curvature) ** exponent - 1, one())]]))
-    assert "whole" in whole
+    assert "nonnegative integer" in whole
 
 
 def test_a_measured_error_divides_only_where_the_claim_does() -> None:

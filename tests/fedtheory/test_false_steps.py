@@ -140,8 +140,8 @@ NEARER = stated(lhs=q.final_distance_sq, rhs=SHRUNK**K * D**2)
 @pytest.mark.parametrize(
     ("changes", "because"),
     [
-        ({"relation": "=="}, "is one inequality"),
-        ({"also": [Relation(ONE, "<=", ZERO)]}, "is one inequality"),
+        ({"relation": "=="}, "expected one inequality"),
+        ({"also": [Relation(ONE, "<=", ZERO)]}, "expected one inequality"),
         ({"lhs": D}, "an upper bound on final_distance_sq"),
         ({"rhs": SHRUNK**K * D**2 - 1}, "(-1) >= 0"),
         ({"rhs": SHRUNK ** (K + 1) * D**2}, ">= 0"),
@@ -241,7 +241,7 @@ DOUBLED = {
 
 @pytest.mark.parametrize(
     ("bound", "because"),
-    [(-2 * LENGTH, "at the start nobody is apart"), (ZERO, "0 satisfies the recursion")],
+    [(-2 * LENGTH, "the drift is zero at the start of a round"), (ZERO, "0 satisfies the recursion")],
 )
 def test_a_bound_that_does_not_bound_the_drift(bound: Any, because: str) -> None:
     """It starts below zero, where it stays, or does not grow as the drift does."""

@@ -32,7 +32,7 @@ PATTERNS = (
 """Tests that try false statements."""
 
 UNTRIED = (
-    "what a local step changes is known for weights that are given",
+    "the change in a local step is known for fixed weights",
     "terms when it is multiplied out",
 )
 """Refusals behind which no false claim is known: what they hold back holds in all runs tried, but is not derived, or

@@ -118,9 +118,9 @@ def test_sums_of_powers_of_the_number_of_a_step(power: int) -> None:
 )
 def test_sums_that_are_not_known(content: Any) -> None:
     """Of what changes in other ways as well, and of other functions of the number of a step."""
-    with pytest.raises(Rejected, match="under a sum"):
+    with pytest.raises(Rejected, match=r"is summed over the steps|under a sum"):
         scalar(LocalSum(content), NUMBERED)
-    with pytest.raises(Rejected, match="under a sum"):
+    with pytest.raises(Rejected, match=r"is summed over the steps|under a sum"):
         vector(LocalSum(step * x_i), NUMBERED)
 
 
@@ -260,7 +260,7 @@ def test_jensen_for_those_that_are_drawn(clients: int) -> None:
     assert all(step.holds for step in check(drawn, every, [Term(sp.S.One, reason)], context, ()))
     for factor in (sp.Rational(1, 2), 2):
         assert not all(step.holds for step in check(drawn, factor * every, [Term(sp.S.One, reason)], context, ()))
-    with pytest.raises(Rejected, match="depends on who is drawn"):
+    with pytest.raises(Rejected, match="depends on the participants"):
         check(drawn, every, [Term(sp.S.One, mean_of_drawn(x_i + 10 * Selected(x_i)))], context, ())
     for other in (replace(context, participants=None), replace(context, of_a_round=False)):
         with pytest.raises(Rejected):

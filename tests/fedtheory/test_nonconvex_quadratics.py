@@ -169,7 +169,7 @@ def test_smoothness_is_the_largest_modulus() -> None:
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=["rational", "float"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_assumptions_of_convexity_fail(name: str, arithmetic: Arithmetic) -> None:
-    """With the client; smoothness holds, and no ball is known to contain the run."""
+    """With the client; smoothness holds, and no bounded region is known to contain the run."""
     run = run_of(PROBLEMS[name], arithmetic)
     assert a.smooth.failure(run) is None
     for assumption in a.IMPLY_CONVEXITY - {a.least_squares_loss}:
@@ -177,7 +177,7 @@ def test_assumptions_of_convexity_fail(name: str, arithmetic: Arithmetic) -> Non
     for quantity in (q.strong_convexity, q.client_strong_convexity):
         with pytest.raises(NotApplicable, match="is not convex"):
             quantity.on(run)
-    with pytest.raises(NotApplicable, match="no ball"):
+    with pytest.raises(NotApplicable, match="no bounded region"):
         _ = run.ball
     assert (a.bounded_dissimilarity.failure(run) is None) == (name == "saddle")
     assert "unbounded" in (a.bounded_second_moment.failure(run) or "")

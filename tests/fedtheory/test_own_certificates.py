@@ -251,7 +251,7 @@ def test_two_numbers_of_one_name_are_not_one() -> None:
     changed("model=x,", f"model=x, parameters=({parameters}),", Path("mine.py").read_text())
     found = check_certificate(resolve("claims.py:rest"), evaluate_at_optimum())
     assert found.verdict == "broken"
-    assert "a: stands for two things" in found.steps[0].text
+    assert "a: has two meanings" in found.steps[0].text
 
 
 def test_assumptions_about_algorithms_are_known_ones() -> None:
@@ -262,7 +262,7 @@ def test_assumptions_about_algorithms_are_known_ones() -> None:
     claim = replace(true, id="t:false", assumptions=[forged, *others])
     found = check_certificate(claim, FixedPoint(claim=claim.id, local_step="idle"))
     assert [step.text for step in found.steps if not step.holds] == [
-        "the claim is about no algorithm, or about several: expected one whose definition is known"
+        "the claim concerns no algorithm, or several: expected one that has a definition"
     ]
     problem = {"kind": "quadratic", "hessians": [[["1"]], [["3"]]], "linear": [["1"], ["0"]], "start": ["1"]}
     algorithm = {"name": "fedavg", "local_step_size": "1/4", "local_steps": 3, "rounds": 2}

@@ -400,6 +400,6 @@ def test_bounds_that_cover_the_run_are_listed_alone() -> None:
 def test_batches_need_rows() -> None:
     """A quadratic problem that is given by its Hessians has none to draw; full gradients it has."""
     problem = a_run().problem
-    with pytest.raises(InputError, match="expected data: batches are drawn from rows"):
+    with pytest.raises(InputError, match="expected data: batches are sampled from rows"):
         _with_batch(problem, 3)
     assert _with_batch(problem, None).clients == problem.clients

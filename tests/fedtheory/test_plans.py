@@ -123,7 +123,7 @@ def test_a_bound_above_the_error_at_the_start_is_no_promise() -> None:
     both = [find(f"comparator:{name}") for name in ("last-model.error", "strongly-convex.last-model")]
     alone, beside = (planner.plan(run, 0.5, claims=claims) for claims in (both[:1], both))
     assert alone.answer.promise.is_vacuous
-    assert "which is no promise: it is" in dict(answer_lines(alone))["promised:"]
+    assert "which promises nothing: the error is" in dict(answer_lines(alone))["promised:"]
     assert beside.answer.promise.plan.claim is both[1]
     assert not beside.answer.promise.is_vacuous
 

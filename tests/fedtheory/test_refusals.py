@@ -115,7 +115,7 @@ def test_a_gradient_is_no_number() -> None:
     """Nothing has a gradient that only numbers are in, whatever vanishing number it is multiplied by."""
     nonsense = Gradient(eta, eta)
     claim = stated(lhs=sigma * nonsense, relation="==", rhs=ZERO, assumptions=QUIET)
-    assert_stopped(claim, sums(Part(-nonsense, facts.QUIET)), "no exact number")
+    assert_stopped(claim, sums(Part(-nonsense, facts.QUIET)), "not an exact finite number")
 
 
 def test_a_root_of_a_clients_number_is_a_clients() -> None:
@@ -152,8 +152,8 @@ def test_reasons_are_those_of_the_kernel() -> None:
     """Neither another object that says what is not negative, nor a name that no reason has, also without a document."""
     claim, forged = stated(**AT_POINTS), Forged()
     assert_stopped(claim, links([Term(ONE, forged)]), "expected a reason of the kernel")  # type: ignore[arg-type]
-    assert_stopped(claim, links([Term(ONE, InequalityRef("luck", (x,)))]), "no reason called 'luck'")
-    with pytest.raises(Rejected, match="no reason called 'luck'"):
+    assert_stopped(claim, links([Term(ONE, InequalityRef("luck", (x,)))]), "no inequality called 'luck'")
+    with pytest.raises(Rejected, match="no inequality called 'luck'"):
         check(norm_sq(x), ZERO, [Term(ONE, InequalityRef("luck", (x,)))], Context(vectors=frozenset({x})), ())
     assert is_false(claim)
 
@@ -178,7 +178,7 @@ def test_strong_convexity_needs_its_constant() -> None:
 def test_at_points_no_steps_are_taken() -> None:
     """So that there is nothing to sum over."""
     claim = stated(**AT_POINTS)
-    assert_stopped(claim, links([Term(ONE, square(x), summed=True)]), "how many local steps")
+    assert_stopped(claim, links([Term(ONE, square(x), summed=True)]), "number of local steps")
     assert is_false(claim)
 
 
@@ -192,7 +192,7 @@ def test_noise_in_a_mean_needs_the_shares() -> None:
         assumptions=(a.unbiased_bounded_variance,),
     )
     why = [Term(1 / M, assumption("bounded variance"), averaged=True)]
-    assert_stopped(claim, links(why), "with what shares")
+    assert_stopped(claim, links(why), "their weights")
     assert is_false(claim, {"weights": ["1/4", "3/4"], "noise": "1"})
 
 
@@ -270,7 +270,7 @@ def test_a_sum_of_vectors_is_no_inner_product() -> None:
     both = {"s": Nonnegative(s, [Term(ONE, square(x))]), "product": CauchySchwarz(s, t, u)}
     why = Products(scalars={s: norm_sq(x), t: norm_sq(y), u: x + y}, facts=both, parts=[Product(ONE, ["product"])])
     claim = stated(lhs=(x + y) ** 2, rhs=norm_sq(x) * norm_sq(y), place="points")
-    assert_stopped(claim, links(why), "is no inner product")
+    assert_stopped(claim, links(why), "is not an inner product")
 
 
 # Weights.
@@ -284,14 +284,14 @@ def test_importances_are_no_shares() -> None:
     claim = stated(
         lhs=Average(squared), relation="==", rhs=ClientSum(share * squared), where=OF_UPDATES, assumptions=SCHEME
     )
-    assert_stopped(claim, links([]), "have the importances as weights")
+    assert_stopped(claim, links([]), "use the client weights")
     assert is_false(claim, aggregation=["1/4", "3/4"])
 
 
 def test_shares_need_somebody_who_reports() -> None:
     """Where nobody reports, shares that add up to one mean nothing."""
     claim = stated(lhs=ClientSum(share), relation="==", rhs=ONE, where={share: q.weight_share}, assumptions=SCHEME[:2])
-    assert_stopped(claim, links([]), "where somebody reports")
+    assert_stopped(claim, links([]), "in updates with a report")
 
 
 def test_who_is_drawn_is_random_whatever_they_hold() -> None:

@@ -77,7 +77,7 @@ def test_an_induction_shows_an_upper_bound(operator: Any) -> None:
         place="step",
         assumptions=(a.same_local_work, a.full_participation, a.bounded_second_moment),
     )
-    assert_stopped(claim, Certificate(claim=claim.id, links=[travelled]), "not an upper bound on what")
+    assert_stopped(claim, Certificate(claim=claim.id, links=[travelled]), "not an upper bound on the quantity")
     assert is_false(claim)
 
 
@@ -87,7 +87,7 @@ MEAN = find("liu2022:thm-1.mean")
 @pytest.mark.parametrize("changes", [{"relation": "=="}, {"also": [Relation(ONE, "<=", ZERO)]}])
 def test_a_mean_is_one_inequality(changes: Any) -> None:
     """Neither an equation, nor with a second relation that it says nothing of."""
-    assert_stopped(replace(MEAN, **changes), certificates()[MEAN.id], "is one inequality")
+    assert_stopped(replace(MEAN, **changes), certificates()[MEAN.id], "expected one inequality")
     assert is_false(replace(MEAN, **changes), local_step_size="1/100")
 
 
@@ -109,7 +109,7 @@ def test_a_recursion_is_one_upper_bound_on_the_drift(changes: Any) -> None:
 def test_a_mean_over_clients_bounds_no_single_one() -> None:
     """What their mean drift is at most is less than what the largest is."""
     claim = replace(DRIFT, lhs=q.max_drift)
-    assert_stopped(claim, SPREAD, "says nothing of a single client")
+    assert_stopped(claim, SPREAD, "does not bound a single client")
 
 
 def test_a_measure_is_a_known_one() -> None:
@@ -209,7 +209,7 @@ def test_two_symbols_of_one_name() -> None:
     """They stand for two things, whatever is declared of them."""
     other = sp.Symbol("sigma", real=True)
     claim = stated(lhs=sigma, rhs=other, where={sigma: q.noise_deviation, other: q.initial_distance})
-    assert_stopped(claim, Combination(claim=claim.id, links=[[]]), "two letters are called sigma")
+    assert_stopped(claim, Combination(claim=claim.id, links=[[]]), "two symbols have the name sigma")
     two = {
         "kind": "quadratic",
         "hessians": [[["1"]], [["2"]]],

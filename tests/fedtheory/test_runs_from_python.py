@@ -70,7 +70,7 @@ ALGORITHM: dict[str, tuple[str, Change, str]] = {
     "two steps in a round": ("dsgd", lambda a: replace(a, work=STEPS.work), "single steps"),
     "two steps and a coin": ("scaffnew", lambda a: replace(a, work=STEPS.work), "single steps"),
     "a step of no server": ("dsgd", lambda a: replace(a, aggregation=SERVER.aggregation), "expected none"),
-    "weights of no server": ("dsgd", lambda a: replace(a, aggregation=CHOSEN.aggregation), "weighs nobody"),
+    "weights of no server": ("dsgd", lambda a: replace(a, aggregation=CHOSEN.aggregation), "does not weight clients"),
     "a clock for memories": ("scaffold", lambda a: replace(a, clock=ASYNC.clock), "keep vectors between rounds"),
     "random times": ("fedavgm", lambda a: replace(a, clock=RANDOM.clock), "not random"),
     "steps that change late": ("fedavgm", lambda a: replace(a, clock=ASYNC.clock, work=CHANGING.work), "local work"),

@@ -243,7 +243,7 @@ FAMILIES = {
 def test_families_are_made_of_what_they_are_meant_for(assumption: Assumption) -> None:
     """Nearly all instances satisfy the assumption; in the others both types of clients happen to coincide."""
     failures = [failure for n in FAMILY_SAMPLE if (failure := assumption.failure(FAMILIES[assumption](n))) is not None]
-    assert set(failures) <= {"a type has not half of an update"}
+    assert set(failures) <= {"a type does not have half of the weight of an update"}
     assert len(failures) <= len(FAMILY_SAMPLE) // 20
 
 

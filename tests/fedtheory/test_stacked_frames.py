@@ -88,7 +88,7 @@ def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> N
 def test_what_belongs_to_a_run_is_not_asked_of_several() -> None:
     runs = [Instance("by hand", number).run() for number in (0, 1)]
     ((stack, _),) = stacks_by_kind([frame for run in runs for frame in frames_at("step", run)])
-    with pytest.raises(Misplaced, match="not asked at places of several"):
+    with pytest.raises(Misplaced, match="not available for a batch"):
         _ = stack.run
 
 

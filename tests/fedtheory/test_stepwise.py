@@ -83,7 +83,7 @@ def test_a_sum_has_whole_bounds_and_not_too_many_terms() -> None:
 
 def test_an_index_is_no_quantity() -> None:
     """A symbol with both meanings is refused: the quantity's value would be summed in place of the index."""
-    with pytest.raises(ValueError, match="index of a sum and stands for a quantity too"):
+    with pytest.raises(ValueError, match="index of a sum and a quantity"):
         value_on(sp.Sum(1 / T, (T, 1, 3)), run_of(2))
 
 

@@ -148,8 +148,8 @@ def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_other_files_are_refused(table: Path) -> None:
-    """A file that is no table of a sweep is named."""
-    with pytest.raises(InputError, match="is no table of a sweep"):
+    """A file that is not a table of a sweep is named."""
+    with pytest.raises(InputError, match="is not a table of a sweep"):
         sweep_page(table.with_name("steps.toml"))
 
 

@@ -175,10 +175,10 @@ def test_two_processes_do_not_share_a_sweep(quick: Path) -> None:
 
 
 def test_a_strange_file_is_left_alone(quick: Path) -> None:
-    """A file that is no table of a sweep is not overwritten, not even on request."""
+    """A file that is not a table of a sweep is not overwritten, not even on request."""
     output = quick.with_suffix(".parquet")
     output.write_text("my notes")
-    with pytest.raises(InputError, match="is there, and is no table of a sweep"):
+    with pytest.raises(InputError, match="is there, and is not a table of a sweep"):
         conduct(read_spec(quick), output, restart=True)
     assert output.read_text() == "my notes"
 

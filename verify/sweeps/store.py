@@ -133,7 +133,7 @@ class Store:
 
     def _refuse_strange_output(self) -> None:
         if self.is_complete and digest_of(self.output) is None:
-            raise InputError("--output", "is there, and is no table of a sweep", str(self.output))
+            raise InputError("--output", "is there, and is not a table of a sweep", str(self.output))
 
     def _remove_parts(self) -> None:
         """Remove the parts and only then the note of whose they are: no part is ever left without it."""

@@ -43,7 +43,7 @@ class StackedFrame(Frame):
     @property
     def run(self) -> Run:
         if len(self.runs) > 1:
-            raise Misplaced("what belongs to a run is not asked at places of several")
+            raise Misplaced("a value of a whole run is not available for a batch of runs")
         return self._run
 
     def of_run(self, select: Callable[[Run], Array]) -> Array:

@@ -93,4 +93,4 @@ def _require_settling(step: Array) -> None:
     eigenvalues = np.linalg.eigvals(plain_floats(step))
     outside = eigenvalues[(np.abs(eigenvalues) > 1 - _AT_ONE) & (np.abs(eigenvalues - 1) > _AT_ONE)]
     if len(outside):
-        raise NotApplicable("the mean does not settle: the step size is too large")
+        raise NotApplicable("the expectation does not converge: the step size is too large")

@@ -93,7 +93,7 @@ def _null_in_floats(matrix: Array) -> tuple[Array, Array]:
     rows, values, columns = np.linalg.svd(matrix)
     relative = values / max(values[0], 1e-300)
     if ((relative > _ZERO) & (relative < _CLEAR)).any():
-        raise Unresolved("floats do not tell what moments keep for ever from what they lose slowly")
+        raise Unresolved("floats cannot separate moments that stay from moments that decay slowly")
     kept = relative <= _ZERO
     return columns[kept].T, rows[:, kept]
 

@@ -374,7 +374,7 @@ class JointTrajectory(Trajectory):
 
         A client that has finished its steps stays where it is.
         """
-        self.algorithm.require_synchronous("local iterates of one round have a mean")
+        self.algorithm.require_synchronous("local iterates of one round have an expectation")
         self._require_few_iterates()
         rounds = range(len(self.moments) - 1)
         return [list(self._round(n, joint)) for n, joint in zip(rounds, self._known_joints(), strict=False)]

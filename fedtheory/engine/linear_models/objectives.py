@@ -100,7 +100,7 @@ class ModelSurrogate(Surrogate):
         try:
             return minimum_of(self._centred.model, weights / weights.sum(), near).point
         except NoMinimiser:
-            raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
+            raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> float:
         """sum_i weights_i L_i as one objective, at a point (d,)."""

@@ -185,7 +185,7 @@ class LinearModelRun(Run):
         """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
         work = self.algorithm.work
         if work.common_steps is None or work.common_step_size is None:
-            raise NotApplicable("the clients take different local steps: no comparator belongs to the run")
+            raise NotApplicable("the clients take different local steps: the run has no comparator")
         time = work.common_step_size * work.common_steps * self.algorithm.rounds
         return comparator_at(self.problem, float(time))
 

@@ -31,7 +31,7 @@ class LossSurrogate(Surrogate):
         try:
             return np.asarray(minimiser(given.terms.mixed(weights), near + given.optimum) - given.optimum)
         except InputError:
-            raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
+            raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
         """sum_i weights_i L_i as one objective, at a point (d,)."""

@@ -44,4 +44,4 @@ class EndlessTrajectory(SteadyTrajectory):
     @property
     def moments(self) -> Array:  # type: ignore[override]
         """Raise `NotApplicable`: rounds without an end have no list of moments."""
-        raise NotApplicable("single rounds are not told apart where their number grows")
+        raise NotApplicable("single rounds are not available where their number grows")

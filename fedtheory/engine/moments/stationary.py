@@ -150,7 +150,7 @@ class _Limit:
             linear = self._project(self.recursion.round_map[1:, 1:])
             if powers_vanish(linear) if self.is_exact else spectral_radius(linear) < 1 - _SLOWEST / 10:
                 return linear
-        reason = f"the mean round map has spectral radius {radius:.6g}: the run has no unique limit"
+        reason = f"the expected round map has spectral radius {radius:.6g}: the run has no unique limit"
         raise unanswered(self._arithmetic, reason)
 
     @cached_property

@@ -20,5 +20,5 @@ algorithm = FederatedAlgorithm(
     client_update={x: Mixed(y)},
     model=Average(x),
     steps_are_rounds=True,
-    description="A gradient step of every client, then a mean over its neighbours.",
+    description="Each client takes a gradient step, then averages with its neighbours.",
 )

@@ -71,7 +71,7 @@ class Clock:
     def schedule(self, updates: int) -> Schedule:
         """The first server updates; `NotApplicable` where the times are random."""
         if self.is_random:
-            raise NotApplicable("the clients' times are random: the schedule has to be drawn")
+            raise NotApplicable("the clients' times are random: the schedule has to be sampled")
         return _fixed(self, updates)
 
     def draw(self, updates: int, generator: np.random.Generator) -> Schedule:

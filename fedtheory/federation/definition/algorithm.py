@@ -71,7 +71,7 @@ def _instead_of(part: Expr) -> str:
     if part.has(Gradient):
         return f": gradients are taken in local steps; {_KEEP_A_GRADIENT}"
     if part.has(*SUMS):
-        return ": clients are combined at the end of a round; the server can keep the result as a vector of its own"
+        return ": clients are combined at the end of a round; the server can keep the result as a server vector"
     return ""
 
 
@@ -173,7 +173,7 @@ class FederatedAlgorithm:
             raise InputError(self.name, f"expected `local` to be Local(vector, start, step), got {self.local!r}")
         for vector, expression in self.expressions():
             if not isinstance(sp.sympify(vector), sp.Symbol) or not isinstance(sp.sympify(expression), sp.Expr):
-                raise InputError(self._key(vector), f"expected a letter and an expression, got {expression!r}")
+                raise InputError(self._key(vector), f"expected a symbol and an expression, got {expression!r}")
 
     def _check_names(self) -> None:
         """Raise `InputError` where a symbol stands for two things, or the chance of a coin for none.
@@ -185,15 +185,15 @@ class FederatedAlgorithm:
         own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
         for symbols in ([*vectors, *SYMBOLS, *own], map(str, vectors), map(str, [*SYMBOLS, *own])):
             for symbol in (symbol for symbol, count in Counter(symbols).items() if count > 1):
-                raise InputError(self._key(symbol), "stands for two things: expected a letter of its own")
+                raise InputError(self._key(symbol), "has two meanings: expected a symbol for each")
         keys = Counter(parameter.key for parameter in self.parameters)
         for key in (key for key, count in keys.items() if count > 1):
-            raise InputError(self.name, f"expected a key of its own for each parameter, got {key} twice")
+            raise InputError(self.name, f"expected different keys for the parameters, got {key} twice")
         known = {parameter.letter for parameter in self.parameters}
         counts = {node.args[1] for node in self.nodes(Compressed)}
         for what, numbers in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
             for symbol in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
-                raise InputError(self.name, f"the {what} has the letter {symbol}, which is no parameter")
+                raise InputError(self.name, f"the {what} has the symbol {symbol}, which is not a parameter")
 
     def _check_texts(self) -> None:
         """Raise `InputError` where people would read a name as another one."""
@@ -210,7 +210,7 @@ class FederatedAlgorithm:
         for vector, expression in [*self.server.items(), *self.client.items()]:
             self._expect(vector, expression, {start}, ())
             for symbol in sorted(sp.sympify(expression).free_symbols - {start}, key=str):
-                raise InputError(self._key(vector), f"starts at a multiple of {start} with the letter {symbol}")
+                raise InputError(self._key(vector), f"starts at a multiple of {start} with the symbol {symbol}")
         for updated, known, whose in (
             (self.server_update, self.server, "server"),
             (self.client_update, self.client, "client"),
@@ -247,7 +247,9 @@ class FederatedAlgorithm:
     def _check_model(self) -> None:
         """Raise `InputError` where the model's own numbers differ between clients or between rounds."""
         for symbol in sorted(sp.sympify(self.model).free_symbols & (OF_CLIENTS | self.coins.keys()), key=str):
-            raise InputError(self._key(sp.Symbol("model")), f"{symbol} is not one number for all clients and rounds")
+            raise InputError(
+                self._key(sp.Symbol("model")), f"{symbol} differs between clients or rounds: expected one number"
+            )
 
     def _check_gradients(self) -> None:
         found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}

@@ -128,12 +128,12 @@ def _require_use(found: FederatedAlgorithm, aggregation: Aggregation) -> None:
     if server_step != 1 and not found.uses(eta_g):
         raise InputError("algorithm.server_step_size", f"expected none with {found.name}, got {server_step}")
     if aggregation.chosen is not None and not found.uses(Weighted):
-        expected = f'expected "importance" with {found.name}, whose server weighs nobody'
+        expected = f'expected "importance" with {found.name}, whose server does not weight clients'
         raise InputError("algorithm.aggregation", expected)
     if isinstance(aggregation.participation, Full):
         return
     expected = f"expected full participation with {found.name}"
     if found.needs_everybody:
-        raise InputError("algorithm.participation", f"{expected}: its clients hear of all")
+        raise InputError("algorithm.participation", f"{expected}: its clients receive from all others")
     if not (found.uses(Weighted) or found.uses(Participants)):
         raise InputError("algorithm.participation", expected)

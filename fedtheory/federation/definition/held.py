@@ -45,8 +45,8 @@ def require_clock(algorithm: FederatedAlgorithm) -> None:
     reasons = {
         "its clients keep vectors between rounds": bool(algorithm.client),
         "its coins are tossed for all clients at once": bool(algorithm.coins),
-        "its server hears of all clients in every round": algorithm.uses(Average),
-        "its server hears of no client": not (algorithm.uses(Weighted) or algorithm.uses(Participants)),
+        "its server receives from all clients in every round": algorithm.uses(Average),
+        "its server receives from no client": not (algorithm.uses(Weighted) or algorithm.uses(Participants)),
     }
     for reason in (reason for reason, holds in reasons.items() if holds):
         raise InputError("algorithm.clock", f"expected the synchronous clock with {algorithm.name}: {reason}")

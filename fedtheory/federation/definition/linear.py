@@ -64,7 +64,7 @@ def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmet
             return reduce(add if part.is_Add else mul, map(value, part.args))
         if part.is_Pow and part.exp.is_Integer:
             return _power(value(part.base), int(part.exp))
-        raise InputError(key, f"expected numbers, letters, + - * / and whole powers, got {part}")
+        raise InputError(key, f"expected numbers, symbols, + - * / and integer powers, got {part}")
 
     return value(sp.sympify(expression))
 

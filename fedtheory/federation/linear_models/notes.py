@@ -12,10 +12,10 @@ def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
     loss, ridge = model.loss, f" + {model.ridge:g}/2 |w|^2" if model.ridge > 0 else ""
     ridge += " (w without its intercept there)" if model.is_intercept_apart else ""
     if classes is None:
-        return f"F_i is the mean of the {loss.kind.name} loss of x'w - y, of width {loss.width:g}, over its rows{ridge}"
+        return f"F_i is the average {loss.kind.name} loss of x'w - y, of width {loss.width:g}, over its rows{ridge}"
     low, high = classes
     labels = f"s = -1 for the class {low} and 1 for the class {high}"
-    return f"F_i is the mean of log(1 + exp(-s x'w)) over a client's rows{ridge}, {labels}"
+    return f"F_i is the average of log(1 + exp(-s x'w)) over a client's rows{ridge}, {labels}"
 
 
 def note_on_minimum(model: LinearModel, found: Minimum) -> str:

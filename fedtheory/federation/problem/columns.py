@@ -64,7 +64,7 @@ class Header:
         """Raise `InputError` where two columns have one name."""
         for name, count in Counter(self.names).items():
             if count > 1:
-                raise self._error(f"expected a name of its own for each column, got {name!r} twice")
+                raise self._error(f"expected different names for the columns, got {name!r} twice")
 
     def _target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
         if choice.target is None and choice.client is None:

@@ -73,7 +73,7 @@ def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
     return shares
 
 
-THE_LOSS = "F_i is the mean of (y - x'w)^2 over a client's rows; if your loss is half of it, double the step sizes"
+THE_LOSS = "F_i is the average of (y - x'w)^2 over a client's rows; if your loss is half of it, double the step sizes"
 """What a trainer may have otherwise."""
 
 
@@ -92,7 +92,7 @@ def notes_on_columns(problem: Problem) -> list[str]:
         return []
     data, notes = (problem.data if problem.span is None else problem.span.data).as_floats(), []
     if are_uneven(sizes_of_data(data)):
-        notes.append("the columns' scales are far apart: standardize = true brings them together")
+        notes.append("the columns have very different scales: standardize = true equalises them")
     if not has_constant(data):
         notes.append("no column of ones: intercept = true adds one; without it the model has no constant term")
     return notes

@@ -240,7 +240,7 @@ class Problem(Shown):
             raise NoMinimiser("F is unbounded below, its Hessian has a negative eigenvalue", "x*")
         if self.stationary_point is not None:
             return self.stationary_point
-        reason = "the mean of b_i leaves the range of H"
+        reason = "the average of b_i is outside the range of H"
         if self.has_convex_clients:
             raise InputError("problem.linear", f"F has no minimiser: {reason}")
         raise NoMinimiser(f"F is unbounded below, {reason}", "x*")

@@ -89,7 +89,7 @@ heavy_ball = OfAlgorithm(
 
 
 def _update_rule(run: Run) -> None:
-    run.algorithm.require_update_rule("a claim that names no algorithm is about the update rule")
+    run.algorithm.require_update_rule("a claim without an algorithm concerns the update rule")
 
 
 update_rule = OfAlgorithm(

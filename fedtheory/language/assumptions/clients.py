@@ -8,7 +8,7 @@ from fedtheory.language.assumptions.assumption import Assumption, Setting, expec
 
 def _uniform_shares(run: Run) -> None:
     weights = run.problem.weights
-    expect((weights == weights[0]).all(), "the clients have unequal importance")
+    expect((weights == weights[0]).all(), "the clients have unequal weights")
 
 
 def _several_clients(run: Run) -> None:
@@ -23,7 +23,7 @@ def _one_type(run: Run) -> None:
     expect(len(set(run.surrogate.types)) <= 1, "the clients have different objectives")
 
 
-uniform_shares = Setting("uniform shares", r"all clients have the same share in the objective", _uniform_shares)
+uniform_shares = Setting("uniform shares", r"all clients have the same weight in the objective", _uniform_shares)
 several_clients = Assumption("several clients", r"there are at least two clients", _several_clients)
 one_client = Assumption("one client", r"$M=1$", _one_client)
 one_type = Assumption("one type", r"all clients have the same objective, $\mathcal Z_i=\mathcal Z$", _one_type)

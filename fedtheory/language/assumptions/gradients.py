@@ -10,7 +10,7 @@ def _no_noise(run: Run) -> None:
     expect((run.noise_forms == 0).all(), "the gradients are noisy")
 
 
-full_gradients = Assumption("full gradients", r"every client uses its full gradient, there is no noise", _no_noise)
+full_gradients = Assumption("full gradients", r"every client uses its full gradient, without noise", _no_noise)
 unbiased_gradients = Assumption(
     "unbiased gradients", r"$\mathbb E[g_i(x)]=\nabla\mathcal L_i(x)$", lambda run: run.problem.oracle
 )

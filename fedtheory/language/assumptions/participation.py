@@ -37,19 +37,20 @@ def _uniform_sampling(run: Run) -> None:
 
 def _averaged_participants(run: Run) -> None:
     clocks.expect_no_cycle(run)
-    run.algorithm.require_synchronous("participants are drawn for rounds that wait for them")
+    run.algorithm.require_synchronous("expected sampled participants in synchronous rounds")
     weights.importance_weights.require(run)
     law, importances = run.algorithm.aggregation.participation, run.problem.weights
     expect(law.averages(importances), "the weights of a round do not always add up to one")
     expect(
-        (law.moments(importances).mean == importances).all(), "the expected weights of a round are not the importances"
+        (law.moments(importances).mean == importances).all(),
+        "the expected weights of a round are not the client weights",
     )
 
 
 def _multinomial_sampling(run: Run) -> None:
     clocks.expect_no_cycle(run)
     law = run.algorithm.aggregation.participation
-    expect(isinstance(law, Multinomial), "the participants are not drawn with replacement")
+    expect(isinstance(law, Multinomial), "the participants are not sampled with replacement")
 
 
 def _one_at_a_time(run: Run) -> None:
@@ -59,13 +60,13 @@ def _one_at_a_time(run: Run) -> None:
 
 
 def _somebody_reports(run: Run) -> None:
-    expect((run.surrogate.totals > 0).all(), "nobody reports in some update")
+    expect((run.surrogate.totals > 0).all(), "no client reports in some update")
 
 
 full_participation = Setting("full participation", r"every client takes part in every round", _full_participation)
 every_client = Setting("every client", r"no clients are sampled: each reports whenever it is done", _every_client)
 full_rounds = Setting(
-    "full rounds", r"the server waits for everybody, and everybody counts with its importance", _full_rounds
+    "full rounds", r"the server waits for all clients, and weights each with its client weight", _full_rounds
 )
 uniform_sampling = Setting(
     "uniform sampling",
@@ -74,11 +75,13 @@ uniform_sampling = Setting(
 )
 averaged_participants = Setting(
     "averaged participants",
-    r"the weights of a round add up to one, and in the mean they are the importances $p_i$",
+    r"the weights of a round sum to one, and their expectations are the client weights $p_i$",
     _averaged_participants,
 )
 multinomial_sampling = Setting(
-    "multinomial sampling", r"m clients are drawn with replacement, with the chances $p_i$", _multinomial_sampling
+    "multinomial sampling",
+    r"m clients are sampled with replacement, with the probabilities $p_i$",
+    _multinomial_sampling,
 )
 one_at_a_time = Setting(
     "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time

@@ -83,7 +83,7 @@ aggregation_scheme = Setting(
 )
 two_sided_steps = Setting(
     "two-sided step sizes",
-    r"the clients use a common step size $s_L$, and the server a step size of its own",
+    r"the clients use a common step size $s_L$, and the server its own step size",
     _same_local_work,
 )
 same_step_size = Setting("same step size", r"all clients use the same local step size", _same_step_size)

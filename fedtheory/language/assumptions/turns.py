@@ -13,7 +13,7 @@ def _in_turn(run: Run, clients: int) -> None:
     identity = run.arithmetic.identity(run.problem.dimension)
     expect(run.problem.clients == clients, f"there are not {clients} clients")
     expect((run.problem.hessians == identity).all(), "a client's objective has another Hessian than the identity")
-    expect((run.problem.weights * clients == 1).all(), "the clients have unequal importance")
+    expect((run.problem.weights * clients == 1).all(), "the clients have unequal weights")
     expect(run.algorithm.aggregation.server_step_size == 1, "the server step size is not 1")
     reports = run.algorithm.schedule.participates
     alternate = (reports[2:] == reports[:-2]).all() and not (reports[1:] & reports[:-1]).any()
@@ -23,7 +23,10 @@ def _in_turn(run: Run, clients: int) -> None:
 
 def _pairs(run: Run) -> None:
     _in_turn(run, 4)
-    expect((run.surrogate.sum_by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(), "a type has not half of an update")
+    expect(
+        (run.surrogate.sum_by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(),
+        "a type does not have half of the weight of an update",
+    )
     expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")
 
 

@@ -16,7 +16,7 @@ def _expect_constant_weights(run: Run) -> None:
 
 def _importance_weights(run: Run) -> None:
     _expect_constant_weights(run)
-    expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the importances")
+    expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the client weights")
 
 
 def _positive_weights(run: Run) -> None:
@@ -44,14 +44,14 @@ def _given_weights(run: Run) -> None:
 def _unbiased_updates(run: Run) -> None:
     apart = abs(run.surrogate.weights - run.problem.weights)
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12
-    expect(not (apart > rounding).any(), "the expected weights of some update are not the importances")
+    expect(not (apart > rounding).any(), "the expected weights of some update are not the client weights")
 
 
 def _fair_types(run: Run) -> None:
     surrogate = run.surrogate
     apart = abs(surrogate.sum_by_type(surrogate.shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
-    expect((apart <= rounding).all(), "some type of clients does not have its share in some update")
+    expect((apart <= rounding).all(), "some type of clients does not have its normalised weight in some update")
 
 
 positive_weights = Setting("positive weights", r"$d_i>0$: everybody counts when it reports", _positive_weights)
@@ -61,7 +61,7 @@ time_based = Setting(
     r"$d_i=[\sum_j1/\tau_j]\tau_ip_i$ (asynchronous), $\lceil\tau_i/\Delta t\rceil p_i$ (FedFix), $p_i$ (synchronous)",
     _time_based,
 )
-given_weights = Setting("given weights", r"nobody is drawn at random: $\omega_i(n)=q_i(n)$", _given_weights)
+given_weights = Setting("given weights", r"participation is deterministic: $\omega_i(n)=q_i(n)$", _given_weights)
 weight_covariance = Setting(
     "covariance of the weights",
     r"$\mathbb E[\omega_i(n)\omega_j(n)]=\alpha q_i(n)q_j(n)$ for $i\ne j$",

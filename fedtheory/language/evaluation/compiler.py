@@ -142,7 +142,7 @@ class Compiler:
             build = quantity.build
             return _raised(lambda site: build(_round(site)), power)
         if not isinstance(quantity, RunQuantity):
-            raise ValueError(f"{symbol} stands for {quantity.name}, which is not a number")
+            raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
         measured = _measurement(quantity)
         if not quantity.root:
             return _raised(measured, power)
@@ -214,7 +214,7 @@ class Compiler:
         # SymPy's last index is the outermost.
         *inner, (index, first, last) = node.limits
         if index in self.notation:
-            raise ValueError(f"{index} is the index of a sum and stands for a quantity too: give one another symbol")
+            raise ValueError(f"{index} is the index of a sum and a quantity: use different symbols")
         summand = sp.Sum(node.function, *inner) if inner else node.function
         bounds = [Compiler(self.notation).scalar(bound) for bound in (first, last)]
         closed = stepwise.closed_form(summand, index, first, last)

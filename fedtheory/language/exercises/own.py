@@ -91,7 +91,7 @@ def _require_drawn(drawn: Any) -> None:
         for name, value, holds, wanted in chain(_common(question), _check_kind(question)):
             _expect(f"{question.name}.{name}", value, holds, wanted)
     names = [question.name for question in questions]
-    _expect("questions", names, len(set(names)) == len(names), "a name of its own for each")
+    _expect("questions", names, len(set(names)) == len(names), "different names")
 
 
 _Checks = Iterator[tuple[str, object, bool, str]]
@@ -123,7 +123,7 @@ def _check_kind(question: Question) -> _Checks:
         yield "expected", question.expected, fits, "one value for each case that is tried"
 
 
-_SYMBOLS = "a dictionary from the letters of the solution to their symbols, such as letters_of(eta, tau)"
+_SYMBOLS = "a dictionary from the names in the solution to their symbols, such as letters_of(eta, tau)"
 
 
 def _check_bound(question: BoundQuestion) -> _Checks:

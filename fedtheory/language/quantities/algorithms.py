@@ -84,7 +84,7 @@ def _limiting_mean_distance_sq(run: Run) -> Any:
 limiting_mean_distance_sq = constant(
     "limiting_mean_distance_sq",
     r"\|\lim_{n\to\infty}\mathbb E x^n-x^*\|^2",
-    "|lim E x^n - x*|^2, where the mean of the model settles from the run's start",
+    "|lim E x^n - x*|^2, the limit of the expected model from the run's start",
     _limiting_mean_distance_sq,
 )
 

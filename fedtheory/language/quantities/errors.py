@@ -31,7 +31,7 @@ def _discounted(run: Run) -> Any:
     sizes = run.algorithm.work.step_sizes
     factor = 1 - sizes[0] * run.strong_convexity / 2
     if (sizes != sizes[0]).any() or factor <= 0:
-        raise NotApplicable("the weights of the mean need one step size for all clients, shorter than 2/mu")
+        raise NotApplicable("the weights of the average need one step size for all clients, below 2/mu")
     errors = require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:].ravel()
     weights = run.arithmetic.array([factor**age for age in reversed(range(len(errors)))])
     return (weights @ errors) / weights.sum()

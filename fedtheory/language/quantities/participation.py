@@ -28,7 +28,7 @@ def paired_moments(run: Run) -> WeightMoments:
     expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
     if moments.directions:
-        raise NotApplicable("E[w_i w_j] is no multiple of E[w_i] E[w_j]: weights are normalised over those present")
+        raise NotApplicable("E[w_i w_j] is not a multiple of E[w_i] E[w_j]: weights are normalised over those present")
     return moments
 
 

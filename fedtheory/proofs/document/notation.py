@@ -57,7 +57,7 @@ class Scope:
         """The name of a symbol; `InputError` where it has none."""
         name = self._names.get(symbol) if isinstance(symbol, sp.Symbol) else None
         if name is None:
-            raise InputError("certificate", f"the letter {symbol} has no name in the claim or its certificate")
+            raise InputError("certificate", f"the symbol {symbol} has no name in the claim or its certificate")
         return name
 
     @cached_property
@@ -177,7 +177,7 @@ class _Reader:
 
     def _symbol(self, name: str) -> sp.Symbol:
         if name not in self.scope.symbols:
-            raise InputError(self.where, f"{name!r} is no letter of the claim or its certificate")
+            raise InputError(self.where, f"{name!r} is not a symbol of the claim or its certificate")
         return self.scope.symbols[name]
 
     def _head(self, name: str, arguments: list[ast.expr]) -> Expr:

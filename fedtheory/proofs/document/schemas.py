@@ -40,7 +40,7 @@ from fedtheory.proofs.proof_report import Document
 _Schema = dict[str, Json]
 _EXPRESSION: _Schema = {"$ref": "#/$defs/expression"}
 _TEXT: _Schema = {"type": "string"}
-_OF_QUANTITIES = "Names of quantities that the certificate speaks of, and the claim does not."
+_OF_QUANTITIES = "Names of quantities in the certificate that the claim does not use."
 _OF_LEMMAS = "Statements with the assumptions of the claim, and its conditions unless others stand there: CLAIM#NAME."
 _OF_DEFINITION = "The SHA-256 digest of the definition, for a claim about an algorithm in a user's file."
 

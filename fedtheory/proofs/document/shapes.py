@@ -59,7 +59,7 @@ class Symbol(Shape):
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         if not isinstance(document, str) or document not in scope.own:
-            raise InputError(where, f"expected a letter that the certificate declares, got {document!r:.80}")
+            raise InputError(where, f"expected a symbol that the certificate declares, got {document!r:.80}")
         return scope.symbols[document]
 
 

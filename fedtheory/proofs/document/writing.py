@@ -158,7 +158,7 @@ def _declared(symbols: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict
     found: dict[str, sp.Symbol] = {}
     for symbol in dict.fromkeys(symbols):
         if not isinstance(symbol, sp.Symbol):
-            raise InputError("certificate", f"expected a letter of the certificate's own, got {symbol!r:.80}")
+            raise InputError("certificate", f"expected a symbol that the certificate introduces, got {symbol!r:.80}")
         found[free(plain(symbol), taken | found)] = symbol
     return found
 
@@ -199,7 +199,7 @@ def _product(expression: Expr, scope: Scope) -> str:
     """A number, or a product with its number in front, over what it divides by."""
     number, rest = expression.as_coeff_Mul()
     if not number.is_Rational:
-        raise InputError("certificate", f"{number} is no exact number")
+        raise InputError("certificate", f"{number} is not an exact number")
     factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
     lower = [factor for factor in factors if _divides(factor)]
     above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)

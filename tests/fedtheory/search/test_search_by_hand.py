@@ -164,7 +164,7 @@ def test_generic_points_lie_inside() -> None:
 
 
 def test_averages_are_not_sampled() -> None:
-    with pytest.raises(Rejected, match="no number that can be sampled"):
+    with pytest.raises(Rejected, match="cannot be sampled as a number"):
         _points(eta, 1).values(Average(eta))
 
 

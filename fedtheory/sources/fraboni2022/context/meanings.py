@@ -68,7 +68,7 @@ def build_update_context(claim: Claim, relation: Relation) -> Context:
 def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of updates as one between inner products and objective values."""
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
-        raise Rejected("means over clients have the importances as weights, which a theory of updates does not know")
+        raise Rejected("client averages use the client weights, which a context of updates does not have")
     symbol, reading = symbols_of(claim), _reading(claim, relation)
     known = {symbol(quantity): meaning for quantity, meaning in reading.meanings(symbol).items()} | _weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
@@ -137,7 +137,7 @@ def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
     nobody = {total: sp.S.Zero, Average(deviation): sp.S.Zero}
     share = symbol(q.weight_share)
     if total not in numbers_of(claim).divisors and any(side.xreplace(nobody).has(Average, share) for side in sides):
-        raise Rejected("the clients have shares in an update where somebody reports, which the claim does not say")
+        raise Rejected("normalised weights exist only in updates with a report, which the claim does not assume")
 
 
 def _step_size(symbol: SymbolTable) -> Expr:

@@ -142,7 +142,7 @@ def build_past_steps_context(claim: Claim) -> Context:
     """The context of the local steps before the present one, at which gradients are what they are."""
     symbol = symbols_of(claim)
     if not symbol.has(q.local_step_index):
-        raise Rejected("sums over earlier steps need the letter of the local step")
+        raise Rejected("sums over earlier steps need the symbol of the local step")
     step, server_step = symbol(q.local_step_size), symbol(q.server_step_size)
     return Context(
         numbers=numbers_of_update(claim),

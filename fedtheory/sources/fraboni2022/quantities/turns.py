@@ -61,7 +61,7 @@ def _cycle(run: Run) -> Array:
     starts from what it returned last, one update ago.
     """
     if run.problem.clients != 2:
-        raise NotApplicable("there are not two clients that take turns")
+        raise NotApplicable("expected two clients that take turns")
     arithmetic, phi = run.arithmetic, _progress_of(run)
     first, second = run.algorithm.aggregation.weights(run.problem.weights) * phi
     one = arithmetic.identity(1)[0, 0]
@@ -71,7 +71,7 @@ def _cycle(run: Run) -> Array:
     try:
         return np.stack([arithmetic.solve(system, pull) for pull in pulls.T], axis=1)
     except InputError:
-        raise unanswered(arithmetic, "two clients that take turns do not settle in a cycle") from None
+        raise unanswered(arithmetic, "the two clients that take turns have no stationary cycle") from None
 
 
 def _cycle_residual(run: Run) -> Any:
