@@ -1,4 +1,4 @@
-"""Which figures a claim gets by what it states, whatever paper it is from."""
+"""Choose the figures of a claim by its statement, for any paper."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class CertifiedArithmetic(RationalArithmetic):
     kind = "enclosure"
     numbers = "enclosures"
     bits = 53
-    """Of the midpoints."""
+    """Bits of the midpoints."""
 
     def array(self, values: object) -> Array:
         return MidpointRadius.of(values)  # type: ignore[return-value]
@@ -32,4 +32,4 @@ class CertifiedArithmetic(RationalArithmetic):
 
 
 CERTIFIED = CertifiedArithmetic()
-"""What the expectations of a run are computed in where rationals would be too long."""
+"""Arithmetic for the expectations of runs that are too long for rationals."""

@@ -39,4 +39,4 @@ class EnclosureArithmetic(RationalArithmetic):
 
 
 ENCLOSED = EnclosureArithmetic()
-"""What problems without rational values use where rationals are asked for."""
+"""Arithmetic of problems without rational values where rationals are requested."""

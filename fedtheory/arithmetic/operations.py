@@ -19,11 +19,11 @@ class Arithmetic(ABC):
     """The operations in which arithmetics differ."""
 
     name: str
-    """What users ask for it by."""
+    """Name on the command line."""
     kind: str
-    """What it is: float, rational or enclosure."""
+    """Kind: float, rational or enclosure."""
     numbers: str
-    """What its numbers are called."""
+    """Word for its numbers."""
     dtype: type
     is_rigorous: bool
     """Whether a decided comparison is proved; in floats it is not."""

@@ -248,7 +248,7 @@ def _answer(found: Check) -> list[str]:
 
 
 def _distance(found: Check, condition: ConditionCheck) -> str:
-    """How far a number is from its limit; both sides of a condition that limits no single number."""
+    """Describe the distance of a number from its limit; both sides of a condition that limits no single number."""
     from fedtheory.arithmetic import plain_float
 
     value, limit = condition.sides

@@ -19,7 +19,7 @@ _SILENT = ("policy", "kind")
 """Keys whose values say what they are."""
 _PER_CLIENT = ("noise", "weights", "times", "aggregation", "local_steps", "local_step_size")
 _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
-"""What goes without saying."""
+"""Defaults that are not printed."""
 
 
 def in_words(table: Mapping[str, Any]) -> list[str]:

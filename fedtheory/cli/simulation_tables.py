@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
-"""What is shown of the server's model."""
+"""Errors of the server's model that are shown."""
 
 
 def where_known(measure: Callable[[], Found]) -> Found | None:

@@ -103,7 +103,7 @@ _SAID = {
     "inaccurate": "the two solvers do not agree on a value",
     "failed": "neither solver found a value, often because there is no bound; `fedtheory falsify` looks for runs",
 }
-"""What a case without a value means."""
+"""Meaning of a case without a value."""
 
 
 def _varied(case: Case) -> str:

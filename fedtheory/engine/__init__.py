@@ -1,4 +1,4 @@
-"""What is computed of a run, exactly: moments, errors, constants on regions, sampled checks.
+"""Compute moments, errors, constants on regions and sampled checks of a run, exactly.
 
 Uses `federation`, `arithmetic`, and the `kernel`'s expressions.
 """

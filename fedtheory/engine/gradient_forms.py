@@ -128,7 +128,7 @@ class GradientForms:
 
 
 def _once(known: list[tuple[Array, Found]], forms: Array, find: Callable[[], Found]) -> Found:
-    """What is known of these very forms; found and remembered where nothing is."""
+    """Return the cached value of these forms, computing it where there is none."""
     for of, found in known:
         if of is forms:
             return found

@@ -35,7 +35,7 @@ _SHORT = 2_000
 
 @dataclass(frozen=True)
 class Trial:
-    """What a claim says of the runs of a battery."""
+    """Result of a claim on the runs of a battery."""
 
     tried: int
     """Runs on which the claim is evaluated."""

@@ -31,7 +31,7 @@ _THOUSAND = 1_000
 
 @dataclass(frozen=True)
 class BoundFinding:
-    """What is found about a bound that a student gives for the left side of a claim."""
+    """Result for a bound that a student gives for the left side of a claim."""
 
     standing: Standing
     answer: Expr

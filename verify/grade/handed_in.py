@@ -1,4 +1,4 @@
-"""What stands in a folder of submissions: which files they are, whose they are, and what each of them answers."""
+"""Read a folder of submissions: the files, their students, and the assignment of each."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ METADATA = "fedtheory"
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student has handed in."""
+    """Submission of one student."""
 
     student: str
     assignment: str | None

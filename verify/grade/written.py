@@ -1,4 +1,4 @@
-"""What grading leaves in its folder: points, pages for students, and the answers that a person reads."""
+"""Write the results of grading: points, pages for students, and the answers that a person reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which claims Rocq has accepted: a list that is written after a check, and that tests compare with what is exported.
+"""The list of claims that Rocq has accepted: written after a check, and compared with the export by tests.
 
 ``python -m verify.rocq.accepted FOLDER`` writes the list from a folder in which `make` has run.
 """

@@ -1,4 +1,4 @@
-"""Which runs a sweep has: the grid times the random draws, each a base run with some keys set."""
+"""Design of a sweep: the grid times the random draws, each a base run with some keys set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a frame is: a place of a run at which a proof's vectors have values.
+"""Frames: places of a run at which the vectors of a proof have values.
 
 Vectors have a client axis of length 1 or M and answer inner products, so one
 evaluator serves frames of every kind.  Coordinates are centred at x*.
@@ -25,9 +25,9 @@ class Frame(VectorSpace):
     """A place of a run; subclasses say what vectors are there."""
 
     axes: tuple[str, ...] = ("round", "step", "client")
-    """What the axes of a scalar run over, each of full length or one."""
+    """Meaning of a scalar's axes, each of full length or one."""
     valid: Array | None = None
-    """Which local steps exist, (steps, M); None where all do."""
+    """Mask of the local steps that exist, (steps, M); None where all do."""
 
     def __init__(self, run: Run, index: Index) -> None:
         self._run = run
@@ -42,7 +42,7 @@ class Frame(VectorSpace):
 
     @property
     def alike(self) -> Hashable:
-        """What frames of a kind share that can be taken together; None for a frame that stands alone."""
+        """The key shared by frames that can be stacked; None for a frame that cannot."""
         return None
 
     @property
@@ -61,7 +61,7 @@ class Frame(VectorSpace):
         return self._run.problem.dimension
 
     def of_run(self, select: Callable[[Run], Array]) -> Array:
-        """What belongs to the run of this place; at places of several runs what belongs to each, axes in front."""
+        """Select the entry of this place's run; at places of several runs one entry each, with axes in front."""
         return select(self.run)
 
     def objectives(self, select: Callable[[Run], Objectives]) -> Objectives:
@@ -100,7 +100,7 @@ class Frame(VectorSpace):
         return value
 
     def of_round(self, values: Array) -> Array:
-        """What belongs to the round of this place, of one for each round."""
+        """Select the entry of this place's round from one entry per round."""
         chosen: Array = values[int(self.index["round"])]
         return chosen
 
@@ -159,7 +159,7 @@ class Frame(VectorSpace):
         return self.virtual + self._apply_on_server(self.gradient.scaled(-self.step_sizes))
 
     def _apply_on_server(self, change: Vector) -> Vector:
-        """What the server makes of a change of each client's model."""
+        """Aggregate a change of each client's model as the server does."""
         return self.selected(change).scaled(self.server_step_size)
 
     @cached_property

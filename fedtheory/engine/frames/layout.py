@@ -28,7 +28,7 @@ class Layout:
         return cls(owners, *each)
 
     def of_each(self, values: Sequence[Array]) -> Array:
-        """What belongs to each run, (P, ...)."""
+        """Select the entries of each run, (P, ...)."""
         found: Array = np.stack(values)[self.owners]
         return found
 

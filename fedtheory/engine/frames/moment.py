@@ -183,16 +183,16 @@ class MomentFrame(MomentSpace):
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """What a round starts from."""
+    """State at the start of a round."""
 
     joint: Array
     """Joint second moment of the live models, (V(d+1), V(d+1))."""
     newest: slice
-    """Where the server's model is in it."""
+    """Slice of the server's model."""
     bases: list[slice]
-    """Where the model is that each client works on."""
+    """Slices of the model that each client works on."""
     probabilities: Array
-    """Of the outcomes of the weights, (O,)."""
+    """Probabilities of the outcomes of the weights, (O,)."""
     weights: Array
     """w_i(n), (O, M)."""
 

@@ -1,4 +1,4 @@
-"""What vectors have of the noises of a local step: numbers before maps, so that few products of matrices are made.
+"""Coefficients of a local step's noise in vectors: numbers before maps, so that few matrices are multiplied.
 
 There are two kinds k of noises of each client j: e_0j, which its iterate carries, and e_1j, of its fresh gradient.  The
 vector of client i has terms  c_i A_i e_ki  of its own ones and  sum_j c_ij A_i B_j e_kj  of those that all share.
@@ -27,7 +27,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """What vectors, one for each client or one for all, have of the noises of a step."""
+    """Coefficients of a step's noise in vectors, one for each client or one for all."""
 
     own: Mapping[Own, Array] = field(default_factory=dict)
     """c_i, (..., M): of each client's own noises."""

@@ -74,7 +74,7 @@ def _client(run: Run, client: int, bases: Array) -> _Client:
 
 @lru_cache(maxsize=64)
 def _draws(problem: Problem, client: int) -> Draws:
-    """What one call of a client's oracle can draw, in centred coordinates; kept for rounds from all points."""
+    """Outcomes of one call of a client's oracle, in centred coordinates; kept for rounds from all points."""
     like = problem.arithmetic.zeros(problem.clients, problem.dimension)
     return problem.centred.oracle.draws(client, like)
 
@@ -91,7 +91,7 @@ class _Rounds:
         self.clients = [_client(run, client, bases) for client in range(run.problem.clients)]
         laws = [law, *(client.probabilities for client in self.clients)]
         self.chosen = _all_combinations([len(law) for law in laws])
-        """Which participants and which sequence of each client make an outcome, (1 + M, outcomes)."""
+        """Indices of the participants and of each client's sequence in an outcome, (1 + M, outcomes)."""
         self.probabilities = np.prod([law[n] for law, n in zip(laws, self.chosen, strict=True)], axis=0)
 
 
@@ -106,7 +106,7 @@ class RoundFrame(PlainFrame):
         super().__init__(rounds.run, index)
         self._rounds, self._place = rounds, place
         self.probabilities = rounds.probabilities
-        """Of the outcomes, (outcomes,)."""
+        """Probabilities of the outcomes, (outcomes,)."""
         steps = np.array(self.run.algorithm.work.steps)
         self.valid = np.arange(steps.max())[:, None] < steps
 

@@ -48,7 +48,7 @@ class PlainFrame(Frame):
         return self.of_outcomes(products)
 
     def of_outcomes(self, values: Array) -> Array:
-        """What scalars, one for each entry of plain vectors, are at this place: themselves."""
+        """Return the scalars themselves: a path has one outcome."""
         return values
 
     @property
@@ -58,7 +58,7 @@ class PlainFrame(Frame):
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """What one local step of a path consists of."""
+    """One local step of a path."""
 
     server: Array
     """theta^n, (d,)."""

@@ -50,11 +50,11 @@ class StackedFrame(Frame):
         return self._expand_per_run([select(run) for run in self.runs])
 
     def _expand_per_run(self, values: Sequence[Array]) -> Array:
-        """What belongs to each run, at all of its places; of a single run it needs no axis for them."""
+        """Expand one entry per run to all of its places; a single run needs no axis for them."""
         return values[0] if len(self.runs) == 1 else self.led(self.layout.of_each(values))
 
     def led(self, values: Array) -> Array:
-        """What each place has, an axis of length one inserted for each one between places and clients."""
+        """Insert axes of length one between places and clients."""
         led: Array = np.expand_dims(values, tuple(range(1, len(self.axes) - 1)))
         return led
 

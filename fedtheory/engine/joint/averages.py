@@ -25,7 +25,7 @@ class Averaged:
     each: Split
     """v_i, d rows."""
     shared: Array
-    """What the average takes from (1, s), (d, a)."""
+    """Coefficients of (1, s) in the average, (d, a)."""
     noise: Array | None = None
     """Covariances of the noise in v_i, (G, d, d); None where there is none."""
 
@@ -76,7 +76,7 @@ class Averaged:
 
     @cached_property
     def _alone(self) -> Array | None:
-        """What the second moment of v_i has that is one client's alone, (G, d, d)."""
+        """The part of the second moment of v_i that is one client's alone, (G, d, d)."""
         own = self.each.own
         if not own.size:
             return self.noise

@@ -30,12 +30,12 @@ class Rows:
     shared: Array
     """(..., rows, a)."""
     clients: Array
-    """Of one client of each kind, (..., G, rows, b)."""
+    """Coefficients of one client of each kind, (..., G, rows, b)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What all rounds of a run have in common, and where it starts; or the same of R runs."""
+    """The maps that all rounds of a run share, and its start; or those of R runs."""
 
     counts: Array
     """(..., G)."""
@@ -46,15 +46,15 @@ class Rounds:
     graph: Array | None
     """W, (..., G, G), where there is one."""
     heard: Array | None
-    """What the clients' vectors make of what they hear of neighbours, (..., G, b, heard)."""
+    """Coefficients of the neighbours' messages in the clients' vectors, (..., G, b, heard)."""
     shared: Array
-    """What the clients' vectors become of (1, s), (..., G, b + heard, a)."""
+    """Coefficients of (1, s) in the clients' vectors, (..., G, b + heard, a)."""
     own: Array
     """And of their own, (..., G, b + heard, b)."""
     gains: Array
     """And of the noise, (..., G, b + heard, entries)."""
     sums_shared: Array
-    """What q takes from (1, s), (..., q, a)."""
+    """Coefficients of (1, s) in q, (..., q, a)."""
     sums_own: Array
     """And from each client's vectors, (..., G, q, b)."""
     sums_gains: Array
@@ -72,7 +72,7 @@ class Rounds:
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What runs have in common that are computed together."""
+        """The key shared by runs that are computed together."""
         return tuple(None if array is None else array.shape for array in self._arrays)
 
     @property
@@ -127,7 +127,7 @@ def model_moments(run: Rounds, rounds: int) -> Iterator[Array]:
 
 
 def pulled_back(run: Rounds, rows: Rows) -> tuple[Rows, Array]:
-    """What vectors after a round are before it, and what its noise adds to them for a client of each kind."""
+    """Pull vectors back through a round, and add its noise for a client of each kind."""
     ends, size = rows.shared @ run.server, run.start.shape[-1]
     shared, of_sums = ends[..., :size], ends[..., size:]
     if run.broadcast is not None:
@@ -139,7 +139,7 @@ def pulled_back(run: Rounds, rows: Rows) -> tuple[Rows, Array]:
 
 
 def _said(run: Rounds, clients: Array) -> Array:
-    """What matters of the clients' vectors and, where there is a graph, of what they say to their neighbours."""
+    """The relevant rows of the clients' vectors and, with a graph, of their messages to neighbours."""
     if run.graph is None or run.heard is None:
         return clients
     made = clients @ run.heard

@@ -43,7 +43,7 @@ class Forms:
         return Forms(np.where(at, self.state, other.state), np.where(at, self.noise, other.noise))
 
     def covariance(self, noise: Array) -> Array:
-        """What noise with covariances (G, entries, entries) adds to second moments, (G, rows, rows)."""
+        """Second moments added by noise with covariances (G, entries, entries): (G, rows, rows)."""
         added: Array = self.noise @ noise @ self.noise.transpose(0, 2, 1)
         return added
 

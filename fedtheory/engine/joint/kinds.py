@@ -26,7 +26,7 @@ class Kinds:
     representatives: list[int]
     """One client of each kind, (G,)."""
     counts: list[int]
-    """How many clients each kind has, (G,)."""
+    """Number of clients of each kind, (G,)."""
     of_client: list[int]
     """The kind of each client, (M,)."""
 

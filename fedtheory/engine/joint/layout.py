@@ -1,4 +1,4 @@
-"""Where each vector is, and how it is measured: points from the optimum, differences as they are.
+"""Layout of the vectors, and their origin: points are relative to the optimum, differences are not.
 
 A vector that starts at a multiple o of x^0 is kept as ``v - o x*``.  What a
 linear combination of such vectors has to be corrected by is a number times x*,
@@ -21,7 +21,7 @@ from fedtheory.federation.presence import Factor
 from fedtheory.kernel.expressions import Average, Expr
 
 FACTORS: dict[type, Factor] = {Weighted: "weight", Participants: "presence", Average: "one"}
-"""What each client's vector is multiplied with in a sum."""
+"""Factor of each client's vector in a sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Layout:
 
     @cached_property
     def places(self) -> dict[Expr, slice]:
-        """Where a vector of the server or of the client is in (1, s, c_i)."""
+        """Slice of a vector of the server or of the client in (1, s, c_i)."""
         vectors = [*self.definition.server, *self.definition.client]
         d = self.dimension
         return {vector: slice(1 + n * d, 1 + (n + 1) * d) for n, vector in enumerate(vectors)}
@@ -56,7 +56,7 @@ class Layout:
 
     @cached_property
     def mixed(self) -> list[Expr]:
-        """What clients hear of their neighbours."""
+        """The mixed vectors that clients receive from their neighbours."""
         return sorted(_nodes(self.definition.client_update.values(), Mixed), key=str)
 
     @cached_property
@@ -69,7 +69,7 @@ class Layout:
         return {}
 
     def parts(self, vector: Expr, expression: Expr) -> Parts:
-        """What a vector becomes, as a linear combination."""
+        """Write the new value of a vector as a linear combination."""
         key = (vector, expression)
         if key not in self._known_parts:
             self._known_parts[key] = self.definition.parts(vector, expression)

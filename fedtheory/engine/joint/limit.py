@@ -1,4 +1,4 @@
-"""Where the moments of an algorithm's model settle, exactly in rationals."""
+"""Limits of the moments of an algorithm's model, exactly in rationals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_ENTRIES = 40
 _MOST_EXACTLY = 10
 """The same in rationals, where vectors of clients are among them."""
 _AT_ONE = 1e-6
-"""How near to 1 the modulus of an eigenvalue counts as one."""
+"""Distance from 1 below which the modulus of an eigenvalue counts as one."""
 
 
 def limiting_mean(trajectory: JointTrajectory) -> Array:

@@ -22,16 +22,16 @@ from fedtheory.kernel.expressions import Expr
 
 @dataclass(frozen=True, eq=False)
 class NoiseStep:
-    """What one local step makes of the noise of the local vectors, u' = B u + a (x) nu."""
+    """Effect of one local step on the noise of the local vectors, u' = B u + a (x) nu."""
 
     active: Array
-    """Which kinds still work, (G,)."""
+    """Mask of the kinds that still work, (G,)."""
     carried: Array
     """B, (G, ld, ld)."""
     gains: Array
     """a, (G, l)."""
     point: Forms
-    """Where the gradient is asked for, measured from the optimum, (G, d)."""
+    """Point of the gradient, relative to the optimum, (G, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class LocalCompiler:
         return fresh, noise
 
     def _point(self, call: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> Forms:
-        """Where a gradient is asked for, measured from the optimum."""
+        """Compute the point of a gradient, relative to the optimum."""
         point = self.combined(call, call.args[0], known, numbers)
         return self.moved(point, self.layout.offset(call, call.args[0]) - 1, numbers)
 
@@ -177,7 +177,7 @@ class LocalCompiler:
     def _assigned(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Forms:
-        """What a vector becomes, measured as the vector is."""
+        """Compute the new value of a vector, with the vector's origin."""
         off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
         return self.moved(self.combined(vector, expression, known, numbers), off, numbers)
 

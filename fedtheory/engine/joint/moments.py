@@ -94,7 +94,7 @@ class Split:
 
 
 def of_one(joint: Joint, left: Array, right: Array) -> Array:
-    """What E v_i w_i' has more than that of two clients of one kind, for v_i = left @ c_i and w_i = right @ c_i."""
+    """Excess of E v_i w_i' over that of two clients of one kind, for v_i = left @ c_i and w_i = right @ c_i."""
     if not joint.excess.any():
         return arithmetic_of(joint.shared).zeros(joint.kinds, left.shape[1], right.shape[1])
     found: Array = left @ joint.excess @ right.transpose(0, 2, 1)

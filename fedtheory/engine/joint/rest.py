@@ -1,4 +1,4 @@
-"""How far a round moves the vectors of an algorithm that are where they rest once the model is x*."""
+"""Displacement in one round of an algorithm that starts at its fixed point, the model at x*."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _solve_fixed_point(trajectory: JointTrajectory) -> Array:
 
 
 def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
-    """Where a vector rests, for one client of each kind, (G, d)."""
+    """Fixed point of a vector, for one client of each kind, (G, d)."""
     problem, parameters, definition = trajectory.problem, trajectory.parameters, trajectory.definition
     gradients = -problem.about_optimum.linear[parameters.kinds.representatives]
     numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))

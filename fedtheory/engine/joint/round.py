@@ -56,7 +56,7 @@ class RoundMaps:
     stage: LocalStage
     compressions: list[Compression]
     clients: Forms
-    """What the clients' vectors become without the sums, (G, own)."""
+    """New values of the clients' vectors without the sums, (G, own)."""
     mixed: tuple[Forms, Array] | None
     """What neighbours hear, (G, heard), and what the clients' vectors make of it, (G, own, heard)."""
     reports: list[Report]
@@ -134,7 +134,7 @@ class RoundCompiler:
     def _compress(
         self, local: LocalCompiler, node: Expr, place: int, known: dict[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Compression:
-        """What is compressed; the compressed vector becomes known."""
+        """Compress a vector; the result becomes known."""
         vector, kept = node.args
         forms = local.combined(node, vector, known, numbers)
         off = self.layout.offset(node, vector)
@@ -179,7 +179,7 @@ class _End:
         return Report(FACTORS[type(node)], scaled)
 
     def clients(self) -> Forms:
-        """What the clients' vectors become, as far as they do not hear of others."""
+        """New values of the clients' vectors, without their neighbours' messages."""
         return self._stacked([self._own(vector) for vector in self.definition.client])
 
     def _own(self, vector: Expr) -> Forms:
@@ -192,7 +192,7 @@ class _End:
         return self.local.moved(total, off, self.numbers)
 
     def mixed(self) -> tuple[Forms, Array] | None:
-        """What the clients' neighbours hear of them, and what the clients' vectors make of what they hear."""
+        """Messages of the clients to their neighbours, and the coefficients of received ones."""
         nodes = self.layout.mixed
         return (stacked([self._heard(node) for node in nodes]), self._blocks(nodes)) if nodes else None
 
@@ -225,7 +225,7 @@ class _End:
         return blocks if blocks.any() else None
 
     def _blocks(self, nodes: list[Expr]) -> Array:
-        """What the vectors of the clients of each kind take from vectors of which everybody has one, (G, own, all)."""
+        """Coefficients of vectors that every client has, in the vectors of each kind, (G, own, all)."""
         arithmetic, d = self.parameters.arithmetic, self.layout.dimension
         kinds = len(self.parameters.kinds.representatives)
         matrix = arithmetic.zeros(kinds, self.layout.own, len(nodes) * d)

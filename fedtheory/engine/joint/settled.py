@@ -1,4 +1,4 @@
-"""Where the moments of all vectors together settle, for algorithms whose clients keep some of their own.
+"""Limits of the joint moments of all vectors, for algorithms whose clients keep vectors.
 
 A round is linear in the numbers that the moments are made of, one of which is
 always 1: v goes to P v.  What vectors keep for ever, as control variates keep

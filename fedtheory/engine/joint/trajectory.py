@@ -86,7 +86,7 @@ class JointTrajectory(Trajectory):
         self.noise = []
 
     def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
-        """Which clients are alike."""
+        """Group equal clients into kinds."""
         return kinds_of(problem, algorithm)
 
     def _require_fitting(self) -> None:
@@ -131,7 +131,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _most_known(self) -> int:
-        """How many rounds are kept: more where their matrices are small, as each quantity asks for all of them."""
+        """Number of rounds that are kept: more where their matrices are small, as each quantity reads all of them."""
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         return _MOST_KNOWN * max(1, _SMALL_MAP // size**2)
 
@@ -170,7 +170,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def alike(self) -> Rounds | None:
-        """What all rounds have in common, where nothing but gradients is random, whose noise is the same everywhere."""
+        """The maps shared by all rounds, where only gradients are random and their noise is constant."""
         if not self.algorithm.rounds_are_alike or self.definition.coins or not self.group.turnout.is_fixed:
             return None
         transition = self.transitions(0)[0][1]
@@ -301,7 +301,7 @@ class JointTrajectory(Trajectory):
         return total
 
     def mean_round(self) -> tuple[Array, Array, Array]:
-        """What a round does to the means of (1, s) and of one client's vectors of each kind; their start; the model.
+        """Effect of a round on expectations of (1, s) and of a client's vectors of each kind; their start; the model.
 
         `NotApplicable` where rounds differ.  The model is measured from the centre of the problem.
         """
@@ -335,7 +335,7 @@ class JointTrajectory(Trajectory):
 
     @property
     def recursion(self) -> Recursion:  # type: ignore[override]
-        """What the one update rule has, and a definition has not."""
+        """The recursion of the update rule, which a definition does not have."""
         raise self.algorithm.explain_definition("it is known for the update rule")
 
     def _local(self, form: Array) -> Array:

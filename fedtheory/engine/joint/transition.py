@@ -26,7 +26,7 @@ from fedtheory.federation.presence import Factor, Turnout
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Who is there: kinds with their counts, the law of their turnout, and the graph between them."""
+    """The clients: kinds with their counts, participation moments, and the graph between them."""
 
     counts: Array
     """(G,), in the run's arithmetic."""
@@ -66,7 +66,7 @@ class Sums:
 
     @cached_property
     def shared(self) -> Array:
-        """What the sums take from (1, s) in the mean, (rows, a)."""
+        """Expected coefficients of (1, s) in the sums, (rows, a)."""
         found: Array = np.tensordot(self.totals, self.split.shared, axes=1)
         return found
 
@@ -97,7 +97,7 @@ class Transition:
 
     @cached_property
     def expected(self) -> Split:
-        """What the clients' vectors become, in the mean over who takes part."""
+        """Expected new values of the clients' vectors over participation."""
         return Split.of(self.kept.state + self.present * self.change.state, self.shared)
 
     def _kept(self, new: Forms) -> Forms:
@@ -202,7 +202,7 @@ class Transition:
 
 
 class Noise:
-    """What the noise of a round adds, per factor."""
+    """Second moments added by the noise of a round, per factor."""
 
     def __init__(self, transition: Transition, covariance: Array) -> None:
         self._transition = transition

@@ -85,7 +85,7 @@ class Interpreter:
         }
 
     def model(self, state: Vectors) -> Array:
-        """What errors are about, (R, d)."""
+        """The model whose errors are measured, (R, d)."""
         found = self._value(self.definition.model, state, self._numbers(0, 0, {}), None)
         return np.broadcast_to(found, (self.replicas, 1, self.problem.dimension))[:, 0]
 
@@ -200,7 +200,7 @@ class Interpreter:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """What is known at the end of a round."""
+    """Values at the end of a round."""
 
     weights: Array
     """w_i, (R, M, 1)."""
@@ -209,7 +209,7 @@ class _End:
 
     @property
     def is_present(self) -> Array:
-        """Which clients take part, (R, M, 1)."""
+        """Mask of the participants, (R, M, 1)."""
         return np.asarray(self.weights != 0)
 
 

@@ -31,7 +31,7 @@ class LinearModelRun(Run):
 
     problem: LinearModelProblem
     seed: int = 0
-    """Of the draws, where something is random."""
+    """Seed of the random draws."""
     most_replicas: int = MANY
     """The most replicas that are simulated."""
 

@@ -42,7 +42,7 @@ class _Local:
     distances_sq: Array
     gradients_sq: Array
     drift: Array
-    """Of each client, (T, K+1, G, M)."""
+    """Drift of each client, (T, K+1, G, M)."""
     largest_gradient_sq: Array
     """The largest E|grad F_i(x_i^{n,k})|^2 of each client over its steps, (G, M)."""
 

@@ -42,7 +42,7 @@ class LossObjectives(Objectives):
         return abs(self.value(space, at))
 
     def _points(self, at: Vector) -> Array:
-        """Where each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
+        """Points at which each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
         if not isinstance(at, PathVector):
             raise NotApplicable("moments say nothing about losses that are not quadratic")
         if self.count == 1:

@@ -1,4 +1,4 @@
-"""What a run on scalar losses minimises."""
+"""The surrogate objective of a run on scalar losses."""
 
 from __future__ import annotations
 

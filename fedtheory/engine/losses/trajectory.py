@@ -35,7 +35,7 @@ class OutcomeRound:
     iterates: list[Array]
     """x_i^{n,k} for k = 0 .. K, (O_k, M, d); the outcomes of step k + 1 refine those of step k in order."""
     noises: list[Array]
-    """What the clients draw at step k, (J_k, M, d), ``O_{k+1} = O_k J_k``."""
+    """Noise of the clients at step k, (J_k, M, d), ``O_{k+1} = O_k J_k``."""
 
     def server_at(self, outcomes: int) -> Array:
         """The model it starts from, for so many outcomes, (outcomes, d)."""
@@ -88,7 +88,7 @@ class LossTrajectory(Trajectory):
         return np.stack([np.stack(together) for together in itertools.product(*each)])
 
     def _aggregated(self, at: OutcomeRound, k: int, weights: Array) -> Array:
-        """What the server makes of k local steps with the weights of a round, (O_k, d)."""
+        """Aggregate k local steps with the weights of a round, (O_k, d)."""
         local = at.iterates[k]
         server = at.server_at(len(local))
         change = (weights[:, None] * (local - server[:, None])).sum(axis=1)

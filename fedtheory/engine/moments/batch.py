@@ -26,7 +26,7 @@ Shape = tuple[int, int, tuple[int, ...], int]
 
 
 def shape_of(setting: Setting) -> Shape:
-    """What runs of one batch have in common: clients, dimension, local steps of each client, rounds."""
+    """The shape shared by the runs of a batch: clients, dimension, local steps of each client, rounds."""
     problem, algorithm = setting
     return problem.clients, problem.dimension, algorithm.work.steps, algorithm.rounds
 
@@ -95,7 +95,7 @@ class Batch:
 
     @cached_property
     def noise(self) -> Array:
-        """What the noise of a round adds to the server's covariance, per eta_g^2, (R, d, d)."""
+        """Covariance that the noise of a round adds to the server's model, per eta_g^2, (R, d, d)."""
         return _mean(self._server[1], self._local[2])
 
     @cached_property

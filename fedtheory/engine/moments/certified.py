@@ -32,7 +32,7 @@ from fedtheory.federation.clock import Update
 from fedtheory.federation.problem.enclosed import EnclosedProblem
 
 _CONSTANTS = tuple(2.0**-power for power in range(0, 21, 2))
-"""What the constant coordinate counts, as a length: a small one adds little to c, and more to each r_n."""
+"""Scale of the constant coordinate: a small one adds little to c, and more to each r_n."""
 
 
 class CertifiedTrajectory(Trajectory):
@@ -114,7 +114,7 @@ def _tried(
 
 
 _WIDE, _GROWTH = 100.0, 1.02
-"""How much errors may grow over a run before a better W is looked for, and the c that it is made for."""
+"""Growth of errors over a run beyond which a better W is searched for, and the c of that W."""
 
 
 def _settled(

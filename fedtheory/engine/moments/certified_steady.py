@@ -32,7 +32,7 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 _BITS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
 """Bits of the balls, one after the other as long as they are wider than floats."""
 _NARROW = 2**50
-"""How many times larger than its radius a second moment is to be."""
+"""Required ratio of a second moment to its radius."""
 _MOST_NUMBERS = 3 * 10**7
 """Numbers of single rounds and steps, all rounds together, that are kept."""
 
@@ -89,7 +89,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
     @cached_property
     def recursion(self) -> Recursion:  # type: ignore[override]
-        """What happens inside a round, in floats with radii."""
+        """The recursion inside a round, in floats with radii."""
         return Recursion(self.problem, self.algorithm)
 
     @cached_property

@@ -38,7 +38,7 @@ class ManyRounds:
         )
 
     def _carry(self, moment: Array) -> Array:
-        """What all rounds make of a second moment, without their noise."""
+        """Apply all rounds to a second moment, without their noise."""
         return product(product(self.power, moment), self.power.swapaxes(-1, -2))
 
     def after(self, start: Array) -> Array:

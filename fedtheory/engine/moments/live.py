@@ -45,7 +45,7 @@ class LiveModels:
         return self._joint.copy()
 
     def columns(self, version: int) -> slice:
-        """Where a version is in `joint`, and in the first result of `combine`."""
+        """Columns of a version in `joint`, and in the first result of `combine`."""
         start = self._slots.index(version) * self._size
         return slice(start, start + self._size)
 

@@ -23,7 +23,7 @@ from fedtheory.federation.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class NoiseMaps:
-    """What the noise of all their local steps makes of second moments (d+1, d+1), for M clients."""
+    """Maps from second moments (d+1, d+1) to the noise of all local steps, for M clients."""
 
     size: int
     """d+1."""
@@ -93,7 +93,7 @@ def _units(size: int) -> Array:
 
 @lru_cache(maxsize=1)
 def _step_orders(problem: Problem) -> tuple[Array, ...]:
-    """What a step takes off second moments, per eta, and adds to them, per eta^2: (M, s, s) each."""
+    """Decrease of second moments in a step, per eta, and increase, per eta^2: (M, s, s) each."""
     units = _units(problem.dimension + 1)[:, None]
     moments = np.repeat(units, problem.clients, axis=1)
     crossed, squares = compute_step_moments(problem.oracle.prepare(len(units)), problem.gradient_maps, moments)

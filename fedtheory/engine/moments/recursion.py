@@ -50,7 +50,7 @@ _MOST_KNOWN = 512
 
 @dataclass(frozen=True, eq=False)
 class RoundNoise:
-    """What the gradient noise of one update adds to the server's model."""
+    """Gradient noise that one update adds to the server's model."""
 
     server: Array
     """sum_i E[w_i^2] C_i^{K_i}, (d, d): covariance that enters the server's model, per eta_g^2."""
@@ -65,7 +65,7 @@ class RoundNoise:
 
 @dataclass(frozen=True, eq=False)
 class RoundMaps:
-    """What the local steps of a round make of the models in the mean; it is the same in every round."""
+    """Expected effect of a round's local steps on the models, the same in every round."""
 
     average: Array
     """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
@@ -249,7 +249,7 @@ class Recursion:
         live.advance(self._maps(live, update), added, self._still_in_use(live, update))
 
     def _maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
-        """What each live version contributes to the next one in the mean, (d+1, d+1) for each."""
+        """Expected contribution of each live version to the next one, (d+1, d+1) each."""
         if self.is_synchronous:
             return {live.newest: self.round_map}
         return self.maps_after(self._displacements, live, update)
@@ -286,7 +286,7 @@ class Recursion:
         return live.newest_moment
 
     def _spread(self, moment: Array) -> Array:
-        """What random weights add, per eta_g^2: the displacements' spread around their mean."""
+        """Covariance that random weights add, per eta_g^2: that of the displacements."""
         spread = self._sum_individual_squares(moment)
         for scale, together in self._joint_displacements:
             spread = spread + scale * (together @ moment @ together.T)

@@ -34,9 +34,9 @@ class PulledBack:
     """Forms in x_i^k for some k, as forms in (1, x) at the start of the round, (B, M, d+1, d+1)."""
 
     carried: Array
-    """What the mean of x_i^k makes of it."""
+    """Effect on it of the expectation of x_i^k."""
     noise: Array
-    """What the noise of the first k steps adds."""
+    """Addition by the noise of the first k steps."""
 
 
 def pulled_back(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:

@@ -94,7 +94,7 @@ class RowSpace:
 
     @cached_property
     def _kept(self) -> Array:
-        """What one step keeps of the mean, (C, r)."""
+        """Factor of the expectation in one step, (C, r)."""
         kept: Array = 1 - self.sizes * self.curvatures
         return kept
 
@@ -119,7 +119,7 @@ class RowSpace:
 
     @cached_property
     def _all_means(self) -> tuple[Array, Array]:
-        """What k = 0 .. max_i K_i steps keep of the mean, and what they add, (K+1, C, r) each."""
+        """Factors of the expectation after k = 0 .. max_i K_i steps, and what they add, (K+1, C, r) each."""
         kept, moved = [np.ones_like(self._kept)], [np.zeros_like(self._kept)]
         for k in range(int(self.steps.max())):
             busy = (self.steps > k)[:, None]
@@ -129,7 +129,7 @@ class RowSpace:
 
     @cached_property
     def _kept_squares(self) -> Array:
-        """What all steps would keep of covariances if there were no noise, (C, r, r)."""
+        """Factors of covariances in all steps without noise, (C, r, r)."""
         return _squares(self._all_means[0][-1])
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
@@ -152,7 +152,7 @@ class RowSpace:
         return np.stack([self._summed(weights, now - _squares(kept) * start) for now, kept in steps])
 
     def _seen(self, moment: Array) -> tuple[Array, Array]:
-        """What clients see of a model: its covariances (C, r, r), and the means over the steps, (K+1, C, r)."""
+        """Covariances of a model in each client's row space, (C, r, r), and expectations by step, (K+1, C, r)."""
         one, mean = float(moment[0, 0]), moment[0, 1:]
         start = self.bases @ (moment[1:, 1:] - np.outer(mean, mean)) @ self.bases.transpose(0, 2, 1)
         kept, moved = self._all_means

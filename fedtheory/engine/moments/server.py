@@ -1,4 +1,4 @@
-"""What second moments of the server's model say of its errors."""
+"""Errors of the server's model from its second moments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ServerTrajectory:
         return self
 
     def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
-        """What a measure makes of the moments, (N, d+1, d+1), with one entry for each of them."""
+        """Apply a measure to the moments, (N, d+1, d+1): one entry for each."""
         return measure(self.moments)
 
     def _expected(self, form: Array) -> Array:

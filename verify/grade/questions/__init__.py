@@ -1,4 +1,4 @@
-"""How answers are marked: one file for each kind of question, which registers its marking and its rule."""
+"""Marking of answers, a file for each kind of question, which registers its marking and its rule."""
 
 from verify.grade.questions import bound, choice, code, expression, manual, number
 from verify.grade.questions.mark import GivenAnswer, Mark, mark_answer, rule_of

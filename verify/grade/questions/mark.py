@@ -1,4 +1,4 @@
-"""What marking is, whatever the kind of question; each kind registers how it is done."""
+"""Marking of answers: each kind of question registers its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verify.grade.guarded import Ambiguous, Unreadable
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """What a student gives for one question."""
+    """Answer of a student to one question."""
 
     text: str = ""
     """The answer as text; empty where there is none."""
