@@ -19,7 +19,7 @@ class TypedRun(Run):
     """
 
     counts: tuple[int, ...] = ()
-    """How many clients each type has, (E,)."""
+    """Number of clients of each type, (E,)."""
 
     def summary(self) -> str:
         """The algorithm, its rounds and its problem, with the number of clients."""

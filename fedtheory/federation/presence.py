@@ -19,7 +19,7 @@ from fedtheory.federation.normalised import Normalised
 from fedtheory.federation.participation import Bernoulli, Fixed, Full, Multinomial, Participation, Uniform
 
 Factor = Literal["weight", "presence", "one"]
-"""What a client's vector is multiplied with: w_i, b_i or 1."""
+"""Factor of a client's vector: w_i, b_i or 1."""
 
 
 @dataclass(frozen=True, eq=False)

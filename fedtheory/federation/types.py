@@ -39,7 +39,7 @@ class InTypes(Participation):
 
     law: Participation
     counts: tuple[int, ...]
-    """How many clients each type has, (E,)."""
+    """Number of clients of each type, (E,)."""
 
     @property
     def clients(self) -> int:

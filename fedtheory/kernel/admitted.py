@@ -26,7 +26,7 @@ from fedtheory.kernel.signs import Known, is_nonnegative
 from fedtheory.kernel.work import remembered
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
-"""What is made of vectors, objectives, and what differs between clients or steps."""
+"""Heads of expressions in vectors, objectives, and values that differ between clients or steps."""
 _RATIONALS = {sp.Rational, sp.Integer, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half))}
 _ADMITTED = {sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, *_RATIONALS, *HEADS}
 """Exactly these: another class of the same family may say what it likes of itself."""

@@ -24,7 +24,7 @@ class Context:
     step_vectors: frozenset[Symbol] = frozenset()
     """Of all these, those that differ from local step to local step."""
     noise: frozenset[Symbol] = frozenset()
-    """Which of the vectors are fresh zero-mean noise, independent of everything that came before."""
+    """The vectors that are fresh zero-mean noise, independent of the past."""
     common_random_numbers: frozenset[frozenset[Symbol]] = frozenset()
     """Noises of the same draw: they are not independent of each other."""
     random: frozenset[Symbol] = frozenset()
@@ -39,11 +39,11 @@ class Context:
     """Whether statements are about a round given its start: vectors have means, and the weights of those that are
     drawn sum to one."""
     participants: Symbol | None = None
-    """How many clients are drawn for the round, uniformly and without replacement."""
+    """Number of clients sampled for the round, uniformly and without replacement."""
     step_number: Symbol | None = None
     """The number of the present local step."""
     local_steps: Expr | None = None
-    """How many terms a sum over the local steps of a client has."""
+    """Number of terms in a sum over the local steps of a client."""
     objectives: frozenset[Symbol] = frozenset()
     """Objectives that all clients share."""
     client_objectives: frozenset[Symbol] = frozenset()

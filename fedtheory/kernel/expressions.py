@@ -19,7 +19,7 @@ from fedtheory.kernel.work import spend
 Expr = Any
 """A SymPy expression (SymPy ships no complete types)."""
 Symbol = sp.Symbol
-"""What numbers, vectors and objectives are called."""
+"""Symbol of a number, a vector or an objective."""
 ZERO, ONE = sp.S.Zero, sp.S.One
 _LOOK = 10
 """Units of work of looking at a part of an expression."""

@@ -54,7 +54,7 @@ class InequalityRef:
 
 
 INEQUALITIES: dict[str, Callable[..., Inequality]] = {}
-"""What each reason says, by its name."""
+"""Inequalities by name."""
 _P = ParamSpec("_P")
 
 

@@ -40,7 +40,7 @@ Kind = Literal[
 ]
 Verdict = Literal["proved", "supported", "asymptotic", "refuted", "undecided", "not applicable", "definition"]
 Fault = Literal["statement", "proof step", "misprint"]
-"""What is wrong with a refuted claim: the statement is false, the step of a proof fails, or the print has a slip."""
+"""Fault of a refuted claim: the statement is false, a step of its proof fails, or the publication has a misprint."""
 Place = Literal["run", "step", "path", "round", "points"]
 Operator = Literal["<", "<=", "==", ">=", ">"]
 
@@ -111,9 +111,9 @@ class Rate:
     Where the order names others of them, these vary as well.  A tuple names all variables that vary, and keeps every
     other quantity fixed."""
     step_size: Expr | None = None
-    """How the local step size depends on the variables; None keeps it constant."""
+    """The local step size as a function of the variables; None keeps it constant."""
     local_steps: Expr | None = None
-    """How many local steps, rounded down, at the same number of iterations; None keeps them constant."""
+    """The number of local steps, rounded down, at the same number of iterations; None keeps it constant."""
     constant: Expr | None = None
     """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
     direct: tuple[RunQuantity, ...] = field(init=False)
@@ -179,14 +179,14 @@ class Claim(Shown):
     conditions: Sequence[Expr] = ()
     assumptions: Sequence[Assumption] = ()
     place: Place = "run"
-    """Where the sides are evaluated: on the whole run, on every local step in expectation, on every
+    """Place at which the sides are evaluated: on the whole run, on every local step in expectation, on every
     local step of a sampled path, on all outcomes of one round, or on triples of points."""
     for_all: Mapping[sp.Symbol, Sequence[Expr]] = field(default_factory=dict)
     """Values that are tried for symbols under a universal quantifier."""
     printed: str | None = None
     """LaTeX of the statement as the source prints it; derived from the sides where missing."""
     note: str = ""
-    """What a reader of the claim should know: how the print was read, or what is wrong with it."""
+    """Note to the reader: how the publication was read, or its error."""
     implemented_by: str | None = None
     """``module:name`` of what implements a definition, an algorithm or an assumption."""
     corrects: str | None = None

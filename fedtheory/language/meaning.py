@@ -1,4 +1,4 @@
-"""Which expressions mean something at the place of their claim, and which have no value there."""
+"""Check that expressions have a value at the place of their claim."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.typesetting import latex
 
 _ROUNDING = 1e-9
-"""How far floats may be from the step sizes that are stated, relative to them."""
+"""Relative distance allowed between floats and the stated step sizes."""
 
 
 def _rounds(run: Run) -> Array:

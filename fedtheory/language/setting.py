@@ -56,7 +56,7 @@ _DEFAULTS: Lifted = {
         **lifted_to(a.dsgd, q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq),
     },
 }
-"""What plain FedAvg consists of; for each part the quantities that lift it, and what is supposed instead, if anything.
+"""The parts of plain FedAvg; for each part the quantities that lift it, and the assumption instead, if any.
 
 The first quantity of a claim that is listed decides."""
 

@@ -1,4 +1,4 @@
-"""What is known of quantities on every run: signs of numbers, and which quantities exist on the same runs."""
+"""Facts about quantities on every run: signs of numbers, and which quantities exist on the same runs."""
 
 from __future__ import annotations
 

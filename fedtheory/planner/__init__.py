@@ -1,4 +1,4 @@
-"""What the theory recommends for a run: step sizes, local steps, rounds, clients, and how far from the exact optimum.
+"""Recommend step sizes, local steps, rounds and clients for a run by bounds, and compare with the exact optimum.
 
     >>> from fedtheory import planner
     >>> found = planner.plan_numbers({"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5})

@@ -16,14 +16,14 @@ from fedtheory.planner.bound import Bound, Slack, free_symbols_of, slack_between
 
 _DOUBLINGS = 60
 _START = 2.0**-30
-"""Where a search starts, as a part of the present value."""
+"""Start of a search, as a fraction of the present value."""
 _NEAR = 1e-6
 """More than the part of an edge within which a near tie holds."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """How far a number may grow before a condition fails."""
+    """The largest value of a number before a condition fails."""
 
     value: float
     """Infinite without a limit; zero where the condition fails however small the number is."""

@@ -1,4 +1,4 @@
-"""What a plan says of one claim."""
+"""Recommendations of one claim."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Measurements:
 
 @dataclass(frozen=True, eq=False)
 class ClaimPlan:
-    """What one claim recommends."""
+    """Recommendation of one claim."""
 
     claim: Claim
     error: RunQuantity
-    """What the claim bounds."""
+    """The bounded error."""
     applicable: bool
     """Whether the claim covers the run as planned."""
     reason: str | None

@@ -49,7 +49,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Question:
-    """Which error is to be small, and at which cost."""
+    """The error to reduce, and the costs."""
 
     error: str
     accuracy: float | None

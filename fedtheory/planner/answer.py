@@ -31,7 +31,7 @@ from fedtheory.shown import Card, Shown, frame, number
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """What one bound says of a run that it covers."""
+    """Promise of one bound for a run that it covers."""
 
     plan: ClaimPlan
     step_size: float
@@ -60,12 +60,12 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What to run."""
+    """The run to make."""
 
     run: Run
     """As planned, in floats."""
     reached: Reached
-    """How far the run gets as planned and at its best step size."""
+    """Errors of the run as planned and at its best step size."""
     accuracy: float | None
     """The target; None where as little as possible is wanted after the planned rounds."""
     local_steps: tuple[int, ...]
@@ -92,12 +92,12 @@ class Answer:
 
     @property
     def planned(self) -> Outcome:
-        """How far the run gets at the planned step size."""
+        """Error of the run at the planned step size."""
         return self.reached.planned
 
     @property
     def best(self) -> Outcome:
-        """How far it gets at the best one: what to run."""
+        """Error at the best step size, which is the run to make."""
         return self.reached.best
 
     @property
@@ -106,7 +106,7 @@ class Answer:
         return self.promise is not None and self.promise.step_size == self.best.step_size
 
     def facts(self) -> dict[str, str]:
-        """What to run and what comes of it, by names."""
+        """The run to make and its results, by name."""
         best = self.best
         found = {"step size to use": number(best.step_size), "rounds": str(best.rounds)}
         found[f"{self.run.errors_are} {self.error.name} then"] = number(best.error)
@@ -120,7 +120,7 @@ class Answer:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
-    """What the theory recommends."""
+    """Recommendations of the theory."""
 
     claims: tuple[ClaimPlan, ...]
     recommended: ClaimPlan | None
@@ -128,9 +128,9 @@ class Plan(Shown):
     refuted: tuple[Claim, ...]
     """Bounds that are not used because they are refuted."""
     cost: RoundCost | None
-    """What a round costs; None for constants alone."""
+    """Cost of a round; None for constants alone."""
     answer: Answer | None = None
-    """What to run, by exact errors; None for constants alone, and where no exact error is known."""
+    """The run to make, by exact errors; None for constants alone, and where no exact error is available."""
     varied: tuple[Alternative, ...] = ()
     """Other settings that were asked for, each at its own best step size."""
 
@@ -274,7 +274,7 @@ _BEFORE_THE_RUN: Mapping[RunQuantity, Callable[[Run], Number]] = {
 
 
 def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Promise]:
-    """What each bound promises at its own best step size, after the planned rounds."""
+    """Promise of each bound at its own best step size, after the planned rounds."""
     for plan in plans:
         if plan.optimum is not None and plan.attainable:
             step = plan.optimum.step_size

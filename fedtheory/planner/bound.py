@@ -35,7 +35,7 @@ STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
     "rounds",
     "clients",
 )
-"""What a plan chooses, by the names of the vocabulary."""
+"""Numbers that a plan chooses, by the names of their quantities."""
 
 COUNTS = (STEPS, ROUNDS, CLIENTS, "iterations", "participants")
 """Quantities that are whole numbers, from one on."""
@@ -43,7 +43,7 @@ WHOLE = frozenset((*COUNTS, "largest_staleness"))
 """Quantities that are whole numbers."""
 
 _TIME = (STEP, STEPS, ROUNDS)
-"""What the comparator of a run follows from: how long it runs."""
+"""Numbers that set the length of a run, on which its comparator depends."""
 _PRODUCTS = {"iterations": (ROUNDS, STEPS), "effective_step_size": (STEP, STEPS)}
 """Quantities that follow from others."""
 
@@ -198,7 +198,7 @@ def free_symbols_of(expression: Expr) -> frozenset[sp.Symbol]:
 
 @cache
 def functions_of(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
-    """What makes an expression a function of the numbers of these symbols, each once.
+    """Compile expressions to functions of the numbers of these symbols, each once.
 
     Looking an expression up among those of its symbols is quicker than together with them: a search asks often.
     """
@@ -255,7 +255,7 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
 
 
 def _settings(run: Run) -> dict[str, float]:
-    """What products such as the number of iterations follow from."""
+    """Factors of products such as the number of iterations."""
     work = run.algorithm.work
     found: dict[str, float | None] = {ROUNDS: run.algorithm.rounds, STEPS: work.common_steps}
     found[STEP] = None if work.common_step_size is None else plain_float(work.common_step_size)

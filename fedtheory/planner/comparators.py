@@ -42,7 +42,7 @@ class Comparators:
     start: Array
     """x^0 - x*, (d,)."""
     forms: Mapping[str, Array]
-    """What is squared at the comparator, by name: forms in (1, x - x*), (d+1, d+1)."""
+    """Squared values at the comparator, by name: forms in (1, x - x*), (d+1, d+1)."""
     found: dict[float, dict[str, float]] = field(default_factory=dict)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Which claims a plan can use: true bounds on an error of a run as a whole."""
+"""Select the claims that a plan can use: true bounds on an error of a whole run."""
 
 from __future__ import annotations
 

@@ -96,4 +96,4 @@ _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
     "concentration": lambda _name, value: value,
     "seed": _whole,
 }
-"""How the keys of a problem are read."""
+"""Readers of the keys of a problem."""

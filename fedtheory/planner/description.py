@@ -1,4 +1,4 @@
-"""What is in a data file: its columns, its clients, their curvatures, how different they are, a run to begin with."""
+"""Describe a data file: columns, clients, curvatures, heterogeneity, and a first run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOCAL_STEPS, ROUNDS = 5, 100
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """Where the numbers of a column lie."""
+    """Range of the numbers in a column."""
 
     name: str
     mean: float
@@ -147,7 +147,7 @@ class DataDescription:
 
     @property
     def notes(self) -> list[str]:
-        """What to know before a run."""
+        """Notes to read before a run."""
         found = [THE_LOSS, *self.given.notes, *(f"column {name!r} never changes" for name in self._constant)]
         if self.given.clients is None:
             found.append("no column assigns rows to clients: name one as client, or split the rows with clients = N")

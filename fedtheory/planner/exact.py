@@ -22,7 +22,7 @@ BASE = 4.0
 GRID = tuple(float(exponent) for exponent in range(-4, 2))
 """Exponents of the coarse grid."""
 _FURTHEST = 12
-"""How far it goes where one of its ends is the best."""
+"""Largest extension of the search where one of its ends is the best."""
 _TOLERANCE, _EVALUATIONS = 0.02, 7
 """Of the refined search, in exponents; and how many errors it looks at."""
 

@@ -1,4 +1,4 @@
-"""How far more clients and more local steps help, by a bound at its best step sizes."""
+"""Gain from more clients and more local steps, by a bound at its best step sizes."""
 
 from __future__ import annotations
 

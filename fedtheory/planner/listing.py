@@ -27,7 +27,7 @@ class Listing:
     """Behind the bound and what it is on."""
     rows: Sequence[tuple[ClaimPlan, Sequence[str]]]
     remark: str
-    """What the mark of the recommended bound means; empty where none is recommended."""
+    """Meaning of the mark at the recommended bound; empty where none is recommended."""
 
 
 def listing(found: Plan, *, every: bool = False) -> Listing:

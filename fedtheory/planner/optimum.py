@@ -156,7 +156,7 @@ def _h(coefficients: Mapping[int, float]) -> float:
 
 
 def numeric_minimiser(function: Callable[[float], float], largest: float, smallest: float) -> float:
-    """Where a function is smallest on an interval of positive numbers: a grid, then Brent's method, both in logs."""
+    """Minimise a function on an interval of positive numbers: a grid, then Brent's method, both in logs."""
     from scipy.optimize import minimize_scalar
 
     grid = np.linspace(math.log(smallest), math.log(largest), _GRID)
@@ -221,7 +221,7 @@ class StepSizes:
         return best if falls else None
 
     def numeric(self, at: Bound, edge: Edge) -> float:
-        """What a numeric minimiser finds on the admissible interval."""
+        """Minimise numerically on the admissible interval."""
         top = self._top(at, edge)
         return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
 

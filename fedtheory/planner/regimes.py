@@ -1,4 +1,4 @@
-"""Which term of a bound dominates, over two of its numbers."""
+"""Map the dominant term of a bound over two of its numbers."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _LONGER = 4
 _PATIENCE = 1e10
 """Operations of one run that is tried beyond the planned rounds: about a second."""
 _OVERHEAD = 5e5
-"""What a local step costs besides, in the same unit."""
+"""Overhead of a local step, in the same unit."""
 _MOST_LISTED = 2 * 10**7
 """Numbers of a run whose rounds are listed."""
 _FALLS = 0.95
@@ -59,7 +59,7 @@ _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How far a run gets at a step size."""
+    """Error of a run at a step size."""
 
     step_size: float
     rounds: int
@@ -150,7 +150,7 @@ class RoundsNeeded:
         return self._known[step_size, rounds]
 
     def outcome(self, step_size: float, rounds: int) -> Outcome:
-        """How far the run gets in at most so many rounds."""
+        """Compute the error of the run in at most so many rounds."""
         if self.closed is not None:
             return self._closed_outcome(step_size, self.closed.at(step_size / self.errors.planned), rounds)
         curve = self.curve(step_size, rounds)

@@ -1,4 +1,4 @@
-"""How many rounds a bound needs to promise an accuracy, and what they cost."""
+"""Number of rounds for which a bound promises an accuracy, and their cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class RoundCost:
-    """What a server update costs on average."""
+    """Average cost of a server update."""
 
     time: float
     """On the clock of the run."""
@@ -42,7 +42,7 @@ class Target:
     step_size: float | None
     """The step size of these rounds."""
     floor: float
-    """What the bound tends to for ever more rounds."""
+    """Limit of the bound for ever more rounds."""
     reason: str | None
     """Why there is no such number."""
 

@@ -1,4 +1,4 @@
-"""What travels between the processes of a plan: claims and errors go by name, as their functions do not travel."""
+"""Pickle the parts of a plan: claims and errors go by name, because their functions cannot be pickled."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from fedtheory.planner.setting_in_words import counted
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
-"""How a formula of a claim stands in a sentence: in symbols for a terminal, typeset on a page."""
+"""Writer of a claim's formula in a sentence: symbols for a terminal, typeset on a page."""
 
 
 def write_formula(claim: Claim, expression: Expr) -> str:
@@ -74,7 +74,7 @@ def _time(answer: Answer) -> str:
 
 
 def _beside(answer: Answer) -> str:
-    """Which of the two errors it is, and the other one."""
+    """Name the error and the other one."""
     names = {FINAL: "the last model", AVERAGE: "the average over the path"}
     named = {error: names[key] for key, error in EXACT_ERRORS.items()}
     if answer.beside is None:
@@ -110,7 +110,7 @@ def _promised(answer: Answer) -> str:
 
 
 def _unpromised(found: Plan) -> str:
-    """What is said where no bound on how far the run gets covers it: bounds on something else may."""
+    """Say that no bound on the error covers the run, and name bounds on other errors."""
     lead = "no bound on how far the run gets covers it at any step size tried"
     covering = (plan for plan in found.claims if plan.applicable and plan.error not in LIMITS)
     beside = next(covering, None)
@@ -129,7 +129,7 @@ def _describe_own_step(promise: Promise) -> str:
 
 
 def _emptily(promise: Promise) -> str:
-    """What is to be said of a bound that any run meets before it begins."""
+    """Say that the start already satisfies a bound."""
     return (
         f", which promises nothing: the error is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
     )

@@ -82,7 +82,7 @@ class FederatedAlgorithm:
     name: str
     local: Local | tuple[Local, ...]
     model: Expr
-    """What the errors of a run are about: a vector of the server, or the average of one of the clients."""
+    """The model whose errors are measured: a vector of the server, or the average of one of the clients."""
     server: Mapping[Expr, Expr] = field(default_factory=dict)
     """The server's vectors and their starts, rational multiples of `start`."""
     client: Mapping[Expr, Expr] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 _WORDS = ("name", "description", "meaning")
-"""What is there for people."""
+"""Fields that only people read."""
 
 
 def digest_of(definition: object) -> str:

@@ -81,7 +81,7 @@ class Compressed(sp.Function):  # type: ignore[misc]
 
 
 SUMS = (Weighted, Participants, Average)
-"""What the server makes of the clients' vectors."""
+"""Sums of the clients' vectors at the server."""
 OVER_CLIENTS = (*SUMS, Mixed)
 
 

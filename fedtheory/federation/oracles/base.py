@@ -28,7 +28,7 @@ class StepBound:
     contraction: Number
     """Strong convexity that every sampled objective has; zero where one has none."""
     law: str = ""
-    """Which noise law is meant, where the moments alone do not bound it."""
+    """Noise law, where the moments alone do not bound it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Whose each row is: labels are text, whatever they look like."""
+"""Assign rows to clients; labels are text."""
 
 from __future__ import annotations
 

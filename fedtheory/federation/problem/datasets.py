@@ -26,7 +26,7 @@ from fedtheory.federation.problem.tables import Source, read_rows
 WITH_NAMES = (*SUFFIXES, SUFFIX)
 """Endings of the names of files whose columns have names."""
 FILES = (*WITH_NAMES, ".npz")
-"""How the names of data files end."""
+"""Endings of data files' names."""
 LARGEST = 1e30
 """Largest number in a data file: curvatures are squares."""
 NAMES = ("digits:A-B", "breast_cancer", "diabetes")
@@ -42,7 +42,7 @@ class DataSet:
     outputs: Array
     """(n,): of the data sets by name -1 and 1 for two classes, standardised for a regression."""
     clients: Clients | None = None
-    """Whose each row is, where the file says so."""
+    """Clients of the rows, where a column names them."""
     target: str = "y"
     classes: tuple[str, ...] = ()
     """The names of labels that are text; outputs are their places."""

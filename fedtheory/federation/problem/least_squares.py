@@ -74,7 +74,7 @@ def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
 
 
 THE_LOSS = "F_i is the average of (y - x'w)^2 over a client's rows; if your loss is half of it, double the step sizes"
-"""What a trainer may have otherwise."""
+"""Note on the definition of the loss."""
 
 
 def notes_on(problem: Problem) -> list[str]:

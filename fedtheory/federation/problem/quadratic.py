@@ -66,7 +66,7 @@ class Problem(Shown):
     start: Array
     """x^0, (d,)."""
     oracle: Oracle = ExactOracle()
-    """What a client sees of its gradient."""
+    """Gradient oracle of each client."""
     data: ClientData | None = None
     """The data of a least-squares problem."""
     description: str = "quadratics"

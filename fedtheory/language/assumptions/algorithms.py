@@ -1,4 +1,4 @@
-"""Which algorithm a claim is about, where it is not the update rule of federated averaging."""
+"""Assumptions that name an algorithm other than the update rule of federated averaging."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.language.assumptions.assumption import Assumption, Setting, expec
 from fedtheory.runfile.definitions import definition_named, is_own
 
 _ROUNDING = 1e-9
-"""How far floats may be from the step sizes that are stated, relative to them."""
+"""Relative distance allowed between floats and the stated step sizes."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class SiteOfRuns(Site):
     runs: tuple[Run, ...] = ()
     layout: Layout | None = None
     known: dict[object, Any] = field(default_factory=dict)
-    """What is known of expressions in constants, for these runs together."""
+    """Cached values of expressions in constants, for these runs together."""
 
     @classmethod
     def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:

@@ -16,7 +16,7 @@ Scale = Literal["linear", "log"]
 Marker = Literal["o", "s", "^", "D", "*", "x"]
 """A disc, a square, a triangle, a diamond, a star, a cross."""
 Place = Literal["best", "upper left", "upper right", "lower left", "lower right"]
-"""Where a legend is; "best" is where it hides least."""
+"""Place of a legend; "best" hides the least."""
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = range(6)
 """Indices into the palette; larger ones start again."""

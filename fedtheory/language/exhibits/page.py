@@ -28,9 +28,9 @@ class Coverage:
     runs: Mapping[str, Mapping[str, Run]]
     """By their names on the page; each as it is, or changed, by words such as "With equal shares"."""
     measured: str
-    """What the claim bounds, in words."""
+    """The bounded quantity, in words."""
     remark: str = ""
-    """What a reader should know of the promise."""
+    """Remark on the promise."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Page:
     charts: Sequence[Chart]
     table: Table
     formulas: Sequence[tuple[str, str]] = ()
-    """What is set on lines of its own: words, and a formula in LaTeX."""
+    """Displayed formulas: words, and LaTeX."""
     claims: Sequence[str] = ()
     """Ids of the claims that are about what the page shows."""
     coverage: Sequence[Coverage] = ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fedtheory.language.assumptions import Assumption, Boundedness
 
 Place = Literal["run", "round", "step", "points"]
-"""Where a quantity has a value: one for the whole run, or one for each round, local step, or point."""
+"""Place at which a quantity has values: one for the whole run, or one for each round, local step, or point."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def selected_gradient(frame: Frame) -> Vector:
 
 
 Value = Callable[[Frame], Array]
-"""What has the values (places, 1, 1 or M) at a frame."""
+"""Function that returns the values (places, 1, 1 or M) at a frame."""
 
 
 @dataclass(frozen=True)
