@@ -47,7 +47,7 @@ class CertificateSection:
     """The certificate as a file of the site."""
     digest: str
     content: str
-    """Of the file."""
+    """Content of the file."""
 
 
 def certificate_section(claim: Claim) -> CertificateSection | None:

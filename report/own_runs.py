@@ -35,7 +35,7 @@ from verify.processes import in_order
 _LISTED, _DRIFTING = 2000, 100
 """Rounds whose errors, and whose drifts, are drawn one by one."""
 _FACTORS = (1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16)
-"""Of the planned step size."""
+"""Multiples of the planned step size."""
 
 
 @dataclass(frozen=True)

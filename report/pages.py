@@ -41,7 +41,7 @@ class ClaimPage:
     """The id of a paper's claim, or ``file.py:NAME``."""
     title: str
     origin: Markup
-    """Where the claim is from."""
+    """Origin of the claim."""
     file: str
     verdict: str
     summary: Markup

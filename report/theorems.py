@@ -19,7 +19,7 @@ class TheoremSection:
     file: str
     """The theorem with its proof as a file of the site."""
     content: str
-    """Of the file."""
+    """Content of the file."""
 
 
 def theorem_section(claim: Claim) -> TheoremSection | None:

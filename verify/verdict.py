@@ -49,16 +49,16 @@ class ClaimVerdict(Shown):
     """The verdict on one claim, as plain data: it travels between processes and lasts in files."""
 
     given: Target
-    """What the user named: an id, or ``file.py:NAME``; or a claim itself."""
+    """Target given by the user: an id, ``file.py:NAME``, or a claim itself."""
     verdict: Verdict
     instances: int
     """Instances on which the claim was applicable."""
     exact_instances: int
-    """Of these, how many were decided in exact arithmetic; the others in floats, away from near ties."""
+    """Number of these that were decided in exact arithmetic; the others in floats, away from near ties."""
     violations: int
-    """Of these, on how many it fails: the witness exactly, the others in the arithmetic of their family."""
+    """Number of these on which it fails: the witness exactly, the others in the arithmetic of their family."""
     undecided: int
-    """Of these, how many could not be decided."""
+    """Number of these that could not be decided."""
     worst_ratio: float | None
     """Largest ratio of left to right side among the instances on which the claim holds, or among all if refuted."""
     run: dict[str, Any] | None
@@ -71,17 +71,17 @@ class ClaimVerdict(Shown):
     regimes: tuple[Regime, ...] = ()
     """Kinds of runs that the search tried, with the largest ratio of each."""
     pairs: Pairs = NO_PAIRS
-    """How many pairs of these kinds it tried together."""
+    """Number of pairs of these kinds that it tried together."""
     left_open: int = 0
     """Runs of the search that floats see as violations and nothing decides."""
     lacking: Mapping[str, int] = field(default_factory=dict)
     """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
     reason: str | None = None
-    """Of a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
+    """For a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
     found_proof: FoundProof | None = None
-    """Of a claim of one's own: the certificate that a search found, perhaps under assumptions that it does not make."""
+    """For a user-defined claim: the certificate that a search found, perhaps under further assumptions."""
     excluded: Mapping[str, int] = field(default_factory=dict)
-    """How many instances an assumption, a condition or a quantity without a value excluded, by its name, most first."""
+    """Instances excluded by each assumption, condition or quantity without a value, most first."""
 
     def summary(self) -> str:
         """The claim, the verdict, and on how many instances."""

@@ -86,7 +86,7 @@ class Witness:
     ratio: float | None = None
     """Ratio of the worst comparison, in floats."""
     reason: str | None = None
-    """Of a rate: the exact limit that refutes it, or how the ratio to its order rises."""
+    """For a rate: the exact limit that refutes it, or how the ratio to its order rises."""
 
     @classmethod
     def of_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:

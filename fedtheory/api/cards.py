@@ -74,4 +74,4 @@ BY_CLASS: dict[str, Callable[[Any], str | None]] = {
     "Proof": _proof,
     "Plan": _plan,
 }
-"""How to draw what the commands give, by the name of its class."""
+"""Drawings of the commands' results, by the name of the class."""

@@ -30,7 +30,7 @@ class Averaged(Derived):
     """A relation about each of several, averaged over them."""
 
     same: ClassVar[Sequence[Quantity]] = NUMBERS
-    """What does not depend on the averaged index."""
+    """Quantities that do not depend on the averaged index."""
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it."""

@@ -56,7 +56,7 @@ from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
 _LASTING = {*ROUNDS, *SAMPLED_ROUNDS, *_NEEDED, a.uniform_shares}
-"""What may be assumed: of every round, and of all points."""
+"""Assumptions that hold for runs of any length: about every round, and about all points."""
 _OF_EVERY_ROUND = (
     *(q.clients, q.largest_importance, q.sampling_variance),
     *(q.local_steps, q.local_step_size, q.local_step_index),

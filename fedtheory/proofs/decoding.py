@@ -62,7 +62,7 @@ DERIVED: tuple[type[Derived], ...] = (
     *(one for context in paper_contexts() for one in context.derived),
     AtOptimum,
 )
-"""What may follow from a proved claim."""
+"""Derived relations of a proved claim."""
 _RECORDS = {
     *(*get_args(AnyCertificate), *DERIVED, BothWays, Induction, Squared, Products, Positive, PrefixSum),
     *(Term, Part, Root, Nonnegative, CauchySchwarz, Product, Case),
@@ -77,7 +77,7 @@ FACTS = {
 MEASURES = {"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT, "loop pair": LOOP_PAIR}
 """Every measure by its name."""
 SIGNS = ("real", "nonnegative", "positive")
-"""What may be declared of a symbol, from the least to the most."""
+"""Signs that may be declared for a symbol, from the weakest to the strongest."""
 SymbolTable = Mapping[Any, sp.Symbol]
 
 

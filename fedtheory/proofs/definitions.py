@@ -46,20 +46,20 @@ from fedtheory.proofs.proof import follows
 from fedtheory.runfile.definitions import definition_named
 
 Vectors = Mapping[Expr, Expr]
-"""What the vectors of a definition are, in the kernel's symbols."""
+"""Vectors of a definition in the kernel's symbols."""
 
 PARAMETERS: Mapping[str, Quantity] = {
     "probability": q.communication_probability,
     "momentum": q.momentum,
     "proximal": q.proximal_weight,
 }
-"""What the numbers of algorithms are called in claims, by their keys in run files."""
+"""Quantities of the algorithms' parameters, by their keys in run files."""
 
 _symbol = SymbolTable({})
 OPTIMUM, OBJECTIVE, CLIENT_OBJECTIVE = (_symbol(one) for one in (q.optimum, q.objective, q.client_objective))
 NOISE = _symbol(q.gradient_noise)
 START, HEARD = (sp.Dummy(latex, real=True) for latex in ("x^0", r"\sum_jW_{ij}v_j"))
-"""Where models start, and what a client hears of its neighbours."""
+"""Symbols of the initial model, and of a client's average over its neighbours."""
 MIXING, ALIKE = "mixing", "bounded dissimilarity at the point of the gradient"
 
 

@@ -41,7 +41,7 @@ class Measure:
     mean_drift: Callable[[Expr], Expr]
     """The same for the mean over clients, each with its importance."""
     needs: tuple[a.Assumption, ...] = ()
-    """What makes these multiples right."""
+    """Assumptions that these multiples need."""
     largest: q.RunQuantity = q.max_drift
     """The largest drift of a run that it bounds."""
     means: tuple[q.RunQuantity, ...] = (q.round_drift, q.average_round_drift)

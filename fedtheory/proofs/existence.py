@@ -71,7 +71,7 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
         q.distance_to_small_step_limit,
     }
 )
-"""What is measured from x* or F*, which only an objective that is bounded below has."""
+"""Quantities relative to x* or F*, which need an objective that is bounded below."""
 
 
 def _with_papers(*kinds: Existing) -> tuple[Existing, ...]:
@@ -102,7 +102,7 @@ KINDS = _with_papers(
     ),
     existing("the minimiser for small steps", q.small_step_optimum, q.small_step_bias, by=a.strongly_convex_clients),
 )
-"""What may be missing on a run."""
+"""Kinds of values that may be missing on a run."""
 OPTIMUM = KINDS[0]
 
 

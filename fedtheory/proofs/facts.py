@@ -48,7 +48,7 @@ class Fact:
     needs: tuple[Assumption, ...] = ()
     is_zero: bool = False
     where: Expr = sp.S.Zero
-    """What has to be known to be zero besides."""
+    """Expression that must be zero as well."""
 
     def slack(self, symbol: SymbolTable) -> Expr:
         """The number in the symbols of a claim."""

@@ -37,12 +37,12 @@ class Induction:
     factor: Expr
     offset: Expr
     terms: Sequence[Term]
-    """What adds up to the slack of one step."""
+    """Terms whose sum is the slack of one step."""
     bound: Expr
     first: Sequence[Term] | None = None
-    """What adds up to the slack of ``D_1 <= bound(1)``, if the step is used from k = 1 on only."""
+    """Terms whose sum is the slack of ``D_1 <= bound(1)``, if the step is used from k = 1 on only."""
     start: Sequence[Term] = ()
-    """What adds up to the slack of ``D_0 <= bound(0)``."""
+    """Terms whose sum is the slack of ``D_0 <= bound(0)``."""
     base: Expr | None = None
     """A number from one on, whose k-th power occurs in the bound; elsewhere that power is `POWER`."""
 

@@ -24,7 +24,7 @@ from fedtheory.language.claim import Claim, Place, Relation
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, symbols_of
 
 NEEDS = (*ROUNDS, a.full_gradients)
-"""What makes the averaged iterate of a round's last step the next server's model, and gaps numbers."""
+"""Assumptions under which the last averaged iterate of a round is the next server model, and gaps are numbers."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Derived:
     kind: ClassVar[str] = "relation"
     """Its name in documents."""
     label: ClassVar[str] = "a proved claim"
-    """What it is, for people."""
+    """Name for readers."""
     needs: ClassVar[tuple[Assumption, ...]] = ()
     """Assumptions that are needed besides those of that claim."""
     place: ClassVar[Place] = "run"
-    """What that claim has to be about."""
+    """Required place of that claim."""
     keeps_equations: ClassVar[bool] = True
     """Whether an equation remains one; else only one direction of it does."""
 

@@ -27,7 +27,7 @@ _GAPS = (
     q.final_suboptimality,
     q.smallest_gap,
 )
-"""How far objective values are above the minimum: not negative, and positive where a claim divides by them."""
+"""Gaps of objective values to the minimum: nonnegative, and positive where a claim divides by them."""
 _OWN = Signs(
     counts=(q.clients, q.participants, q.local_steps, q.rounds, q.iterations),
     positive=(

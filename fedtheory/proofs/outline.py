@@ -60,7 +60,7 @@ class Outline:
     """A certificate, for a page or a terminal."""
 
     introduction: str
-    """What the entries are, in words with LaTeX between dollar signs."""
+    """Introduction to the entries, in words with LaTeX between dollar signs."""
     groups: tuple[Group, ...]
 
 

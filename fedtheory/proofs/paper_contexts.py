@@ -1,4 +1,4 @@
-"""What papers add to proofs about quantities of a run: what these measure, conditions on their numbers, and facts.
+"""Additions of papers to proofs about quantities of a run: their meanings, conditions on their numbers, and facts.
 
 It is found in the folders ``context`` of the papers, and as much trusted as the kernel is.
 """
@@ -35,7 +35,7 @@ class PaperContext:
     facts: Sequence[ModuleType]
     """Modules of facts on its quantities."""
     derived: Sequence[type[Derived]]
-    """What may follow from a proved claim besides."""
+    """Further derived relations of a proved claim."""
     symbols: Mapping[str, ModuleType]
     """Modules with symbols that no claim has, by the first part of the names that they have in documents."""
 

@@ -20,7 +20,7 @@ class Nonnegative:
 
     slack: Expr
     terms: Sequence[Term]
-    """What adds up to it."""
+    """Terms whose sum it is."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Products:
     """Why a relation holds: its slack, times facts that it is divided by, is a sum of products of facts."""
 
     scalars: Mapping[sp.Symbol, Expr]
-    """What the symbols of the proof stand for: inner products, lengths and differences of values."""
+    """Meanings of the proof's symbols: inner products, norms and differences of values."""
     facts: Mapping[str, Nonnegative | CauchySchwarz]
     divided_by: Sequence[str] = ()
     parts: Sequence[Product]

@@ -38,7 +38,7 @@ class Recursion:
     factor: Expr
     offset: Expr
     terms: Sequence[Term]
-    """What adds up to the slack of one step."""
+    """Terms whose sum is the slack of one step."""
     bound: Expr
     """On D_k, for every k."""
     first: Sequence[Term] | None = None

@@ -20,7 +20,7 @@ class Squared:
     length: Expr
     bound: Expr
     terms: Sequence[Term]
-    """What adds up to the slack of ``length <= bound``."""
+    """Terms whose sum is the slack of ``length <= bound``."""
 
 
 def check_square(relation: Relation, squared: Squared, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -1,4 +1,4 @@
-"""Which inequalities a sum needs: semidefinite programs at numbers that satisfy the conditions.
+"""Select the inequalities of a sum by semidefinite programs at numbers that satisfy the conditions.
 
 The solver is Clarabel, of the extra `search`; where it is missing no certificate for steps and points is searched.
 """

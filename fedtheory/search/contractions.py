@@ -84,11 +84,11 @@ class _Kind:
     potential: Expr
     offset: Expr
     terms: Sequence[Term]
-    """What adds up to the slack of the step, but for the contraction to spare."""
+    """Terms whose sum is the slack of the step, except for the spare contraction."""
 
 
 def _conditions(claim: Claim) -> list[Expr]:
-    """What every step needs of the step size."""
+    """Collect the conditions of every step on the step size."""
     eta, mu, curve = _numbers(claim)
     small = sp.Le(eta, 1 / (2 * curve), evaluate=False)
     return [small, sp.Le(4 * eta * mu, sp.S.One, evaluate=False)]
@@ -207,7 +207,7 @@ def _noise(claim: Claim) -> Expr:
 
 
 def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
-    """What one step adds to the drift, in units of the squared step size."""
+    """Compute the increase of the drift in one step, in units of the squared step size."""
     symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
     if a.bounded_dissimilarity in claim.assumptions and symbol.has(q.gradient_dissimilarity):
         yield grown * symbol(q.gradient_dissimilarity) ** 2 + (1 - 1 / symbol(q.clients)) * _noise(claim)

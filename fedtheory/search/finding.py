@@ -19,7 +19,7 @@ EFFORT = 6 * 10**7
 
 
 def _search_run(claim: Claim) -> Found | NotFound:
-    """What is proved of the same quantities first, then chains of steps; how near the first came is said."""
+    """Search proved claims about the same quantities, then chains of steps; report the nearest of the first."""
     known = search_known(claim)
     if isinstance(known, Found):
         return known

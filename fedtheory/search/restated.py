@@ -112,7 +112,7 @@ def quantities_behind(name: str) -> frozenset[str]:
 
 
 def relation_sign(relation: Relation) -> Operator:
-    """How the smaller side of a relation relates to the larger one."""
+    """Return the sign between the smaller and the larger side of a relation."""
     signs: Mapping[Operator, Operator] = {">=": "<=", ">": "<"}
     return signs.get(relation.operator, relation.operator)
 

@@ -31,7 +31,7 @@ class Comparison:
     ratio: Number | None
     """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
     place: Place
-    """That place, for the terms of the sides."""
+    """The same place, for the terms of the sides."""
 
     @property
     def relation(self) -> Relation:
@@ -111,9 +111,9 @@ def tightest_places(sides: Values, decided: Array) -> Array:
 
 
 _NOTHING = -2.0
-"""How tight a place is where both sides are zero: less than any other."""
+"""Tightness of a place where both sides are zero: less than any other."""
 _LEAST_DIFFERENCE = 1e-12
-"""How far relative gaps of rounded sides have to be apart."""
+"""Required distance between relative gaps of rounded sides."""
 _FAITHFUL = 1e-250, 1e250
 """Sizes that floats of exact numbers have, with room for rounding."""
 

@@ -12,7 +12,7 @@ from verify.check.sides import Sides, Values
 HOLDS, OPEN, FAILS = 1, 0, -1
 
 _STEADY = 100
-"""How many times its change at nearby runs a gap has to be, to count."""
+"""Required ratio of a gap to its change at perturbed runs."""
 
 
 def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:

@@ -42,7 +42,7 @@ class Growth:
 
     variable: sp.Symbol
     limit: Expr
-    """Where the variable goes: infinity or zero."""
+    """Limit of the variable: infinity or zero."""
     power: Fraction | None
     """None where the measured side tends to zero faster than all powers."""
     coefficient: Number | None

@@ -29,7 +29,7 @@ class Ladder:
     """Rungs towards a limit."""
 
     limit: sp.Expr
-    """Where the variable goes: infinity or zero."""
+    """Limit of the variable: infinity or zero."""
     rungs: tuple[int, ...]
     longer: tuple[int, ...]
     """Further rungs where the first ones do not decide."""

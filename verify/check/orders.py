@@ -19,7 +19,7 @@ from fedtheory.language.quantities import RunQuantity
 from verify.check.links import compile_side
 
 BEYOND_GERMS = (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError)
-"""What computations raise that have no values in rational functions of h, such as those that need a float."""
+"""Errors of computations without values in rational functions of h, such as those that need a float."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class FinalDecision:
     """None where nothing better is at hand."""
     reason: str
     by: str = ""
-    """What decided, in words: in which numbers, or by a proof."""
+    """Method of the decision, in words: the arithmetic, or a proof."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Check(Shown):
     regions: Mapping[str, str] = field(default_factory=dict)
     """For constants of assumptions, where they hold."""
     final_decision: FinalDecision | None = None
-    """What overrules the floats of the comparisons."""
+    """Decision that overrules the comparisons in floats."""
     diverges: bool = False
     """Whether the claim does not apply because the run leaves the range of the arithmetic."""
     is_steady: bool = True

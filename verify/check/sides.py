@@ -41,7 +41,7 @@ class Place:
 
     site: Site
     along: Mapping[str, int]
-    """Where it is along those axes of the sides that are not of length one."""
+    """Position along those axes of the sides that are not of length one."""
 
     def terms(self, side: Compiled) -> tuple[Term, ...]:
         """The additive terms of a side here; an axis of length one is shared by all entries."""

@@ -43,7 +43,7 @@ class CheckResult:
     ratio: float | None = None
     """Ratio of the two sides at the worst place."""
     excluded: str = ""
-    """What excludes the run, by name: the first assumption or condition that fails, else a quantity without a value."""
+    """Name of the first assumption or condition that fails, else of a quantity without a value."""
 
 
 class RunsTogether:

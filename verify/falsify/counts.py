@@ -14,7 +14,7 @@ from fedtheory.language.quantities import RunQuantity
 _MOST = 16
 """Counts up to which runs in rationals are quick."""
 _FEW = 4
-"""How many counts are chosen from."""
+"""Number of counts to choose from."""
 
 
 @cache

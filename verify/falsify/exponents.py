@@ -115,7 +115,7 @@ def _log(value: float) -> float:
 
 @dataclass(frozen=True)
 class Room:
-    """Where a step may lead."""
+    """Limits of a step."""
 
     low: Array
     """The least powers of two, (aspects,)."""

@@ -1,4 +1,4 @@
-"""What a search for a violation ends with."""
+"""Result of a search for a violation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Finding(Shown):
     looked: int
     """Runs that were tried."""
     applicable: int
-    """How many of these satisfy the claim's assumptions and conditions."""
+    """Number of these that satisfy the claim's assumptions and conditions."""
     seconds: float
     """On the clock."""
     left_open: int = 0
@@ -176,12 +176,12 @@ def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -
 
 @dataclass(frozen=True)
 class QuickSearch:
-    """What a short search ends with."""
+    """Result of a short search."""
 
     looked: int
     """Runs that were tried."""
     applicable: int
-    """How many of these satisfy the claim's assumptions and conditions."""
+    """Number of these that satisfy the claim's assumptions and conditions."""
     counterexample: Table | None
     """The run file of a counterexample, as a table."""
     regimes: tuple[Regime, ...] = ()
@@ -189,7 +189,7 @@ class QuickSearch:
     left_open: int = 0
     """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
     pairs: Pairs = NO_PAIRS
-    """How many pairs of kinds were tried together."""
+    """Number of pairs of kinds that were tried together."""
 
 
 def glance(claim: Claim, budget: float) -> QuickSearch:

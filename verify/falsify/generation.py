@@ -49,7 +49,7 @@ Clients = Literal["one client", "clients that are alike", "pulls that differ", "
 
 @dataclass(frozen=True)
 class Kind:
-    """What matters of an instance to most bounds."""
+    """Kind of an instance, by the features that matter to most bounds."""
 
     clients: Clients
     noisy: bool

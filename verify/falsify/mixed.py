@@ -20,7 +20,7 @@ _STEP = fmpq(1, 16)
 
 @dataclass(frozen=True)
 class _Shape:
-    """What clients have, one after another and again from the first."""
+    """Shapes of the clients, cyclically."""
 
     curvatures: Sequence[Sequence[int]]
     """Along the coordinates, in parts of 64."""

@@ -286,7 +286,7 @@ def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: 
 
 
 def _doublings(most: int, count: int) -> int:
-    """How often a count can be doubled."""
+    """Compute the number of times that a count can be doubled."""
     return max(most // count, 1).bit_length() - 1
 
 

@@ -1,4 +1,4 @@
-"""How near a run comes to violating a claim: what the search maximises."""
+"""Scores of runs, which the search maximises: how near a run comes to violating a claim."""
 
 from __future__ import annotations
 

@@ -91,14 +91,14 @@ def require_testable(claim: Claim) -> None:
 
 @dataclass(frozen=True)
 class Simplest:
-    """What a look at small runs ends with."""
+    """Result of a search among small runs."""
 
     table: Table | None
     """The simplest violation with a clear margin, else the simplest; None without any."""
     looked: int
     """Runs that were tried."""
     applicable: int
-    """Of these, runs of which the claim speaks."""
+    """Number of these to which the claim applies."""
 
 
 def simplest_violation(

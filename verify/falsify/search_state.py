@@ -50,7 +50,7 @@ _MOVES = 1 / 16
 _FORGETS = 0.8
 """What is left of a long look in the estimate, with each look that follows."""
 _POOL = 24
-"""How many runs are kept as starting points."""
+"""Number of runs that are kept as starting points."""
 
 
 class SearchDone(Exception):
@@ -59,7 +59,7 @@ class SearchDone(Exception):
 
 @dataclass(frozen=True)
 class Reach:
-    """How large the runs are that a search looks at."""
+    """Size limits of the runs in a search."""
 
     arithmetic: Arithmetic
     steps: int
@@ -82,7 +82,7 @@ _MARGIN = 0.01
 
 @dataclass(frozen=True)
 class SearchPoint:
-    """Where a search is: a run and its score."""
+    """Point of a search: a run and its score."""
 
     table: Table
     score: float
@@ -94,7 +94,7 @@ class Candidate(SearchPoint):
 
     found: Check
     seconds: float = 0.0
-    """That its exact check takes."""
+    """Seconds that its exact check takes."""
 
 
 class SearchState:
@@ -105,7 +105,7 @@ class SearchState:
         self.looked = 0
         """Runs that were tried."""
         self.applicable = 0
-        """Of these, runs of which the claim speaks."""
+        """Number of these to which the claim applies."""
         self.violation: Candidate | None = None
         """A violation that exact arithmetic confirms; its table is as a run file has it."""
         self.best: Candidate | None = None

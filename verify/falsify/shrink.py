@@ -57,7 +57,7 @@ _KEY = 24
 
 Burden = tuple[bool, int, bool, bool, int, int]
 Keeps = Callable[[Table, Check], bool]
-"""What has to stay true of a run that gets smaller."""
+"""Test that a smaller run has to pass."""
 
 
 def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
@@ -95,7 +95,7 @@ def _is_violated(_table: Table, found: Check) -> bool:
 
 
 def burden(claim: Claim, table: Table) -> Burden | None:
-    """What a counterexample asks of a reader; None for what is none.
+    """Cost of a counterexample for a reader; None for a run that is not one.
 
     Rational ones come first; then those with a clear margin, those with a small one, and those with a side that
     vanishes, which looks like a special case; then those with constants on all of space; then those whose gradients

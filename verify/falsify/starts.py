@@ -1,4 +1,4 @@
-"""Where a search starts: the instances of the claim's own families, and of others on which it happens to apply."""
+"""Starting points of a search: instances of the claim's families, and of others to which it applies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
 
 
 def own_size(claim: Claim) -> int:
-    """How many instances the claim's own families have."""
+    """Number of instances in the claim's families."""
     return sum(FAMILIES[name].size for name in families_for(claim))
 
 

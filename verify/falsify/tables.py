@@ -163,12 +163,12 @@ def all_steps(table: Table) -> int:
 
 
 def rows(table: Table) -> int:
-    """How many rows of data the clients have together."""
+    """Number of rows of data of all clients."""
     return sum(len(part) for part in table["problem"].get("inputs", ()))
 
 
 def size(table: Table) -> int:
-    """How much there is to compute by hand: M d^2 K T, and the rows of data."""
+    """Work to compute by hand: M d^2 K T, and the rows of data."""
     return clients(table) * dimension(table) ** 2 * all_steps(table) + rows(table)
 
 
@@ -217,7 +217,7 @@ def examined(claim: Claim, run: Run) -> Check | None:
 
 
 def features(table: Table) -> set[str]:
-    """What a run has beyond plain rounds of FedAvg: unequal clients, a server step, sampling, a clock, data, noise."""
+    """List features beyond plain FedAvg: unequal clients, a server step, sampling, a clock, data, noise."""
     used = {key for key in ("problem.weights", "problem.noise", "problem.inputs", "problem.batch") if get(table, key)}
     if "terms" in table["problem"]:
         used.add(f"problem.kind {table['problem']['kind']}")

@@ -49,7 +49,7 @@ class BoundFinding:
     relation: str | None = None
     """The answer as a relation between quantities, which `fedtheory check` shows on the counterexample."""
     growth: Growth = ()
-    """How symbols change where the excess grows without bound."""
+    """Changes of symbols along which the excess grows without bound."""
     about: tuple[float, float] | None = None
     """The sides on the counterexample, rounded."""
     follows_from: tuple[str, ...] = ()

@@ -32,14 +32,14 @@ class Task:
 
     handed_in: HandedIn
     given: str | None
-    """What the instructor says that it answers, an id or the file of an exercise; None where its header says it."""
+    """Assignment named by the instructor, an id or the file of an exercise; None where the file's header names it."""
     copy: str
     """The student whose copy counts: the one of the file, or one for the whole class."""
     label: str
     """The name of its result files."""
     results: Path
     launch: Launch | NoSandbox
-    """How its code is executed, or why it is not."""
+    """Launcher of its code, or the reason for which it is not executed."""
 
 
 def grade_folder(

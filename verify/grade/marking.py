@@ -55,7 +55,7 @@ class Result:
     assignment: str
     rows: tuple[AnswerRow, ...]
     troubles: tuple[str, ...]
-    """What went wrong when the submission was read and run."""
+    """Problems while the submission was read and run."""
     title: str = ""
     """The title of the assignment; empty where there is none."""
     file: str = ""

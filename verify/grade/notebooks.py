@@ -28,7 +28,7 @@ _BEGIN_TESTS, _END_TESTS = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
 def student_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
-    """What a student gets: statements, a worked start, cells to fill, and cells in which points are counted."""
+    """Write a student's notebook: statements, a worked start, cells to fill, and cells in which points are counted."""
     return _notebook(assignment, copy, with_solutions=False)
 
 

@@ -33,9 +33,9 @@ class Answers:
     calls: Mapping[str, tuple[str, ...]]
     """Values of functions at their cases, by name; shorter than the cases where one failed."""
     troubles: tuple[str, ...]
-    """What went wrong, one sentence each."""
+    """Problems, one sentence each."""
     troubles_of: Mapping[str, str] = field(default_factory=dict)
-    """What went wrong with a name."""
+    """Problems by name."""
     unknown: frozenset[str] = frozenset()
     """Names whose values only an execution would give."""
 

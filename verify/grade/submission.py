@@ -28,13 +28,13 @@ class Submission:
 
     student: str
     assignment: str | None
-    """What the file says that it answers."""
+    """Assignment that the file names."""
     units: tuple[str, ...]
     """The code, in pieces that are executed one after the other."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Answers for people, by the name of the question."""
     copy_of: str | None = None
-    """Whose copy the file says that it is."""
+    """Student whose copy the file says that it is."""
     trouble: str | None = None
     """Why the file cannot be read."""
     source: str = ""

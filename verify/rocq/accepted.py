@@ -30,7 +30,7 @@ class Checked:
     id: str
     theorem: str
     statement: str
-    """What the theorem says, as Rocq reads it."""
+    """Statement of the theorem, as Rocq reads it."""
     digest: str
     """SHA-256 of its part of the library and of all files that the theorem needs, without their comments."""
 

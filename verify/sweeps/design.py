@@ -24,7 +24,7 @@ class Design:
     axes: tuple[Axis, ...]
     draws: tuple[Draws, ...]
     count: int
-    """How many draws each point of the grid has; every point has the same ones."""
+    """Number of draws at each point of the grid; all points share them."""
     seed: int
 
     @property

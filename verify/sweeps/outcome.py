@@ -48,7 +48,7 @@ class Task:
     stop: int
     errors: tuple[str, ...] = ()
     digest: str = ""
-    """Of the sweep with its data files."""
+    """Digest of the sweep with its data files."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _Member:
 
     number: int
     values: Mapping[str, Any]
-    """Of the swept keys."""
+    """Values of the swept keys."""
     run: Run | dict[str, Any]
     """The columns that say why there is none, where the values make no run."""
 

@@ -44,11 +44,11 @@ class Spec:
     claims: Sequence[Stated]
     arithmetic: str
     folder: Path
-    """Where data files are looked up."""
+    """Folder of the data files."""
     grid: Mapping[str, Any]
     random: Mapping[str, Any]
     digest: str
-    """Of everything that the results depend on: base run, claims, errors, grid, draws, data files."""
+    """Digest of all inputs of the results: base run, claims, errors, grid, draws, data files."""
     errors: tuple[str, ...] = ()
     """Quantities of a run whose exact values are recorded."""
 

@@ -1,4 +1,4 @@
-"""Which certificates there are, as records of a document.
+"""Kinds of certificates, as records of a document.
 
 The entries of a record are the fields of its class, and each is read by the type of its field.
 """
@@ -68,7 +68,7 @@ _KINDS = {
     Case: "case",
     Cases: "cases",
 }
-"""What may be made of a document, by the name of its kind."""
+"""Records that a document may contain, by the name of their kind."""
 
 
 class Premise(shapes.Shape):

@@ -1,4 +1,4 @@
-"""Which algorithm a claim is about, the factors of its own parameters, and its table at a point."""
+"""The algorithm of a claim, the factors of its parameters, and its table at a point."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _clock(kind: str, clients: int) -> Table:
 
 
 def _times(kind: str, clients: int) -> list[int]:
-    """How long each client takes for a round."""
+    """Compute each client's time for a round."""
     if kind == "one slow":
         return [1] * (clients - 1) + [8]
     return [1] * clients if kind == "equal times" else [1 + client % _LONGEST for client in range(clients)]

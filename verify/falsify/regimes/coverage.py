@@ -1,4 +1,4 @@
-"""What a search has covered: each level of each factor, with its runs and the largest ratio among them."""
+"""Coverage of a search: each level of each factor, with its runs and their largest ratio."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class Pairs:
-    """How many pairs of levels of two factors a search has tried together."""
+    """Number of pairs of levels of two factors that a search has tried together."""
 
     covered: int = 0
     all: int = 0

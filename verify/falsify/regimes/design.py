@@ -50,7 +50,7 @@ class Design:
 
     @property
     def given_up(self) -> int:
-        """How many pairs never applied."""
+        """Number of pairs that never applied."""
         return sum(self._in_vain[pair] >= _GIVEN_UP for pair in self.all_pairs - self.covered)
 
     def _wanted(self) -> set[Pair]:

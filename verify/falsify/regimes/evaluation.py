@@ -37,7 +37,7 @@ _TIE = -90.0
 _TINY = 1e-9
 """Relative distance from the edge."""
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}
-"""Where a run hardly moves."""
+"""Point at which a run hardly moves."""
 _FAR, _MOVING = 100.0, 16
 _MOST_AT_EVERY_STEP = 7
 """Exponent of the clients of whom a claim asks for something at each step."""
@@ -100,7 +100,7 @@ class Evaluation:
         return found
 
     def at(self, point: Point) -> Seen:
-        """How near the run at a point comes to a violation, in floats."""
+        """Score of the run at a point, in floats: how near it comes to a violation."""
         here = normal(point)
         key = tuple(sorted((name, str(level)) for name, level in here.items()))
         if key not in self.known:

@@ -64,7 +64,7 @@ _RANKED = 12
 
 @dataclass(frozen=True)
 class Search:
-    """What a search ends with."""
+    """Result of a search."""
 
     evaluations: int
     applicable: int

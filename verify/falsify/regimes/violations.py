@@ -24,7 +24,7 @@ from verify.falsify.regimes.factors import Point
 from verify.falsify.tables import Table
 
 _STEADY = 100
-"""How many times its change at nearby runs a gap has to be, to count as a violation."""
+"""Required ratio of a violation's gap to its change at perturbed runs."""
 _AT_ONCE, _OF_TIES = 0.5, 0.2
 """Part of the work for violations that are decided as they are met, and for ties."""
 _LEAST = 0.02
@@ -136,7 +136,7 @@ def _has_zero_side(seen: Seen) -> bool:
 
 
 def _relative_gap(seen: Seen) -> float:
-    """How clear a violation is: the gap of the sides, in parts of the larger one, up to 1; positive."""
+    """Relative gap of a violation's sides, in parts of the larger one; between 0 and 1."""
     if seen.sides is None:
         return max(min(math.exp(min(seen.score, 0.0)), 1.0), math.ulp(1.0))
     smaller, larger = seen.sides

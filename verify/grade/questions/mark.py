@@ -17,9 +17,9 @@ class GivenAnswer:
     text: str = ""
     """The answer as text; empty where there is none."""
     outputs: tuple[str, ...] = ()
-    """What a function returned for each case, as far as it got."""
+    """Results of a function for each case, up to the first failure."""
     trouble: str | None = None
-    """What went wrong when the code was run."""
+    """Problem while the code was run."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ RIGHT, WRONG = Fraction(1), Fraction(0)
 
 @singledispatch
 def rule_of(_question: Question) -> str:
-    """How points are given, for the rubric."""
+    """Describe the rule for points, for the rubric."""
     return "All points for the right answer, otherwise none."
 
 

@@ -25,7 +25,7 @@ DATA: dict[str, dict[str, Any]] = {
     "breast cancer": {"data": "breast_cancer", "clients": 8, "split": "dirichlet", "concentration": 0.3},
     "diabetes": {"data": "diabetes", "clients": 5, "split": "iid"},
 }
-"""What is read, and how its rows are split."""
+"""Data sets, and the split of their rows."""
 _LENGTHS = np.geomspace(0.05, 12.8, 17)
 """Lengths of a round that are tried, eta L tau; runs that diverge are left out."""
 _BLOWN_UP = 100
@@ -47,7 +47,7 @@ class Point:
     error: float
     """(1/(tau T)) sum of E F(xbar^{t,k}) - F*."""
     bound: float | None
-    """What the theorem promises; None where the step size is too large for it."""
+    """Bound of the theorem; None where the step size is too large for it."""
     with_drift: float | None
     """The same with the drift of the run."""
     first_terms: float

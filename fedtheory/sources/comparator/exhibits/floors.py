@@ -78,7 +78,7 @@ class Settling:
     """eta L tau, of a round."""
     local_steps: int
     drawn: int | None = None
-    """How many clients take part in a round; None for all."""
+    """Number of participants in a round; None for all."""
 
     @property
     def run(self) -> Run:

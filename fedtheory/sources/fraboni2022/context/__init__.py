@@ -1,4 +1,4 @@
-"""What proofs may use of updates with stale models: what quantities measure, and facts on them.
+"""Context of proofs about updates with stale models: meanings of quantities, and facts on them.
 
 `fedtheory.proofs` gathers these modules, which are as much trusted as the kernel is.
 """

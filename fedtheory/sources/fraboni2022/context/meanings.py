@@ -83,7 +83,7 @@ class Reading:
     """A way to read quantities."""
 
     meanings: Callable[[SymbolTable], Meanings]
-    """What they measure."""
+    """Their meanings."""
     context: Callable[[Claim], Context]
     """In which context."""
     weights: Mapping[Quantity, Expr]

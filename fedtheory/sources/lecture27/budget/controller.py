@@ -33,7 +33,7 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class Estimates:
-    """What one interval shows of the constants of the problem, in floats."""
+    """Estimates of the problem's constants after one interval, in floats."""
 
     lipschitz: float
     """rho, mean of |F_i(w_i) - F_i(w)| / |w_i - w|."""
@@ -47,7 +47,7 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """What clients and server know after an aggregation, in floats."""
+    """Values known to clients and server after an aggregation, in floats."""
 
     weights: Array
     """D_i / D, (M,)."""

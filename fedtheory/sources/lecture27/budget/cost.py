@@ -1,4 +1,4 @@
-"""What a run may spend, in exact rationals."""
+"""Budget of a run, in exact rationals."""
 
 from __future__ import annotations
 

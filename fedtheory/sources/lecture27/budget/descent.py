@@ -93,7 +93,7 @@ class _Schedule(Protocol):
 
     @property
     def estimates(self) -> tuple[Estimates, ...]:
-        """What each interval showed."""
+        """Estimates after each interval."""
 
     def learn(self, local: Array, model: Array) -> None:
         """Take note of an interval that ended with the clients' models (M, d) and their average (d,)."""
@@ -123,7 +123,7 @@ class _Chosen:
 
     @property
     def estimates(self) -> tuple[Estimates, ...]:
-        """What each interval showed."""
+        """Estimates after each interval."""
         return tuple(self._shown)
 
     def learn(self, local: Array, model: Array) -> None:
@@ -174,7 +174,7 @@ class _Descent:
         return moved[:, 1:]
 
     def interval(self, local: Array, model: Array) -> Interval:
-        """What is known after an aggregation, from the clients' models (M, d) and their average (d,)."""
+        """Compute the values known after an aggregation, from the clients' models (M, d) and their average (d,)."""
         centred, changes = self._centred, local - model
         gradients = centred.gradients(np.broadcast_to(model, local.shape))
         gradient_changes = (centred.hessians @ changes[:, :, None])[:, :, 0]
