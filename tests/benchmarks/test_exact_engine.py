@@ -58,7 +58,7 @@ def seconds_of_a_round(problem: Problem, local_steps: int = LOCAL_STEPS) -> floa
     def rounds() -> None:
         state = moment
         for _ in range(REPETITIONS):
-            state = recursion.after_round(state, recursion.round_noise(state))
+            state = recursion.propagate_round(state, recursion.round_noise(state))
 
     return best_of(rounds, 7) / REPETITIONS
 

@@ -93,7 +93,7 @@ def test_printed_misprint_is_violated(check: Checked) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"problem.weights": '["3/4", "1/4"]'}, "unequal importance"),
+        ({"problem.weights": '["3/4", "1/4"]'}, "unequal weights"),
         ({"algorithm.local_steps": "[1, 2]"}, "different numbers of local steps"),
         ({"algorithm.local_step_size": "[0.01, 0.02]"}, "different step sizes"),
         ({"algorithm.server_step_size": '"1/2"'}, "server step size"),

@@ -120,7 +120,7 @@ def test_a_certificate_for_a_claim_of_ones_own(command: Command, tmp_path: Path)
     term["reason"]["of"] = "point - second_pint"
     file.write_text(json.dumps(document), encoding="utf-8")
     complaint = command("prove", f"{tmp_path}/mine.py:mine", "--certificate", file).complaint()
-    assert f"{file}: certificate.links[0][0].reason.of: 'second_pint' is no letter" in complaint
+    assert f"{file}: certificate.links[0][0].reason.of: 'second_pint' is not a symbol" in complaint
 
 
 OWN_ALGORITHM = """

@@ -66,7 +66,7 @@ DSGD = """\
 import sympy as sp
 from fedtheory import Claim, assumptions as a, quantities as q
 
-G = q.visited_second_moment
+G = q.small_step_bias
 kept = dict(lhs=q.final_consensus_distance_sq, where={G.symbol: G})
 consensus = Claim(id="kol:consensus", rhs=G.symbol, assumptions=[a.dsgd, a.full_gradients], **kept)
 """
@@ -89,10 +89,10 @@ def test_a_quantity_without_a_value_is_named(command, tmp_path: Path) -> None:
     (tmp_path / "dsgd.py").write_text(DSGD)
     (tmp_path / "dsgd.toml").write_text(RUN)
     outcome = command("check", f"{tmp_path / 'dsgd.py'}:consensus", tmp_path / "dsgd.toml")
-    reason = "it is known for the update rule, and dsgd is not a setting of it"
-    assert f"not applicable: visited_second_moment has no value: {reason}" in " ".join(outcome.out.split())
+    reason = "the limit for small steps is known for the update rule, and dsgd is not a setting of it"
+    assert f"not applicable: small_step_bias has no value: {reason}" in " ".join(outcome.out.split())
     found = json.loads(command("check", f"{tmp_path / 'dsgd.py'}:consensus", tmp_path / "dsgd.toml", "--json").out)
-    assert [one["name"] for one in found["excluded"]] == ["visited_second_moment"]
+    assert [one["name"] for one in found["excluded"]] == ["small_step_bias"]
 
 
 NOVA = """\

@@ -240,5 +240,5 @@ def test_weights_that_vanish_have_no_shares() -> None:
     problem = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["0"]], "start": ["1"]}
     clock = {"policy": "async", "times": ["1", "2"]}
     keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 1, "clock": clock, "aggregation": ["0", "0"]}
-    with pytest.raises(NotApplicable, match="nobody reports in any update"):
+    with pytest.raises(NotApplicable, match="no client reports in any update"):
         q.mean_chi_sq.on(parse_run({"problem": problem, "algorithm": keys}, RATIONAL))

@@ -192,7 +192,7 @@ def test_moments_are_those_of_the_recursion(name: str) -> None:
         base = frame.server.values[0, 0, 0]
         point = np.concatenate([pair.engine.arithmetic.identity(1)[0], base])
         mass = np.outer(point, point)
-        after = recursion.after_round(mass, recursion.round_noise(mass))
+        after = recursion.propagate_round(mass, recursion.round_noise(mass))
         models = frame.next_server.values[:, 0, 0]
         homogeneous = np.concatenate([models[:, :1] * 0 + 1, models], axis=1)
         found = frame.expected(homogeneous[:, :, None] * homogeneous[:, None, :])[0]

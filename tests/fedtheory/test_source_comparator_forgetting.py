@@ -51,7 +51,7 @@ def test_later_steps_count_more() -> None:
 )
 def test_a_mean_without_weights_is_refused(changes: dict[str, Any]) -> None:
     """Where the factor is not positive, or not one number."""
-    with pytest.raises(Exception, match="weights of the mean"):
+    with pytest.raises(Exception, match="weights of the average"):
         q.discounted_suboptimality.on(a_run(**changes))
 
 

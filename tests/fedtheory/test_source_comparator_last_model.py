@@ -212,7 +212,7 @@ def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
 def test_long_rounds_are_not_covered() -> None:
     """Where a condition fails there is no floor."""
     settling = next(iter(SETTLING.values()))
-    assert LAST_MODEL.over_error(replace(settling, local_steps=5, length=0.9).run) is None
+    assert LAST_MODEL.divide_by_error(replace(settling, local_steps=5, length=0.9).run) is None
 
 
 def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:

@@ -34,8 +34,8 @@ def _objectives(frame: Frame) -> list[Objectives]:
 def _numbers(frame: Frame) -> np.ndarray:
     """All inner products, and means of values, at a frame, (products, places, ...)."""
     vectors = _vectors(frame)
-    products = [frame.on_axes(frame.inner(left, right)) for left in vectors for right in vectors]
-    products += [frame.on_axes(each.value(frame, vector)) for vector in vectors for each in _objectives(frame)]
+    products = [frame.expand_axes(frame.inner(left, right)) for left in vectors for right in vectors]
+    products += [frame.expand_axes(each.value(frame, vector)) for vector in vectors for each in _objectives(frame)]
     found = np.stack(np.broadcast_arrays(*products))
     return found[:, None] if type(frame) is RoundFrame else found
 

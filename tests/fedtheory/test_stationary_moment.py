@@ -127,7 +127,7 @@ def test_the_fixed_point_is_one(name: str) -> None:
     """One round from the fixed point changes nothing."""
     recursion = _recursion(_three_clients(LAWS[name][0]))
     moment = stationary_moment(recursion)
-    assert (recursion.after_round(moment, recursion.round_noise(moment)) == moment).all()
+    assert (recursion.propagate_round(moment, recursion.round_noise(moment)) == moment).all()
 
 
 PLANE_ROWS = [[[1, 0], ["1/2", 1], [-1, 1], [0, "1/3"]], [[1, 1], [0, -1], ["1/2", 0], [1, "1/2"]]]
@@ -369,7 +369,7 @@ def test_real_images(batch: int | None, law: Participation) -> None:
     begun = process_time()
     moment = stationary_moment(recursion)
     assert process_time() - begun < 2
-    again = recursion.after_round(moment, recursion.round_noise(moment))
+    again = recursion.propagate_round(moment, recursion.round_noise(moment))
     assert again == pytest.approx(moment, rel=0, abs=1e-12 * np.abs(moment[1:, 1:]).max())
     assert stationary_mean(recursion).tolist() == moment[1:, 0].tolist()
     assert np.linalg.eigvalsh(moment - np.outer(moment[0], moment[0]))[0] > -1e-9

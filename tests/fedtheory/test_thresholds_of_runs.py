@@ -138,7 +138,7 @@ def test_weights_of_updates_in_which_nobody_reports() -> None:
     clock = Clock(FedFix(fmpq(1)), (fmpq(10),))
     never = Run(run.problem, replace(run.algorithm, clock=clock))
     for each in (never, never.as_floats()):
-        with pytest.raises(NotApplicable, match="nobody reports in any update"):
+        with pytest.raises(NotApplicable, match="no client reports in any update"):
             _ = each.surrogate.mean_shares
 
 

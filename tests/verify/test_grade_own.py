@@ -69,7 +69,7 @@ def give_out(exercise: Path) -> None:
         ('exercise = ex.Assignment(\n    id="my-drift"', 'exercise = ex.Assignment(\n    id="../x"', "id"),
         ("names=ex.letters_of(eta, tau, zeta, sigma)", "names=ex.letters_of(eta)", "bound.names"),
         ("solution=sp.Rational(3, 2)", 'solution="1/0"', "half.solution"),
-        ('name="half"', 'name="bound"', "a name of its own"),
+        ('name="half"', 'name="bound"', "different names"),
         ('name="half"', 'name="a half"', "name of a Python variable"),
         ("claim=drift", "claim=None", "bound.claim"),
         ("points=2", "points=0.5", "half.points"),

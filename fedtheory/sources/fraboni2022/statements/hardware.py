@@ -195,6 +195,6 @@ CLAIMS = [
     claim.definition("learning-rate", "Learning rates of the closed forms", "Section 4.1, learning rates")(
         printed=r"\eta_g=1,\quad \eta_l\propto\frac1{\sqrt{KN}}",
         note="Closed forms are derived with $\\eta_l=1/\\sqrt{KN}$.",
-        implemented_by="fedtheory.sources.fraboni2022.statements.hardware:at_learning_rate",
+        implemented_by="fedtheory.sources.fraboni2022.statements.hardware:substitute_learning_rates",
     ),
 ]
