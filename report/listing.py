@@ -53,7 +53,7 @@ class ClaimRow:
 
     @property
     def own_file(self) -> str | None:
-        """The file of a claim of one's own; None for that of a paper."""
+        """The file of a user-defined claim; None for that of a paper."""
         return self.called.rpartition(":")[0] if published_by(self.claim) is None else None
 
     @cached_property
@@ -99,7 +99,7 @@ class Main:
 
 @dataclass(frozen=True)
 class SourceGroup:
-    """Claims of one source, or of one file of one's own: a page."""
+    """Claims of one source, or of one file of the user: a page."""
 
     key: str
     heading: Markup
@@ -145,7 +145,7 @@ class SourceGroup:
 
 
 def groups_of(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
-    """The claims of each file of one's own, then those of each source, in the order in which one would read them."""
+    """The claims of each file of the user, then those of each source, in the order in which one would read them."""
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
     by_file = [_list_file(file, [row for row in rows if row.own_file == file]) for file in own]
     sources = sorted(all_sources().values(), key=lambda source: source.reading)

@@ -1,4 +1,4 @@
-"""Claims on runs of one's own: which conditions hold, both sides, and how they change with what one can choose."""
+"""Claims on user-defined runs: which conditions hold, both sides, and how they change with what one can choose."""
 
 from __future__ import annotations
 

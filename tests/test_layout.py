@@ -118,7 +118,7 @@ STILL_NAMED = {"fedtheory.planner.coverage", "fedtheory.proofs.restarts"}
 
 
 def test_the_theory_names_no_quantity_of_one_paper() -> None:
-    """What is in a paper's folder `quantities` is found there; on this floor only the paper names it."""
+    """A paper's folder `quantities` is found there; on this floor only the paper names its content."""
     own = {name for module in modules_of_papers("quantities") for name in vars(module) if name in q.__all__}
     own -= {name for module in modules_in(q) for name in vars(module)}
     naming = set()

@@ -1,4 +1,4 @@
-"""The search for a proof of a claim of one's own, before runs are searched for a violation."""
+"""The search for a proof of a user-defined claim, before runs are searched for a violation."""
 
 from __future__ import annotations
 

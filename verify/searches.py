@@ -1,4 +1,4 @@
-"""Search for a proof of a claim of one's own, then for a violation where the proof does not reach."""
+"""Search for a proof of a user-defined claim, then for a violation where the proof does not reach."""
 
 from __future__ import annotations
 

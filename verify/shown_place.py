@@ -30,7 +30,7 @@ _MOST_DIMENSIONS, _MOST = 3, 500
 def shown_place(found: Check) -> Comparison | None:
     """The comparison that people are shown: a violation at simple points, where there is one, else the worst one.
 
-    Simple points are tried for claims of one's own that exact numbers refute, with constants that hold on all of space.
+    Simple points are tried for user-defined claims that exact numbers refute, with constants that hold on all of space.
     Published counterexamples stay as they are on their pages.
     """
     worst = found.worst

@@ -28,7 +28,7 @@ from verify.processes import in_order
 from verify.rate_instances import LADDERS, ladders_for
 
 ENOUGH = 200
-"""Instances of each kind, and of all kinds together, without which a claim of one's own is not supported."""
+"""Instances of each kind, and of all kinds together, without which a user-defined claim is not supported."""
 _TRIES = 4
 """Changed runs that are tried for each instance that is missing."""
 _IN_VAIN = 18

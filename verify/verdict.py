@@ -75,7 +75,7 @@ class ClaimVerdict(Shown):
     left_open: int = 0
     """Runs of the search that floats see as violations and nothing decides."""
     lacking: Mapping[str, int] = field(default_factory=dict)
-    """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
+    """For a user-defined claim: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
     reason: str | None = None
     """For a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
     found_proof: FoundProof | None = None
@@ -264,7 +264,7 @@ def _is_searched_anyway(claim: Claim) -> bool:
 def _concluded(
     target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: Searches | None
 ) -> ClaimVerdict:
-    """The verdict on a claim from its outcomes, what decides, and for a claim of one's own a search.
+    """The verdict on a claim from its outcomes, what decides, and for a user-defined claim a search.
 
     `seen` is what the search has found, where it is over.
     """

@@ -128,8 +128,10 @@ def convexity(context: Context, objective: Symbol, at: Expr, around: Expr) -> In
 @_inequality
 def strong_convexity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``f(at) - f(around) - <grad f(around), at - around> - mu/2 |at - around|^2`` of a mu-strongly convex f."""
-    bend = _constant(objective, context.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
-    return Inequality("strong convexity", _linearisation_gap(objective, at, around) - bend)
+    quadratic_term = (
+        _constant(objective, context.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
+    )
+    return Inequality("strong convexity", _linearisation_gap(objective, at, around) - quadratic_term)
 
 
 @_inequality

@@ -45,7 +45,7 @@ class Numbers:
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Numbers that stand for an expression in others: for a mean over clients."""
     roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
-    """Of the symbols, the ones that are square roots, and what of."""
+    """Symbols that are square roots, with their radicands."""
 
     @property
     def key(self) -> Hashable:

@@ -39,7 +39,7 @@ def paper_with(key: str) -> Paper | None:
 
 
 def published_by(claim: Claim) -> Paper | None:
-    """The paper that states a claim; None for a claim of one's own, whatever its id begins with."""
+    """The paper that states a claim; None for a user-defined claim, whatever its id begins with."""
     return paper_with(claim.source) if claim.is_published else None
 
 

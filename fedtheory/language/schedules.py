@@ -1,4 +1,4 @@
-"""Step sizes of one's own that change along a run: an assumption of claims, and the runs that satisfy it."""
+"""User-defined step sizes that change along a run: an assumption of claims, and the runs that satisfy it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The setting of a claim of one's own that names none: plain FedAvg, but for what its quantities are about.
+"""The setting of a user-defined claim that names none: plain FedAvg, but for what its quantities are about.
 
 A quantity that has a meaning only beyond a default lifts it: a claim that counts participants is about sampled
 clients, one that speaks of staleness about any clock.
@@ -95,7 +95,7 @@ def _with_constants(claim: Claim) -> Claim:
 
 
 def supposed(claim: Claim) -> tuple[Assumption, ...]:
-    """The setting of a claim of one's own that names none; nothing where it names one, and for published claims.
+    """The setting of a user-defined claim that names none; nothing where it names one, and for published claims.
 
     A statement about points depends on no more of the setting than the weights of the objective.
     """

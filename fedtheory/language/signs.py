@@ -45,7 +45,7 @@ class Signs:
     positive_with: Mapping[Quantity, frozenset[Quantity | Assumption]] = field(default_factory=dict)
     """Numbers that are positive where one of these is assumed, or is a quantity of the claim's relations."""
     existing: tuple[Existing, ...] = ()
-    """What a run may lack."""
+    """Quantities that a run may lack."""
     given: tuple[VectorQuantity, ...] = ()
     """Vectors that the start of a round determines."""
 

@@ -114,7 +114,7 @@ def _from_file(path: Path, name: str) -> Claim:
 
 
 def _own(claim: Claim) -> Claim:
-    """A claim of one's own, in its setting; a changed copy of a published one is no longer what its source states."""
+    """A user-defined claim, in its setting; a changed copy of a published one is no longer what its source states."""
     return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
 
 

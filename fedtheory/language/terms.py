@@ -1,4 +1,4 @@
-"""Quantities of one's own at every local step, from an expression of the language of claims."""
+"""User-defined quantities at every local step, from an expression of the language of claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted averages and sums of a quantity over the rounds or local steps of a run, with weights of one's own."""
+"""Weighted averages and sums of a quantity over the rounds or local steps of a run, with user-defined weights."""
 
 from __future__ import annotations
 

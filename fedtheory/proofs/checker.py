@@ -1,7 +1,7 @@
 """The way from a claim and its certificate to the kernel's word.
 
 A certificate becomes a document and is read from it again, and what was read is
-made anew of closed pieces: nothing else, such as a reason of one's own, is judged.
+made anew of closed pieces: nothing else, such as a user-defined reason, is judged.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def _come_together(step: Claim, context: Context, conditions: Sequence[Expr]) ->
     symbol = symbols_of(step)
     u, v, noise_at_u, noise_at_v = vectors = sp.symbols("u_i v_i n_i(u) n_i(v)", cls=sp.Dummy, real=True)
     f, eta, mu = symbol(q.client_objective), symbol(q.local_step_size), symbol(q.strong_convexity)
-    bend, rough = symbol(q.smoothness), symbol(q.noise_smoothness)
+    curvature, rough = symbol(q.smoothness), symbol(q.noise_smoothness)
 
     def smooth_noise(at: Expr, around: Expr) -> Expr:
         gap = Value(f, at) - Value(f, around) - inner(Gradient(f, around), at - around)
@@ -164,9 +164,9 @@ def _come_together(step: Claim, context: Context, conditions: Sequence[Expr]) ->
         for at, around, noise in ((u, v, "smooth noise, the other way"), (v, u, "smooth noise"))
         for term in (
             Term(eta, strong_convexity(f, at, around), averaged=True),
-            Term(eta**2 * bend, cocoercivity(f, at, around), averaged=True),
+            Term(eta**2 * curvature, cocoercivity(f, at, around), averaged=True),
             Term(eta**2 / 2, assumption(noise), averaged=True),
-            Term(eta * (1 - eta * (bend + rough)), convexity(f, at, around), averaged=True),
+            Term(eta * (1 - eta * (curvature + rough)), convexity(f, at, around), averaged=True),
         )
     ]
     later, now = Average(norm_sq(moved)), Average(norm_sq(u - v))
@@ -177,12 +177,12 @@ def _errors(step: Claim, context: Context, share: Expr, conditions: Sequence[Exp
     """Check that F(u) - F* is at most (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2."""
     symbol = symbols_of(step)
     u, v = sp.symbols("u v", cls=sp.Dummy, real=True)
-    f, best, bend = symbol(q.objective), symbol(q.optimum), symbol(q.smoothness)
-    larger = (1 + share) * (Value(f, v) - Value(f, best)) + (1 + 1 / share) * bend / 2 * norm_sq(u - v)
+    f, best, curvature = symbol(q.objective), symbol(q.optimum), symbol(q.smoothness)
+    larger = (1 + share) * (Value(f, v) - Value(f, best)) + (1 + 1 / share) * curvature / 2 * norm_sq(u - v)
     terms = [
         Term(sp.S.One, smoothness(f, u, v)),
         Term(share, cocoercivity(f, v, best)),
-        Term(bend / (2 * share), square(u - v - share / bend * Gradient(f, v))),
+        Term(curvature / (2 * share), square(u - v - share / curvature * Gradient(f, v))),
     ]
     of_both = replace(context, vectors=context.vectors | {u, v})
     yield from check(Value(f, u) - Value(f, best), larger, terms, of_both, conditions)

@@ -100,7 +100,7 @@ def _numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
 
 
 def _vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
-    """How far the average is from the optimum and the clients from their average, before and after a step."""
+    """Distances of the average to the optimum and of the clients to their average, before and after a step."""
     symbol = symbols_of(claim)
     mean, following = symbol(q.average_iterate), symbol(q.next_average_iterate)
     apart, still = symbol(q.local_iterate) - mean, symbol(q.next_local_iterate) - following

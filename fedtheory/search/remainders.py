@@ -109,7 +109,7 @@ def _solved(claim: Claim) -> list[Expr]:
 
 
 def _at_least_counts(claim: Claim) -> list[Expr]:
-    """What conditions say where the counts in them are as small as they may be: 8 tau L eta <= 1 gives 8 L eta <= 1."""
+    """Weaken conditions to the smallest counts in them: 8 tau L eta <= 1 gives 8 L eta <= 1."""
     least, found = numbers_of(claim).at_least, list[Expr]()
     for condition in claim.conditions:
         counts = {one: least[one] for one in condition.free_symbols if one in least}

@@ -31,7 +31,7 @@ class Samples:
 
     symbols: Sequence[sp.Symbol]
     at: NDArray[np.float64]
-    """Of shape (symbols, points)."""
+    """Numbers of shape (symbols, points)."""
 
     def values(self, expression: Expr) -> NDArray[np.float64]:
         """An expression at every point; not a number where it has no value."""

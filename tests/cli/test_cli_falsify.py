@@ -134,7 +134,7 @@ def test_mistakes_are_one_line(command, mine: Path, arguments: list[str], compla
 
 
 def test_a_typed_relation(command) -> None:
-    """It is about plain FedAvg, as a claim of one's own that names no setting."""
+    """It is about plain FedAvg, as a user-defined claim that names no setting."""
     document = command("falsify", "max_drift <= local_step_size**2", "--budget", "2", "--json").document
     assert document["verdict"] == "refuted"
     assert document["assumed"]

@@ -1,4 +1,4 @@
-"""Claims of one's own: modules beside their file, mistakes in one line, assumptions that return whether they hold."""
+"""User-defined claims: modules beside their file, mistakes in one line, assumptions that return whether they hold."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_refuted_bounds_are_named_for_the_papers_that_are_asked(command, write_r
 
 
 def test_a_bound_on_another_error_is_told(command, write_run, tmp_path) -> None:
-    """A claim of one's own about drift covers the run, and says nothing of how far it gets."""
+    """A user-defined claim about drift covers the run, and says nothing of how far it gets."""
     file = tmp_path / "mine.py"
     file.write_text(
         "import sympy as sp\nfrom fedtheory import Claim\nfrom fedtheory.language import quantities as q\n"

@@ -68,7 +68,7 @@ def test_the_terminal_names_the_first_failing_step(command: Command) -> None:
 
 
 def test_a_user_claim_without_a_certificate(command: Command, tmp_path: Path) -> None:
-    """A claim of one's own has none."""
+    """A user-defined claim has none."""
     file = tmp_path / "mine.py"
     file.write_text(
         "from fedtheory import Claim, quantities as q\nnothing = Claim(id='mine:nothing', lhs=q.clients, rhs=2)\n"

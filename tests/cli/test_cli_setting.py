@@ -1,4 +1,4 @@
-"""What is printed of the setting that is supposed of a claim of one's own."""
+"""What is printed of the setting that is supposed of a user-defined claim."""
 
 from __future__ import annotations
 

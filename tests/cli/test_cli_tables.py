@@ -35,7 +35,7 @@ def printed(width: int, *arguments: Any, **options: Any) -> str:
 
 
 def test_names_are_no_emoji(capsys: pytest.CaptureFixture[str]) -> None:
-    """A claim of one's own may be called ok, star or key."""
+    """A user-defined claim may be called ok, star or key."""
     print_lines("mine.py:ok: few instances", "mine.py:star:")
     assert capsys.readouterr().out == "mine.py:ok: few instances\nmine.py:star:\n"
 

@@ -357,7 +357,7 @@ def test_symbols_of_products_are_symbols(symbol: str, bound: Any) -> None:
 
 @pytest.mark.parametrize("symbol", ["local_step_size*local_steps", "2*rounds", "rounds", "1"])
 def test_symbols_of_roots_are_symbols(symbol: str) -> None:
-    """Where eta tau may be called the root of T, eta^2 tau = T follows; other symbols are taken, or none."""
+    """If eta tau could name the root of T, eta^2 tau = T would follow; names in use and expressions are refused."""
     parts = [{"kind": "part", "coefficient": "rounds", "premise": {"fact": "one"}}]
     root = {"kind": "root", "letter": symbol, "of": "rounds", "parts": parts}
     document = stranger(kind="combination", links=[[]], roots=[root])

@@ -321,7 +321,7 @@ def test_relaxed_conditions_have_to_be_weaker() -> None:
 
 
 def test_two_symbols_of_one_quantity() -> None:
-    """Where two symbols stand for the same thing nothing is proved: one of them would be forgotten."""
+    """Two symbols with one meaning prove nothing: one of them would be ignored."""
     G_i, y = sp.symbols("G_i y", real=True)
     assert verdict([], lhs=norm_sq(x), relation="==", rhs=norm_sq(x)) == "proved"
     for second in ({G_i: q.client_objective}, {y: q.point}):

@@ -31,7 +31,7 @@ HONEST = Certificate(claim="t:false", links=[[Term(ONE, square(x))]])
 
 
 class MyReason(InequalityRef):
-    """A reason of one's own."""
+    """A user-defined reason."""
 
     def instantiate(self, context: Context) -> Inequality:
         """That a square is not positive."""
@@ -104,7 +104,7 @@ def parts(*found: Any, **known: Any) -> Combination:
 
 
 ODD: dict[str, Any] = {
-    "a reason of one's own": terms(Term(ONE, MyReason("square", (x,)))),
+    "a user-defined reason": terms(Term(ONE, MyReason("square", (x,)))),
     "a term of one's own": terms(MyTerm(ONE, square(x))),
     "a reason that is none": terms(Term(ONE, InequalityRef("luck", (x,)))),
     "a reason by a list": terms(Term(ONE, InequalityRef(["square"], (x,)))),  # type: ignore[arg-type]

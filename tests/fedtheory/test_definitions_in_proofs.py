@@ -59,7 +59,7 @@ def _each(expression: Any, values: Values) -> list[fmpq]:
 
 
 def _numbers(one: Round, run: Run) -> Values:
-    """What the symbols of numbers are on a run."""
+    """Values of the numbers' symbols on a run."""
     sizes, steps = list(run.algorithm.work.step_sizes), [fmpq(count) for count in run.algorithm.work.steps]
     known: dict[Any, list[fmpq]] = {
         eta: sizes,

@@ -200,7 +200,7 @@ def test_sums_over_steps_of_high_powers() -> None:
 
 
 def test_quotients_of_sums_of_powers() -> None:
-    """What SymPy's notation hides in few symbols is refused where it is compiled."""
+    """Compilation refuses expressions that SymPy's notation makes short."""
     symbols = {name: sp.Symbol(name) for name in ("local_step_size", "smoothness", "local_steps", "rounds")}
     above = sp.Mul(*(symbol**40 - 1 for symbol in symbols.values()))
     below = sp.Mul(*(symbol - 1 for symbol in symbols.values()))

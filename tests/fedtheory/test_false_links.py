@@ -135,7 +135,7 @@ def test_facts_have_to_be_shown() -> None:
 
 
 def test_other_things_than_numbers_and_symbols_are_rejected() -> None:
-    """What a relation is about has to be among the symbols of the proof."""
+    """The quantities of a relation have to be among the symbols of the proof."""
     assert "not a number" in failing(products(Product(ONE, ["s"])), norm_sq(x - y), "<=", norm_sq(x))
 
 

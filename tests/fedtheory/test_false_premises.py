@@ -1,4 +1,4 @@
-"""What is proved of one thing is not used of another: premises in other notations, and of other values of symbols."""
+"""A proof about one quantity is not used for another: premises in other notations, or with other values of symbols."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _judged(claim: Claim, parts: list[Part]) -> Proof:
 
 
 def test_what_only_has_the_name_of_a_quantity_is_another_one() -> None:
-    """A quantity of one's own may be called what a premise calls something else."""
+    """A user-defined quantity may be called what a premise calls something else."""
     own = q.RunQuantity("average_round_drift", "e", "a thousand", lambda run: run.arithmetic.number(1000, "e"))
     claim = Claim(id="t:false", lhs=drift, rhs=shared, where={shared: q.max_drift, drift: own}, assumptions=ROUNDS)
     assert is_false(claim)

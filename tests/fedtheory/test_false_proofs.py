@@ -270,7 +270,7 @@ def test_rounded_numbers(lhs: Any, rhs: Any) -> None:
 
 
 def test_declarations_are_not_statements() -> None:
-    """What SymPy is told of a symbol proves nothing of what it stands for."""
+    """SymPy's assumptions on a symbol prove nothing about its quantity."""
     zero, progress = sp.Symbol("z", zero=True), sp.Symbol("p", positive=True)
     as_step = {"where": {zero: q.local_step_size, sigma: q.noise_deviation}}
     assert verdict(Combination, LINKS, lhs=zero * sigma, rhs=0, because="the sum", **as_step) == "broken"

@@ -58,7 +58,7 @@ def test_a_root_by_its_square() -> None:
     ],
 )
 def test_roots_that_are_none(root: Root, because: str) -> None:
-    """Of what is not shown to have a sign, or by a symbol of which something else is known."""
+    """Radicands without a proved sign, and symbols that already have a meaning, are refused."""
     assert any(because in text for text in failures([Part(nu**2 / (delta + root.letter), ONE)], root, **ROOTED))
 
 
@@ -103,7 +103,7 @@ def test_squares_of_numbers(name: str) -> None:
 
 
 def test_squares_of_symbols_that_may_be_anything() -> None:
-    """Of a symbol that is not known to be real a square may be negative."""
+    """The square of a symbol that may be complex may be negative."""
     anything = sp.Symbol("c")
     assert not is_nonnegative((anything - 1) ** 2, Numbers(symbols=frozenset({anything})))
 

@@ -219,7 +219,7 @@ def test_signs_that_follow(coefficient: Any, conditions: tuple[Any, ...]) -> Non
 
 @pytest.mark.parametrize(("coefficient", "conditions"), OPEN)
 def test_signs_that_stay_open(coefficient: Any, conditions: tuple[Any, ...]) -> None:
-    """Of the others nothing is said: not of poles, of symbols without a sign, nor of inexact numbers."""
+    """Poles, symbols without a sign and inexact numbers give no answer."""
     assert not is_nonnegative(coefficient, name_symbols_of(coefficient, *conditions), conditions)
 
 

@@ -80,7 +80,7 @@ def test_theories_differ_in_all_that_they_know(what: str) -> None:
     }.items(),
 )
 def test_forms_of_one_theory_are_not_those_of_another(what: str, expression: Any) -> None:
-    """What has been found in a context says nothing in one that knows something else."""
+    """A value cached in one context is not used in another one."""
     here, other = scalar(expression, THEORY), replace(THEORY, **{what: OTHERWISE[what]})
     assert scalar(expression, other) != here
     assert scalar(expression, THEORY) == here

@@ -204,7 +204,7 @@ ALL |= SMALL_STEPS
 
 
 def test_what_is_proved_is_about_the_update_rule() -> None:
-    """As claims of one's own, the proved ones hold on runs of whatever algorithm, or do not apply to them."""
+    """As user-defined claims, the proved ones hold on runs of whatever algorithm, or do not apply to them."""
     for name in certificates():
         claim = replace(find(name), id="t:own")
         found = {other: check(claim, run(other)).holds for other in OTHERS | SMALL_STEPS}

@@ -173,7 +173,7 @@ def test_closed_rounds_are_those_of_a_loop(step: float, steps: int, server: floa
 
 
 def test_a_direct_curve_ends_where_the_target_is_kept() -> None:
-    """Of 4, 1, 3, 1, 2 with the target 2 the fourth round is the first after which none is above it."""
+    """For errors 4, 1, 3, 1, 2 and the target 2, the fourth round is the first after which none is above it."""
     search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 2.0)
     assert search_._first_below(np.array([4.0, 1.0, 3.0, 1.0, 2.0])) == 4
     assert search_._first_below(np.array([2.0, 2.0])) == 1

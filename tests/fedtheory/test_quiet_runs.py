@@ -131,7 +131,7 @@ def test_long_lists_are_made_in_blocks(monkeypatch) -> None:
 
 
 def test_noise_of_many_rounds_is_found_again(monkeypatch) -> None:
-    """What is known of each round is the same, whether or not its noise was kept."""
+    """The values of each round are the same, whether or not its noise was kept."""
     generator = np.random.default_rng(3)
     rows = ClientData(tuple(generator.standard_normal((2, 5, 3))), tuple(generator.standard_normal((2, 5))))
     problem = least_squares(rows, np.ones(3), batch=2)

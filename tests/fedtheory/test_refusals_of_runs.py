@@ -130,7 +130,7 @@ def test_a_condition_has_two_sides() -> None:
 
 
 def test_two_symbols_for_one_quantity() -> None:
-    """What is the same in each round, by two symbols, would not be in the first one if one of them were overlooked."""
+    """Two symbols of one value differ in the first round if one of them is overlooked."""
     where = {start: q.interval_start_gap, again: q.interval_start_gap, first: q.initial_gap}
     needed = {"where": where, "assumptions": AtFirstStart.needs}
     proof = Proof(

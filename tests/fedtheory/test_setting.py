@@ -1,4 +1,4 @@
-"""The setting that is supposed of a claim of one's own that names none."""
+"""The setting that is supposed of a user-defined claim that names none."""
 
 from __future__ import annotations
 

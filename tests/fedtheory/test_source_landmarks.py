@@ -1,4 +1,4 @@
-"""Landmarks: where algorithms settle, against long runs, and claims of one's own about such algorithms."""
+"""Landmarks: where algorithms settle, against long runs, and user-defined claims about such algorithms."""
 
 from __future__ import annotations
 

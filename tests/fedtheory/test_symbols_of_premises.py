@@ -59,7 +59,7 @@ def test_a_premise_in_other_symbols() -> None:
 
 
 def test_the_same_symbols_for_other_quantities_prove_nothing() -> None:
-    """What matters is what symbols stand for: with two exchanged the bound is another one."""
+    """The quantities of symbols matter: exchanging two of them changes the bound."""
     exchanged = {**WHERE, h: q.noise_deviation, v: q.gradient_dissimilarity}
     assert check_certificate(_drift(BOUND, exchanged), _document()).verdict == "broken"
     assert check_certificate(_drift(BOUND / 2), _document()).verdict == "broken"

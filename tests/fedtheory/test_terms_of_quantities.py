@@ -1,4 +1,4 @@
-"""Quantities of one's own at local steps: equal in rationals to the routines that compute the same, or refused."""
+"""User-defined quantities at local steps: equal in rationals to the routines that compute the same, or refused."""
 
 from __future__ import annotations
 

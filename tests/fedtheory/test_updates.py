@@ -126,7 +126,7 @@ def _is_known(run: Run, needs: Sequence[Assumption] = ()) -> bool:
 
 
 def _placed(symbols: Any, run: Run, symbol: Any) -> dict[sp.Symbol, Any]:
-    """What symbols are in a run, at axes (rounds, steps, clients)."""
+    """Values of symbols in a run, on axes (rounds, steps, clients)."""
     known = {}
     for each in symbols:
         quantity = symbol.quantity(each)
@@ -292,7 +292,7 @@ def test_a_client_is_not_older_than_the_oldest() -> None:
 
 
 def test_sums_over_earlier_steps_need_the_step() -> None:
-    """Of which the symbol says how many there are."""
+    """The number of items that a symbol counts."""
     claim = {each: quantity for each, quantity in where.items() if quantity is not q.local_step_index}
     assert "symbol of the local step" in failing([], spread_ik, "<=", past_S, where=claim)
 
@@ -381,7 +381,7 @@ def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:
 
 
 def test_even_powers_have_a_sign_and_odd_ones_none() -> None:
-    """Of a symbol of either sign."""
+    """A symbol may have either sign."""
     numbers = replace(numbers_of(CLAIM), of_clients=frozenset({v.pull}))
     assert is_nonnegative(v.pull**2 + v.pull**4, numbers)
     assert is_nonnegative(Average(v.pull**2), numbers)

@@ -48,7 +48,7 @@ ROUNDING = 1e-4
 
 
 def written_run(folder: Path, name: str, content: Mapping[str, str]) -> OwnRun:
-    """A run of one's own."""
+    """A user-defined run."""
     (folder / name).write_text(RUN.format(**content), encoding="utf-8")
     return OwnRun(str(folder / name))
 

@@ -1,4 +1,4 @@
-"""A claim of one's own and a run of one's own have pages like all others."""
+"""A user-defined claim and a user-defined run have pages like all others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ rounds = 20
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of two claims of one's own on two runs, one of them with too large steps."""
+    """The pages of two user-defined claims on two runs, one of them with too large steps."""
     folder = Path(tmp_path_factory.mktemp("own"))
     (folder / "mine.py").write_text(MINE)
     (folder / "planned.toml").write_text(RUN.format(step='"1/8"'))
@@ -87,7 +87,7 @@ def test_the_files(site: Path) -> None:
 
 
 def test_a_run_travels(site: Path) -> None:
-    """Pages of several claims are drawn by other processes, to which a run of one's own goes as data."""
+    """Pages of several claims are drawn by other processes, to which a user-defined run goes as data."""
     (own,) = own_runs([str(site / "planned.toml")])
     there = pickle.loads(pickle.dumps(own))
     assert (there.name, there.page) == (own.name, own.page)

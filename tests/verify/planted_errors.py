@@ -16,7 +16,7 @@ COUNT, SEED = 400, 5
 
 @dataclass(frozen=True)
 class PlantedError:
-    """A bound of a source with an error, as a claim of one's own."""
+    """A bound of a source with an error, as a user-defined claim."""
 
     claim: Claim
     origin: Claim

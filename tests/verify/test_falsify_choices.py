@@ -139,7 +139,7 @@ def test_zeros_of_powers() -> None:
 
 
 def test_orders_of_powers() -> None:
-    """Of what is at most of an order there is no lower bound: nothing is known of its inverse."""
+    """An upper bound on an order gives no lower bound, and nothing about the inverse."""
     assert _order_of_power(Order(Fraction(2)), Fraction(-1, 2)) == Order(Fraction(-1))
     assert _order_of_power(Order(Fraction(2), is_exact=False), Fraction(3)) == Order(Fraction(6), is_exact=False)
     assert _order_of_power(Order(Fraction(2), is_exact=False), Fraction(-1)) is None

@@ -202,7 +202,7 @@ def test_bounds_refer_to_claims_that_stand() -> None:
 
 
 def test_wrong_choices_earn_nothing() -> None:
-    """Of all symbols, one is right; others, and what is no symbol, are not."""
+    """One of all symbols is right; others, and answers that are no symbol, are not."""
     for question in questions_of(ChoiceQuestion):
         assert isinstance(question, ChoiceQuestion)
         shares = [mark_answer(question, GivenAnswer(symbol)).share for symbol in "abcdefgh"]

@@ -406,7 +406,7 @@ def test_code_that_waits_is_told_from_code_that_computes() -> None:
 
 
 def test_rungs_that_are_left_open_together_are_checked_alone() -> None:
-    """What all rungs say together counts first; a rung that takes too long alone stays undecided."""
+    """The ladder as a whole decides first; a single rung that takes too long stays undecided."""
     claim = Claim(id="mine:zero", lhs=0, rhs=q.final_distance_sq, where={})
     short, long = _table(TABLE), _table(_algorithm(rounds=100_000))
     tried = Battery([], [short, long])

@@ -1,4 +1,4 @@
-"""Claims about algorithms of one's own: runs of their definitions, with numbers that their parameters can have."""
+"""Claims about user-defined algorithms: runs of their definitions, with numbers that their parameters can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claim of one's own is searched for a proof, and for violations where the proof does not reach."""
+"""A user-defined claim is searched for a proof, and for violations where the proof does not reach."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_rest_are_the_runs_that_a_proof_says_nothing_about() -> None:
 
 @pytest.mark.long
 def test_the_verdict_is_proved() -> None:
-    """Of a claim that follows from published ones, where instances agree; no violation is searched for."""
+    """A claim that follows from published ones is proved where instances agree; no violation is searched for."""
     (verdict,) = verify([_drift((*SETTING, a.convex_and_smooth))], jobs=1, search=1)
     assert (verdict.verdict, verdict.searched) == ("proved", 0)
 

@@ -1,4 +1,4 @@
-"""Names in algorithms of one's own, which stand in the text for Rocq: none of them is more than a name."""
+"""Names in user-defined algorithms, which stand in the text for Rocq: none of them is more than a name."""
 
 from __future__ import annotations
 

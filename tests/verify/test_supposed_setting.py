@@ -1,4 +1,4 @@
-"""Claims of one's own that name no setting, wherever something is said of them."""
+"""User-defined claims that name no setting, wherever something is said of them."""
 
 from __future__ import annotations
 

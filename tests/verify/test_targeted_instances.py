@@ -74,7 +74,7 @@ def test_made_instances_are_of_their_kind(kind) -> None:
 
 
 def test_an_assumption_with_a_family_of_its_own_does_not_hide_the_others() -> None:
-    """Strong convexity stands with sampled clients in a source; a claim of one's own may have all of them."""
+    """Strong convexity stands with sampled clients in a source; a user-defined claim may have all of them."""
     everybody = [a.strongly_convex_clients, a.full_participation, a.unit_server_step]
     claim = replace(ONE_STEP, id="mine:everybody", assumptions=everybody)
     kind = Kind("curvatures that differ", noisy=True, many_steps=False, at_optimum=False)

@@ -259,7 +259,7 @@ def test_no_simpler_run_is_sought_for_a_rate(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_search_follows_unless_it_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A claim of one's own that its instances support is searched, once: what was found before counts."""
+    """A user-defined claim that its instances support is searched, once: what was found before counts."""
     file = tmp_path / "mine.py"
     file.write_text("""from dataclasses import replace
 from fedtheory.language.registry import find

@@ -1,4 +1,4 @@
-"""A claim of one's own is tried and searched like any other whose id begins otherwise."""
+"""A user-defined claim is tried and searched like any other whose id begins otherwise."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class ConditionCheck:
     in rationals, where the condition is decided as well."""
     slack: Number
     sides: tuple[Number, Number]
-    """Of clients or steps those where it is closest to failing."""
+    """Both sides at the client or step where it is closest to failing."""
 
     @property
     def latex(self) -> str:

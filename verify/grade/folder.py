@@ -55,7 +55,7 @@ def grade_folder(
     """Grade all ``.py`` and ``.ipynb`` files of a folder; write points, results and feedback into `output`.
 
     A file in a folder of its own counts as well, as nbgrader has it.  A submission names
-    its assignment, unless `assignment` does, an id or the file of an exercise of one's own;
+    its assignment, unless `assignment` does, an id or the file of a user-defined exercise;
     `copy` is the id whose copy all students have, else the file says whose copy it is.
     One that cannot be graded is in the results with the reason.  A result that is stored for
     the same file is not computed again.  Code is executed in a sandbox; where there is none, `unsafe`

@@ -41,7 +41,7 @@ _UNFINISHED = "+-*/(["
 
 
 def _where(text: str, error: SyntaxError) -> str:
-    """What is not Python, and at which symbol."""
+    """Describe the text that is not Python, and its first wrong symbol."""
     line = text.splitlines()[min(error.lineno or 1, len(text.splitlines())) - 1]
     at = len(line) if text[-1] in _UNFINISHED else min(max((error.offset or 1) - 1, 0), len(line))
     behind = f"at `{line[at : at + _QUOTED]}`" if line[at:].strip() else f"at the end, behind `{line[-_QUOTED:]}`"

@@ -40,7 +40,7 @@ class Submission:
     source: str = ""
     """The text of a Python file; empty for a notebook."""
     handout: str = ""
-    """What the file shows of the assignment: a Python file with its comments, or the text cells of a notebook."""
+    """Assignment text in the file: a Python file with its comments, or the text cells of a notebook."""
 
 
 def read_submission(path: Path, student: str) -> Submission:

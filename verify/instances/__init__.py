@@ -74,7 +74,7 @@ Complexity = tuple[bool, bool, int, int, int]
 def families_for(claim: Claim) -> tuple[str, ...]:
     """Names of the families on which a claim is tried; none for a bare definition.
 
-    Those that are meant for one of its assumptions; a claim of one's own is tried on the general ones as well, as
+    Those that are meant for one of its assumptions; a user-defined claim is tried on the general ones as well, as
     other assumptions may go with that one than in the sources, and on those of which its quantities speak.
     Claims that assume smoothness without convexity are tried on objectives that are not convex besides.
     """

@@ -1,4 +1,4 @@
-"""Families for algorithms of one's own: a definition in a file, with numbers that its parameters can have."""
+"""Families for user-defined algorithms: a definition in a file, with numbers that its parameters can have."""
 
 from __future__ import annotations
 

@@ -97,16 +97,16 @@ def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Nonne
 def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     mu = _constant(reader, objective, _CURVED)
-    bend = mu.letter / 2 * Inner(at - around, at - around)
+    quadratic_term = mu.letter / 2 * Inner(at - around, at - around)
     arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
-    return NonnegativeScalar(_gap(objective, at, around) - bend, _by("strong_convexity S", arguments))
+    return NonnegativeScalar(_gap(objective, at, around) - quadratic_term, _by("strong_convexity S", arguments))
 
 
 def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
-    bend = reader.vocabulary.symbols(q.smoothness) / 2 * Inner(at - around, at - around)
+    quadratic_term = reader.vocabulary.symbols(q.smoothness) / 2 * Inner(at - around, at - around)
     arguments = f"{f} L {points} {_known(reader, objective, _SMOOTH)}"
-    return NonnegativeScalar(bend - _gap(objective, at, around), _by("smoothness", arguments))
+    return NonnegativeScalar(quadratic_term - _gap(objective, at, around), _by("smoothness", arguments))
 
 
 def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
@@ -121,9 +121,9 @@ def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> No
 def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _about(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
-    bend = _constant(reader, objective, _SMOOTH)
-    bound = bend.letter**2 * Inner(at - around, at - around)
-    arguments = f"{f} {bend.name} {points} {bend.positive} {bend.proof}"
+    smoothness = _constant(reader, objective, _SMOOTH)
+    bound = smoothness.letter**2 * Inner(at - around, at - around)
+    arguments = f"{f} {smoothness.name} {points} {smoothness.positive} {smoothness.proof}"
     return NonnegativeScalar(bound - Inner(apart, apart), _by("lipschitz", arguments))
 
 
@@ -278,15 +278,15 @@ def _length_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
 
 def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     _, points = _about(reader, objective, at, around)
-    bend = _constant(reader, objective, _SMOOTH)
+    smoothness = _constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
     changed = Sum(slopes[0], slopes[1], "-")
-    bound = Multiple(reader.number(bend.letter), reader.length(at - around, between))
+    bound = Multiple(reader.number(smoothness.letter), reader.length(at - around, between))
     slack = Sum(bound, reader.length(Gradient(objective, at) - Gradient(objective, around), changed), "-")
     rewritten = reader.lengths.rewriting(between) + reader.lengths.rewriting(changed)
     name = reader.vocabulary.objectives.get(objective, "?")
-    applied = f"lipschitz_length ({name}) {bend.name} {points} {bend.positive} {bend.proof}"
+    applied = f"lipschitz_length ({name}) {smoothness.name} {points} {smoothness.positive} {smoothness.proof}"
     return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {rewritten}lra")
 
 

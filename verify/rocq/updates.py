@@ -159,7 +159,7 @@ _IMPLIED = (
     (q.surrogate_optimum_distance, "unique_star", "forall x, minimiser A (federated A) x -> ‖x - star‖² = 0"),
     (q.absences, "positive_importances_A", "positive_importances A"),
 )
-"""What symbols imply: the distance of two optima that there is one, and a count of types that each has a client."""
+"""Facts implied by symbols: a distance of two optima that both exist, a count of types that each has a client."""
 _FACTS: Mapping[str, Sequence[str]] = {
     KNOWN["shares"].name: ("shares_add_up A n somebody_reports Hn",),
     KNOWN["sync_residual"].name: ("same_problem A bar bar_n synchronous_A minimiser_bar minimiser_bar_n",),

@@ -231,7 +231,7 @@ VECTORS: Mapping[Quantity, str] = {
     q.objective: MEAN,
     q.client_objective: OWN,
 }
-"""What people are told of the symbols of vectors and objectives."""
+"""Descriptions of the symbols of vectors and objectives, for readers."""
 
 
 def value(objective: str, point: Term, *, opaque: bool = False) -> Term:

@@ -43,7 +43,7 @@ class Trajectory(ServerTrajectory):
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 
     noise: Collection[RoundNoise | None]
-    """What each update's noise adds; None where it is found again when it is needed."""
+    """Noise added by each update; None where it is recomputed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
         self.problem = problem

@@ -49,7 +49,7 @@ _OF_UPDATES = (
     *(q.second_moment_at_round_optimum, q.surrogate_comparator, q.surrogate_comparator_distance),
     *(q.final_surrogate_comparator_distance_sq, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
 )
-"""What depends on the weights q_i(n) of each update: the problem that the run solves instead of the federated one."""
+"""Quantities of the surrogate problem, which depend on the weights q_i(n) of each update."""
 
 LIFTED: Lifted = {
     a.every_client: lifted(*_OF_SAMPLING),

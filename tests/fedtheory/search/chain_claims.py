@@ -41,7 +41,7 @@ START, SLOPE = D**2 / (eta * tau * T), 4 * Delta / (eta * tau * T)
 
 
 def bound(lhs: Any, rhs: Any, assumptions: Sequence[Any], conditions: Sequence[Any]) -> Claim:
-    """A bound on a run, as a file of one's own would state it."""
+    """A bound on a run, as a user-defined file would state it."""
     used = sp.sympify(rhs).free_symbols.union(*(condition.free_symbols for condition in conditions))
     where = {symbol: quantity for symbol, quantity in WHERE.items() if symbol in used}
     stated = {"lhs": lhs, "rhs": rhs, "where": where, "assumptions": assumptions, "conditions": conditions}

@@ -28,7 +28,7 @@ def proved_bounds() -> list[Claim]:
 
 
 def variants(claim: Claim) -> Iterator[tuple[str, Claim]]:
-    """Claims of one's own that follow from a claim, each with how it was loosened."""
+    """User-defined claims that follow from a claim, each with how it was loosened."""
     _, larger = claim.relations[0].ordered
     for how, other in _loosened(larger, claim):
         yield how, _with(claim, other)

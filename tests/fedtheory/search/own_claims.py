@@ -1,4 +1,4 @@
-"""Claims of one's own about runs of plain FedAvg, true and false ones."""
+"""User-defined claims about runs of plain FedAvg, true and false ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START = D**2 / (2 * eta * tau * T)
 
 
 def error_bound(rest: Any, conditions: Sequence[Any] = SMALL_STEPS, **changed: Any) -> Claim:
-    """A bound on the averaged error, as a file of one's own would state it."""
+    """A bound on the averaged error, as a user-defined file would state it."""
     stated = {"lhs": q.average_suboptimality, "rhs": START + rest, "where": WHERE, **changed}
     return resolve(Claim(id="mine:bound", conditions=list(conditions), **stated))
 

@@ -1,4 +1,4 @@
-"""Bounds of one's own from what is proved: the kernel accepts what is found, and nothing false is."""
+"""User-defined bounds from what is proved: the kernel accepts what is found, and nothing false is."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SWAPPED = {**dict.fromkeys(()), eta: L, L: eta, tau: T, T: tau}
 
 @pytest.mark.parametrize("symbols", [RENAMED, SWAPPED], ids=["others", "swapped"])
 def test_other_symbols_for_the_same_quantities(symbols: dict[sp.Symbol, sp.Symbol]) -> None:
-    """A claim in symbols of one's own is proved as well, also where a symbol means something else in the theorem."""
+    """A claim in user-defined symbols is proved as well, also where a symbol means something else in the theorem."""
     rest, start, condition = (
         one.subs(symbols, simultaneous=True) for one in (LOOSE, D**2 / (2 * eta * tau * T), SMALL_STEPS[0])
     )

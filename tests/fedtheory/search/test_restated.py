@@ -18,7 +18,7 @@ SCAFFNEW = "landmarks:scaffnew.contraction"
 
 
 def _restated(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -> Claim:
-    """A claim in symbols of one's own, with its larger side scaled, perhaps for half of the step sizes."""
+    """A claim in user-defined symbols, with its larger side scaled, perhaps for half of the step sizes."""
     claim = all_claims()[claim_id]
     symbols = {old: sp.Symbol(f"a_{place}", real=True) for place, old in enumerate(claim.notation)}
     left, right = (side.xreplace(symbols) for side in claim.relations[0].sides)

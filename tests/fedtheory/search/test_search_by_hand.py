@@ -219,7 +219,7 @@ def test_linear_equations_are_solved() -> None:
 
 
 def test_simple_values_begin_at_an_end() -> None:
-    """Where both ends are 2 eta^2, that is the only value; inside (0, eta) the end eta comes first."""
+    """Two ends at 2 eta^2 leave one value; inside (0, eta) the end eta comes first."""
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
     exact = list(simple_values([(2 * v**2, 2 * v**2) for v in at], samples))

@@ -26,7 +26,7 @@ _OF_AN_UPDATE = (
     q.past_step_lengths_sq,
     q.misrepresentation,
 )
-"""What is the same for all clients and local steps of an update."""
+"""Quantities that are the same for all clients and local steps of an update."""
 
 
 @dataclass(frozen=True)
