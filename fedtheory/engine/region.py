@@ -25,6 +25,10 @@ class Everywhere:
     description = "all of space"
 
 
+BALL = "the ball of radius"
+"""How the description of a ball begins."""
+
+
 @dataclass(frozen=True)
 class Ball:
     """The points within `radius` of x*."""
@@ -38,7 +42,7 @@ class Ball:
     @property
     def description(self) -> str:
         """The ball in words."""
-        return f"the ball of radius {plain_float(self.radius):.4g} about x*, which contains the run: {self.argument}"
+        return f"{BALL} {plain_float(self.radius):.4g} about x*, which contains the run: {self.argument}"
 
 
 @dataclass(frozen=True)

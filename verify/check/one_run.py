@@ -8,10 +8,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from fedtheory.arithmetic import ENCLOSED, RATIONAL
+from fedtheory.arithmetic import ENCLOSED, RATIONAL, plain_float
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.moments import is_too_long_for_rationals
+from fedtheory.engine.region import BALL
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
@@ -23,7 +24,7 @@ from verify.check.comparison import compare
 from verify.check.dependencies import collect_in_relations
 from verify.check.estimated import estimated
 from verify.check.links import CompiledRelation, links_of
-from verify.check.outcome import Check
+from verify.check.outcome import Check, FinalDecision
 from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend
 
@@ -102,7 +103,30 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     for each in (run, *nearby):
         measure_together(collect_in_relations(claim).quantities, each)
     found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
-    return _with_interval(found, links, run) if run.is_estimated else found
+    return _with_interval(found, links, run) if run.is_estimated else _without_loose_violation(found)
+
+
+_SLACK_OF_SUPREMA = 1e-4
+"""How far suprema on balls may be above the true ones, relatively: their multiplier grows by 1e-6 up to 60 times."""
+
+
+def _without_loose_violation(found: Check) -> Check:
+    """A check that a supremum on a ball violates by no more than it may be too large is undecided.
+
+    Such a constant is an upper bound: on the larger side it favours the claim, on the smaller one it speaks against it.
+    """
+    worst = found.worst
+    if found.holds is not False or worst is None or found.rate is not None:
+        return found
+    smaller, larger = worst.relation.ordered
+    sides = [smaller, larger] if worst.relation.operator == "==" else [smaller]
+    named = {found.claim.notation[s].name for side in sides for s in side.free_symbols if s in found.claim.notation}
+    loose = sorted(name for name in named if found.regions.get(name, "").startswith(BALL))
+    less, more = (plain_float(side) for side in worst.relation.in_order(worst.lhs, worst.rhs))
+    if not loose or abs(less - more) > _SLACK_OF_SUPREMA * abs(less):
+        return found
+    reason = f"{', '.join(loose)} is an upper bound on a ball, and may be too large by more than the gap of the sides"
+    return replace(found, final_decision=FinalDecision(None, reason), reason=reason)
 
 
 def _with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
