@@ -29,8 +29,6 @@ def test_a_misremembered_bound_is_refuted(claim: Claim) -> None:
 )
 def test_the_search_alone_refutes_it(claim: Claim) -> None:
     """Whatever instances say, the regimes have a run that violates it rigorously."""
-    if claim.id == "misremembered:half-of-the-start":
-        pytest.xfail("the search stops at a ratio of 0.9996; instances refute it")
     found = search_regimes(resolve(claim), EVALUATIONS).counterexample
     assert found is not None
     assert found[1].applicable

@@ -24,6 +24,8 @@ _ROWS = 0.4
 """Part of the evaluations for the design."""
 _CLIMBS = 15
 """Starting points among which the evaluations of climbs are shared, about."""
+_FEW_STEPS = (0, 1)
+"""Local steps of gradient descent on other losses, as powers of two."""
 _SHORTEST = 160
 """Evaluations of a climb that are worth beginning."""
 _WORK = 1 / 75
@@ -158,6 +160,7 @@ class _Searching:
         levels = self._known_levels = self._levels(base)
         for _ in self._design(base, levels, int(_ROWS * self._most)):
             pass
+        self._look_at_descent(base, levels)
         self._violations.decide_open(_BEFORE_CLIMBS)
         self._end_with_a_violation()
         self._climb(levels)
@@ -217,6 +220,17 @@ class _Searching:
             seen = self._look({**base, **row})
             design.count(row, seen.applies)
             yield seen
+
+    def _look_at_descent(self, base: Point, levels: Mapping[str, Sequence[Level]]) -> None:
+        """Gradient descent of one client at the largest step size, on each loss: its worst functions are not quadratic.
+
+        Huber's loss whose minimum the last step reaches is the worst one (Drori and Teboulle 2014).
+        """
+        alone = {**base, "sources": "s", "clients": 0, "step size": 0}
+        for loss, horizon, steps in product(levels["loss"], levels["horizon"], _FEW_STEPS):
+            if loss is not None and horizon[0] == "T":
+                at_steps = {"local steps": steps} if "local steps" in base else {}
+                self._look({**alone, "loss": loss, "horizon": horizon, **at_steps})
 
     def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
         by_ratio = LevelClimb(self._evaluation, levels, self._random, self._look, worth)
