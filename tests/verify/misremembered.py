@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import sympy as sp
-from letters import WHERE, D, L, M, T, eta, sigma, tau, zeta
+from claim_symbols import WHERE, D, L, M, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim, Rate, norm_sq
 from fedtheory import assumptions as a

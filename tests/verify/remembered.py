@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
-from letters import WHERE, D, L, M, T, eta, sigma, tau, zeta
+from claim_symbols import WHERE, D, L, M, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim, assumptions
 from fedtheory import quantities as q

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from claim_symbols import WHERE, L, T, eta, tau
 from flint import fmpq
-from letters import WHERE, L, T, eta, tau
 
 from fedtheory import Claim, Expectation, InputError, inner, norm_sq
 from fedtheory.arithmetic import RATIONAL

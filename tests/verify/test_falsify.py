@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
-from letters import WHERE, D, L, T, eta, sigma, tau, zeta
+from claim_symbols import WHERE, D, L, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim, InputError
 from fedtheory.arithmetic import RATIONAL

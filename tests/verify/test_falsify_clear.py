@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
-from letters import WHERE, D, L, M, T, eta, sigma, tau
+from claim_symbols import WHERE, D, L, M, T, eta, sigma, tau
 
 from fedtheory import RATIONAL, Claim, parse_run
 from fedtheory import quantities as q

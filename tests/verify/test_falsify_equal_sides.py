@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+from claim_symbols import WHERE, D, L, T, eta, tau
 from flint import fmpq
-from letters import WHERE, D, L, T, eta, tau
 
 from fedtheory import Claim
 from fedtheory import quantities as q

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from claim_symbols import WHERE, T, eta, sigma, tau, zeta
 from flint import fmpq
-from letters import WHERE, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim
 from fedtheory.language import quantities as q

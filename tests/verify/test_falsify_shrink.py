@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from letters import WHERE, D, L, M, T, eta, tau
+from claim_symbols import WHERE, D, L, M, T, eta, tau
 
 from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL

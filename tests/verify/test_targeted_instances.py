@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
-from letters import WHERE, D, L, M, T, eta, sigma, tau
+from claim_symbols import WHERE, D, L, M, T, eta, sigma, tau
 
 from fedtheory import Claim, InputError
 from fedtheory import assumptions as a

@@ -12,8 +12,8 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.language.targets import resolve
 
-LETTERS = "eta tau T K M zeta sigma L D mu G Delta ell sigma_opt zeta_opt zeta_m"
-eta, tau, T, K, M, zeta, sigma, L, D, mu, G, Delta, ell, s_opt, z_opt, z_mean = sp.symbols(LETTERS, positive=True)
+NAMES = "eta tau T K M zeta sigma L D mu G Delta ell sigma_opt zeta_opt zeta_m"
+eta, tau, T, K, M, zeta, sigma, L, D, mu, G, Delta, ell, s_opt, z_opt, z_mean = sp.symbols(NAMES, positive=True)
 WHERE = {
     eta: q.local_step_size,
     tau: q.local_steps,
