@@ -223,7 +223,7 @@ def _print_found_proof(verdict: ClaimVerdict) -> None:
     print_lines(
         f"{target} would be proved if it assumed: {escape(needed)} ({rests})",
         f"  to state it: {escape(proof.setting)}",
-        f"  the search for a violation kept to runs where this fails: {needed}",
+        f"  the search for a violation kept to runs where this fails: {verdict.searched} to which the claim applies",
     )
 
 

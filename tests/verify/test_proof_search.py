@@ -65,8 +65,9 @@ def test_the_verdict_is_proved() -> None:
 def test_the_verdict_names_what_a_proof_needs(capsys: pytest.CaptureFixture[str]) -> None:
     """Without convexity the claim is supported, and with the assumption that would prove it."""
     (verdict,) = verify([_drift(SETTING)], jobs=1, search=1)
-    assert verdict.verdict == "supported"
+    assert (verdict.verdict, verdict.searched) == ("supported", 0)
     assert document(verdict)["found_proof"]["supposed"] == ["convex and smooth"]
     print_text([verdict], 1.0)
     printed = " ".join(capsys.readouterr().out.split())
     assert "mine:drift would be proved if it assumed: convex and smooth" in printed
+    assert "runs where this fails: 0 to which the claim applies" in printed

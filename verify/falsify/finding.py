@@ -214,13 +214,13 @@ def glance(claim: Claim, budget: float) -> QuickSearch:
 def glance_beyond(claim: Claim, budget: float) -> QuickSearch:
     """Search by regimes alone, with less work, for a violation of a claim that is proved for most runs.
 
-    `claim` speaks of the others; where no regime has such a run, none is covered.
+    `claim` speaks of the others, and only these count as looked at; where no regime has one, none is covered.
     """
     regimes = _search_by_regimes(claim, _BEYOND * budget, 0, lambda: None)
     refutation = _refutation(claim, regimes.counterexample, _deadline(worked() + budget), 0, lambda: None)
     table = None if refutation is None else refutation[0]
     covered = (regimes.regimes, regimes.left_open, regimes.pairs) if regimes.applicable else ()
-    return QuickSearch(regimes.evaluations, regimes.applicable, table, *covered)
+    return QuickSearch(regimes.applicable, regimes.applicable, table, *covered)
 
 
 def _deadline(end: float) -> float:
