@@ -130,7 +130,7 @@ __all__ = [
 
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED = _PACKAGE / "_floors"
-"""Where a wheel puts `verify` and `report`, so that it takes no other distribution's names; see ``pyproject.toml``."""
+"""Folder of `verify` and `report` in a wheel, which takes no other distribution's names; see ``pyproject.toml``."""
 
 
 def find_floors_first() -> None:

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""What says in the environment how many threads linear algebra has."""
+"""Environment variables that set the number of threads of linear algebra."""
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")

@@ -53,7 +53,7 @@ class Card:
 
 
 PICTURES: dict[str, Callable[[Any], str | None]] = {}
-"""How to draw an object as an SVG, by the name of its class: filled by those who can draw, who stand above."""
+"""Functions that draw an object as an SVG, by the name of its class: registered by the packages above that can draw."""
 
 
 class Shown(ABC):

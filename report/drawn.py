@@ -25,7 +25,7 @@ class Drawn:
     runs: Sequence[OnRun] = ()
     own: Sequence[OwnPage] = ()
     miniature: Figure | None = None
-    """Of a main theorem, for the front page."""
+    """Figure of a main theorem, for the front page."""
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,11 @@ _SIGNS = {"+", "-"}
 _OPENING, _CLOSING = {"{", "(", "[", r"\{"}, {"}", ")", "]", r"\}"}
 _NORM = r"\|"
 _AFTER_A_TERM = re.compile(r"(?:[\w})\]!|']|\\[A-Za-z]+|\\[|}])\s*$")
-"""What a sign has to follow to stand between terms."""
+"""Commands before a sign that stands between terms."""
 _NO_TERM = re.compile(
     r"\\(?:le|leq|ge|geq|to|in|cdot|times|quad|qquad|forall|Rightarrow|Leftrightarrow|pm|sum|min|max)\s*$"
 )
-"""What ends like a term and is none."""
+"""Endings that look like a term and are none."""
 _SHORT = 60
 """Characters of LaTeX in a statement that is not worth breaking."""
 _LONG_FACTORS = 40

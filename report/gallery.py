@@ -177,4 +177,4 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
     (_is_bound_on_a_path, _path_figures),
     (_is_cost, lambda claim: [draw_over_workers(claim.slug)]),
 )
-"""Which claims get which figures, by what they state."""
+"""Functions that draw figures, each with the claims that get them, by their statement."""

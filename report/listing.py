@@ -136,7 +136,7 @@ class SourceGroup:
         return Main(row, displayed(row.claim.statement), *beside)
 
     def graph(self) -> DependencyGraph | None:
-        """Which claims rest on which; None where none does on another."""
+        """Graph of the claims' dependencies; None where there are none."""
         claims = [row.claim for row in self.rows]
         place = {claim.id: n for n, claim in enumerate(claims)}
         arrows = [(place[premise], place[result]) for premise, result in dependencies(claims)]

@@ -51,7 +51,7 @@ class ClaimPage:
     encoded: Sequence[Markup]
     assumptions: Sequence[Markup]
     setting: Markup
-    """What is supposed where none of these is about the setting; else empty."""
+    """Setting that is supposed where none of these is about it; else empty."""
     conditions: Sequence[Markup]
     symbols: Sequence[tuple[Markup, str]]
     families: Sequence[str]
@@ -72,7 +72,7 @@ class ClaimPage:
     worst_case: WorstCaseSection | None
     explorer: ExplorerSection | None
     no_explorer: str
-    """What in an inequality is no function of numbers, where there is no explorer for that reason."""
+    """Part of an inequality that is no function of numbers, where there is no explorer for that reason."""
     runs: Sequence[RunSection]
     """The claim on runs of the reader's own."""
 

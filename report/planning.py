@@ -33,21 +33,21 @@ from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
 _ERRORS = (q.average_suboptimality, q.average_local_gradient_sq)
-"""What the page's bounds are on, in its order: averages over all local steps of a run."""
+"""Errors that the page's bounds are on, in its order: averages over all local steps of a run."""
 
 _LOCAL_STEPS, _ROUNDS, _CLIENTS, _BATCH = 5, 50, 10, 8
 _SHARE_OF_LIMIT = 1 / 8
 """Planned step size, as a part of 1/L."""
 _DATA = (("digits:3-8", None), ("breast_cancer", None), ("diabetes", None), ("diabetes", _BATCH))
 _FAMILY_MEMBERS = {"by hand": 16, "small quadratics": 24, "small data": 24, "wide quadratics": 10}
-"""How many members of each family are planned, from the first on."""
+"""Number of members of each family that are planned, from the first on."""
 _ZERO = 1e-12
 """Best errors below this part of the error at theory's step size are zero, up to rounding."""
 _MARKERS = "os^D"
 """The next one where the colours start again."""
 _MAPS = (("eta", "tau"), ("eta", "M"))
 _CONSTANTS = {"eta": 0.003, "L": 1, "M": 10, "tau": 5, "T": 100_000, "D": 2, "sigma": 1, "zeta": 0.1}
-"""What the maps are drawn about."""
+"""Constants that the maps are drawn for."""
 
 RUN_FILE = f"""[problem]
 kind = "least-squares"
@@ -109,7 +109,7 @@ class PlanPage:
     mapped: str
     """The claim of the maps."""
     constants: str
-    """What they are drawn about, as the command line takes it."""
+    """Constants that they are drawn for, as the command line takes them."""
 
 
 COLUMNS = ("theory's $\\eta$", "best $\\eta$", "ratio", "error at theory's", "best error", "ratio")

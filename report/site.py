@@ -110,7 +110,7 @@ class _Site:
     groups: Sequence[SourceGroup]
     runs: Sequence[OwnRun]
     names: list[str] = field(default_factory=lambda: ["index.html"])
-    """Of the files, the index first."""
+    """Names of the files, the index first."""
     own_pages: list[OwnPage] = field(default_factory=list)
     on_runs: dict[str, Sequence[OnRun]] = field(default_factory=dict)
     miniatures: dict[str, Figure] = field(default_factory=dict)

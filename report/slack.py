@@ -30,11 +30,11 @@ class PartRow:
     constant: str
     """The number in front of it, as the claim has it; empty for the whole."""
     share: str
-    """How much of the part a run needs; empty where no run is known that needs any."""
+    """Largest share of the part that a run needs; empty where no run is known that needs any."""
     exact: str
     """The same exactly, where that is short."""
     lowest: str
-    """What the number could at most be lowered to."""
+    """Lowest value that the number can have."""
     run_file: str
     is_attained: bool
 

@@ -22,7 +22,7 @@ _SCALES = {
     *(q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_index),
     *(q.local_step_size, q.server_step_size),
 }
-"""What terms may have more or less of and be the same: numbers of clients, rounds and steps, and step sizes."""
+"""Symbols whose exponents may differ between alike terms: numbers of clients, rounds and steps, and step sizes."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fedtheory.language.targets import resolve, shown_as
 from report.drawing import environment_for
 
 _FOLLOWS = '<meta http-equiv="refresh"'
-"""What the page has, and no front page that tells what was found."""
+"""Parts that the page has, and a front page without results lacks."""
 _EVERY = 3.0
 """Seconds after which the page tells of progress again."""
 

@@ -22,7 +22,7 @@ LIMIT = 2**30
 """Bytes; beyond them the oldest entries go."""
 
 _UNUSABLE = (OSError, sqlite3.Error, PickleError, EOFError, AttributeError, ImportError)
-"""What a folder that is not there, a full disk, a broken entry or one of another version raise."""
+"""Exceptions that a missing folder, a full disk, a broken entry or one of another version raise."""
 
 
 def folder() -> Path | None:

@@ -48,7 +48,7 @@ class Outcome:
     kind: Kind | None = None
     """The kind of the instance, for a claim of no paper: it is tried on enough of every kind."""
     excluded: str = ""
-    """What excludes an instance to which the claim does not apply, by name: an assumption, a condition, a quantity."""
+    """Name of the assumption, condition or quantity that excludes an instance to which the claim does not apply."""
 
 
 def require_processes(jobs: int) -> None:

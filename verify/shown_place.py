@@ -22,7 +22,7 @@ from verify.check.comparison import Comparison, compare
 from verify.check.outcome import unclearness
 
 _MULTIPLES = (1, 2, -1, 0, 3, -2)
-"""Of the first unit vector, the simplest first; other points are sums of two unit vectors and their differences."""
+"""Multiples of the first unit vector, the simplest first; other points are sums and differences of two unit vectors."""
 _MOST_DIMENSIONS, _MOST = 3, 500
 """Dimensions in which vectors are read at a glance, and choices of points that are tried."""
 

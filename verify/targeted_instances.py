@@ -36,7 +36,7 @@ _IN_VAIN = 18
 _SOME = 3
 """Instances of a kind that are more than chance."""
 _LARGEST = 8
-"""How many times as many clients and rounds a changed run may have."""
+"""Largest factor on the clients and rounds of a changed run."""
 
 
 def made_for(

@@ -144,7 +144,7 @@ class RationalArithmetic(Arithmetic):
 
 
 _LARGEST_EXPONENT = 10**6
-"""Of the exponential in rationals: beyond, enclosures are wider than any bound."""
+"""Largest exponent of an exponential in rationals: beyond, enclosures are wider than any bound."""
 
 
 def _require_moderate(value: Number) -> None:

@@ -20,7 +20,7 @@ class CertifiedRun(Run):
     """One algorithm on one rational problem: its constants are rational, its expectations enclosed."""
 
     on_progress: Callable[[int, int], None] = lambda _done, _all: None
-    """ProofReport how many of all rounds are enclosed."""
+    """Report how many of all rounds are enclosed."""
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -29,7 +29,7 @@ class CertifiedRun(Run):
 
     @property
     def precisions(self) -> tuple[int, ...]:
-        """That of floats, and no other."""
+        """Return the precision of floats, and no other."""
         return (CERTIFIED.bits,)
 
     def as_floats(self) -> Run:

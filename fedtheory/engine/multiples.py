@@ -1,4 +1,4 @@
-"""How many times a quadratic form goes into another one: the noise of mini-batches against clients' curvatures."""
+"""Largest multiples of one quadratic form below another one: the noise of mini-batches against clients' curvatures."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Everywhere:
 
 
 BALL = "the ball of radius"
-"""How the description of a ball begins."""
+"""Beginning of the description of a ball."""
 
 
 @dataclass(frozen=True)

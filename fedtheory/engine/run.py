@@ -56,7 +56,7 @@ class Run(Shown):
         return f"{self.algorithm.name}, {self.algorithm.rounds} rounds, on {self.problem.summary()}"
 
     def card(self) -> Card:
-        """What is run on what."""
+        """Return the run's description as a table: problem, algorithm and sizes."""
         work, server, policy = self.algorithm.work, self.algorithm.aggregation, self.algorithm.clock.policy
         facts = {
             "rounds": str(self.algorithm.rounds),
@@ -74,7 +74,7 @@ class Run(Shown):
         return {}
 
     def once(self, make: Callable[[Run], Made]) -> Made:
-        """What a function makes of the run, made when it is asked for first."""
+        """Return the value of a function of the run, computed when it is asked for first."""
         if make not in self.known:
             self.known[make] = make(self)
         return cast(Made, self.known[make])

@@ -91,14 +91,14 @@ def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
 
 @dataclass(frozen=True, eq=False)
 class _FirstOrder:
-    """What a round changes to first order in mu, as equations for the change wanted."""
+    """Change of a round to first order in mu, as linear equations for the small-step limit."""
 
     slope: Array
     """Coefficient of mu in the mean round map, (d+1, d+1): the rows (0, 0) and (q, -Q)."""
 
     @cached_property
     def _inverse(self) -> Array:
-        """Of ``S -> Q S + S Q`` on packed symmetric matrices."""
+        """Invert ``S -> Q S + S Q`` on packed symmetric matrices."""
         curvature = -self.slope[1:, 1:]
         operator = symmetric_operator(lambda s: curvature @ s + s @ curvature, RATIONAL.identity(len(curvature)))
         return np.array(fmpq_mat(operator.tolist()).inv().tolist(), dtype=object)

@@ -1,4 +1,4 @@
-"""What a run with unequal reporting minimises: L^n in update n, and their mean, the surrogate problem.
+"""Objectives of a run with unequal reporting: L^n in update n, and their mean, the surrogate problem.
 
     L^n = sum_i q_i(n) L_i,   Lbar = sum_i q_i L_i = (1/N) sum_n L^n,   q_i(n) = E[w_i(n)]
 

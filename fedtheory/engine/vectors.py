@@ -64,7 +64,7 @@ class Vector(ABC):
 
 
 class VectorSpace(ABC):
-    """Where vectors live, and have inner products."""
+    """Space of vectors with an inner product."""
 
     @abstractmethod
     def constant(self, vectors: Array) -> Vector:

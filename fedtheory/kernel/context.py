@@ -22,7 +22,7 @@ class Context:
     client_vectors: frozenset[Symbol] = frozenset()
     """Vectors that each client has one of."""
     step_vectors: frozenset[Symbol] = frozenset()
-    """Of all these, those that differ from local step to local step."""
+    """Step-dependent vectors among these: they differ from local step to local step."""
     noise: frozenset[Symbol] = frozenset()
     """The vectors that are fresh zero-mean noise, independent of the past."""
     common_random_numbers: frozenset[frozenset[Symbol]] = frozenset()

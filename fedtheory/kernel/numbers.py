@@ -33,13 +33,13 @@ class Numbers:
     of_clients: frozenset[sp.Symbol] = frozenset()
     """Numbers that each client has one of."""
     at_least: Mapping[sp.Symbol, int] = field(default_factory=dict)
-    """Of all these, the ones with a lower bound: there is at least one client."""
+    """Lower bounds of the numbers that have one: there is at least one client."""
     maybe_zero: frozenset[sp.Symbol] = frozenset()
-    """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
+    """Numbers that may be zero, although their symbols are positive for SymPy: they cannot be divided by."""
     divisors: frozenset[sp.Symbol] = frozenset()
-    """Of all these, the ones that are not zero, by an assumption or because the statement divides by them."""
+    """Numbers that are not zero, by an assumption or because the statement divides by them."""
     integer: frozenset[sp.Symbol] = frozenset()
-    """Of all these, the ones that are whole and not negative: they may be exponents."""
+    """Numbers that are non-negative integers: they may be exponents."""
     nonzero: frozenset[Expr] = frozenset()
     """Factors that the statement divides by: where one of them is zero, nothing is said."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)

@@ -21,7 +21,7 @@ class Exclusion:
     """Why a claim says nothing of a run: an assumption that fails, a condition, or a quantity without a value."""
 
     name: str
-    """That of the assumption or of the quantity, or the condition in words."""
+    """Name of the assumption or of the quantity, or the condition in words."""
     reason: str
     is_assumption: bool = False
 

@@ -38,7 +38,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences, and lengths."""
 
     mean = _EQUAL
-    """What means over clients begin with."""
+    """Beginning of means over clients."""
     of_types = _NONE
     """Symbols with a value for each type of clients."""
 

@@ -69,13 +69,13 @@ class Answer:
     accuracy: float | None
     """The target; None where as little as possible is wanted after the planned rounds."""
     local_steps: tuple[int, ...]
-    """Of each client, as planned."""
+    """Local steps of each client, as planned."""
     beside: tuple[RunQuantity, float] | None
     """The error of the path where that of the last model is asked for, and the other way round; after the same run."""
     promise: Promise | None
-    """Of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
+    """Promise of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
     elsewhere: Promise | None
-    """Where that is on another error: what a bound nearer to the wanted error promises at its own best step size."""
+    """Promise of a bound nearer to the wanted error at its own best step size, where `promise` is on another error."""
     widest: ClaimPlan | None
     """The claim that covers the largest step sizes."""
     cause: Cause | None = None
@@ -231,7 +231,7 @@ def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, f
 
 
 def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
-    """How far an error is from the wanted one: of the last model, its distance says more than any average."""
+    """Return the rank of an error by its nearness to the wanted one: to the last model's, its distance is nearest."""
     if bounded is error:
         return 0
     return 1 if {bounded, error} <= set(_OF_THE_LAST_MODEL) else 2

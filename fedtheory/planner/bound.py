@@ -77,7 +77,7 @@ class Bound:
 
     claim: Claim
     terms: tuple[Expr, ...]
-    """Of the right side, divided by the factor of the error on the left side; means over clients are symbols."""
+    """Terms of the right side, divided by the factor of the error on the left side; means over clients are symbols."""
     conditions: tuple[Expr, ...]
     """Those whose symbols are numbers."""
     names: Mapping[sp.Symbol, str]
@@ -85,7 +85,7 @@ class Bound:
     values: Mapping[str, float]
     """Numbers by name; a step size or a number of rounds that is still to be chosen has none."""
     comparators: Comparators | None = None
-    """Where the bound has a comparator: what follows of it from the step size, the local steps and the rounds."""
+    """Consequences of a comparator for the step size, the local steps and the rounds, where the bound has one."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The data alone: functions do not travel, and are compiled again where they are needed."""

@@ -21,7 +21,7 @@ from fedtheory.federation.problem.least_squares import THE_LOSS, notes_on_column
 from fedtheory.runfile.problems import split_data
 
 LOCAL_STEPS, ROUNDS = 5, 100
-"""Of the run to begin with."""
+"""Local steps and rounds of the first run."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DataDescription:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the features."""
+        """Names of the features."""
         return self.given.columns or tuple(f"x{n}" for n in range(self.given.features.shape[1]))
 
     @property

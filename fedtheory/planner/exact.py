@@ -24,7 +24,7 @@ GRID = tuple(float(exponent) for exponent in range(-4, 2))
 _FURTHEST = 12
 """Largest extension of the search where one of its ends is the best."""
 _TOLERANCE, _EVALUATIONS = 0.02, 7
-"""Of the refined search, in exponents; and how many errors it looks at."""
+"""Tolerance of the refined search, in exponents; and the number of errors that it evaluates."""
 
 
 @dataclass(frozen=True)

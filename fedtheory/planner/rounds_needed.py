@@ -78,7 +78,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a run gets as planned and at its best step size."""
+    """Errors that a run reaches as planned and at its best step size."""
 
     error: RunQuantity
     planned: Outcome

@@ -106,7 +106,7 @@ class Round:
     """The symbols of its numbers."""
     coins: Mapping[Expr, Expr]
     noise: Expr = sp.S.Zero
-    """Of a client's gradient; zero for a round in the mean, also over what compression leaves out."""
+    """Noise of a client's gradient; zero for a round in the mean, also over what compression leaves out."""
 
     @property
     def chance(self) -> Expr:

@@ -37,7 +37,7 @@ class Measure:
     together: Callable[[Claim, Context], Context]
     """The context at the start of a round, where all clients are at the server's model."""
     largest_drift: Callable[[Expr], Expr] | None
-    """What the drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
+    """Largest drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
     mean_drift: Callable[[Expr], Expr]
     """The same for the mean over clients, each with its importance."""
     needs: tuple[a.Assumption, ...] = ()

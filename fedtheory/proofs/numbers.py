@@ -114,7 +114,7 @@ CURVED = (
     q.client_strong_convexity,
     q.client_smoothness,
 )
-"""Of these, the ones that are positive where every client's objective is strongly convex."""
+"""Constants that are positive where every client's objective is strongly convex."""
 
 
 @cache
@@ -298,9 +298,9 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
 
 _AT_STEPS = ("step", "path", "round")
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
-"""What makes a round end where the average of its clients ends, after local steps of the update rule."""
+"""Assumptions under which a round ends at the average of its clients, after local steps of the update rule."""
 SAMPLED_ROUNDS = (a.same_local_work, a.unit_server_step, a.averaged_participants)
-"""What makes it end there in the mean, as far away as the clients are apart and the law of participants spreads."""
+"""Assumptions under which it ends there in expectation; the distance follows from spread and law of participants."""
 MEANS = (Average, Selected, ClientSum)
 
 

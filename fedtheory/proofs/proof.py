@@ -28,7 +28,7 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.unbiased_updates: ((a.full_rounds,),),
     a.synchronous: ((a.full_rounds,),),
 }
-"""What others imply: where all are of one type it has the whole share, and shares that are importances are fair."""
+"""Assumptions that others imply: a single type has the whole share, and shares that are importances are fair."""
 
 
 @dataclass(frozen=True, repr=False)

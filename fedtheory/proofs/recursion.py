@@ -42,7 +42,7 @@ class Recursion:
     bound: Expr
     """On D_k, for every k."""
     first: Sequence[Term] | None = None
-    """What adds up to the slack of ``D_1 <= bound(1)`` where all clients are at the server's model, if the step is
+    """Terms that add up to the slack of ``D_1 <= bound(1)`` where all clients are at the server's model, if the step is
     used from k = 1 on only; None where it is used from k = 0 on."""
     total: Expr | None = None
     """For means over the local steps: the sum of bound(0) .. bound(k-1)."""

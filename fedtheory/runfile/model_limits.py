@@ -9,7 +9,7 @@ from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.runfile.limits import MOST_NUMBERS
 
 MOST_MULTIPLICATIONS = 10**13
-"""Of all replicas together: about an hour."""
+"""Largest number of multiplications of all replicas together: about an hour."""
 
 
 def require_affordable_models(problem: LinearModelProblem, algorithm: Algorithm) -> None:

@@ -82,7 +82,7 @@ def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
 
 
 AUTOMATIC = "auto"
-"""Of `standardize` and `intercept`: as the data need it."""
+"""Value of `standardize` and `intercept` that lets the data decide."""
 USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
 """Keys of a problem on data where nobody chose them."""
 

@@ -30,9 +30,9 @@ class Programs:
     """The problem at each sample: a goal and candidates as vectors of rows, and of triangles of matrices."""
 
     goals: NDArray[np.float64]
-    """Of shape (samples, entries)."""
+    """Sampled goals, of shape (samples, entries)."""
     candidates: NDArray[np.float64]
-    """Of shape (samples, entries, candidates)."""
+    """Sampled candidates, of shape (samples, entries, candidates)."""
     rows: int
     sizes: Sequence[int]
 

@@ -25,7 +25,7 @@ _PRINTED = (
     sp.ceiling,
     sp.floor,
 )
-"""What JavaScript has a counterpart for, exact up to rounding."""
+"""Functions with a counterpart in JavaScript, exact up to rounding."""
 
 _IN_WORDS: Mapping[type, str] = {
     ex.Average: "a mean over clients",

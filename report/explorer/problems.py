@@ -28,11 +28,11 @@ from report.own_runs import OwnRun
 from report.showcases import noiseless, showcase
 
 _FACTORS = ((STEP, STEPS, ROUNDS), (STEP, "iterations"))
-"""What the length of a run is the product of."""
+"""Factors of the length of a run."""
 _MEASURED = frozenset({q.total_comparator_progress.name})
-"""What is at y as well, but follows from the whole run: with another y at each length it would be that of none."""
+"""Quantities at y that follow from the whole run: with another y at each length they would be those of no run."""
 _DIGITS = 5
-"""Of the numbers in tables: what interpolation loses is more."""
+"""Digits of the numbers in tables: the error of interpolation is larger."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Problem:
 
     name: str
     ranges: Sequence[Range]
-    """Of each symbol, around the number of the run."""
+    """Ranges of each symbol, around the number of the run."""
     length: float
-    """Of the run."""
+    """Length of the run."""
     first: int
     """Notches from that length to the first one of the tables."""
     tables: Mapping[int, Sequence[float]]

@@ -20,8 +20,8 @@ _REACH = 3 * NOTCHES
 STEP_SIZES = (STEP, "effective_step_size", "client_step_size", SERVER_STEP)
 _FIRST_NOTCHES = {STEP: -20, "effective_step_size": -20, "client_step_size": -20, ROUNDS: 60, "iterations": 60}
 _FIRST_NOTCHES |= {CLIENTS: 20, STEPS: 14, "client_local_steps": 14, "participants": 14, "momentum": -20}
-"""Where a search starts: 0.1, a thousand, ten and five; ten for what has no name, because a claim tries values for it;
-one for everything else."""
+"""First values of a search: 0.1, a thousand, ten and five; ten for symbols without a name, because a claim tries values
+for them; one for everything else."""
 
 WHOLE = (
     *COUNTS,
@@ -35,7 +35,7 @@ WHOLE = (
 """Quantities that are whole numbers."""
 
 _SHRINKING = 6 * NOTCHES
-"""How far step sizes are made smaller in search of a start."""
+"""Factor by which step sizes are made smaller in search of a start."""
 _STRIDE = 5
 """Notches between the places that a search tries."""
 

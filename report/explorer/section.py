@@ -55,9 +55,9 @@ class BestPoint:
     point: Markup
     minimised: Markup
     length: Markup
-    """What the point follows from."""
+    """Quantities that determine the point."""
     problems: Sequence[str]
-    """Where its numbers are known."""
+    """Problems whose numbers are known."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ExplorerSection:
     undecided: Sequence[Markup]
     """Conditions that are no relations between numbers."""
     best: BestPoint | None
-    """Where the bound is one for any point, and a problem is known."""
+    """Best point, where the bound holds for any point, and a problem is known."""
     across: int
     """Number of the slider along the horizontal axis at first."""
     data: Markup

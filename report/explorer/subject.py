@@ -54,19 +54,19 @@ class Subject:
     has_left: bool
     """Whether the left side is a formula in the same symbols."""
     terms: Sequence[Expr]
-    """Of the right side; empty where it is one term."""
+    """Terms of the right side; empty where it is one term."""
     conditions: Sequence[Expr]
     undecided: Sequence[Expr]
     """Conditions that are no relations between numbers."""
     symbols: Sequence[sp.Symbol]
     ranges: Sequence[Range]
-    """Of each symbol."""
+    """Ranges of each symbol."""
     across: int
     """Number of the symbol along the horizontal axis at first."""
     means: Mapping[sp.Symbol, Expr]
     """The means over clients that have symbols of their own."""
     notation: Mapping[sp.Symbol, Quantity]
-    """What symbols stand for; that of a mean for what is averaged."""
+    """Quantities of the symbols; for the symbol of a mean, the quantity that is averaged."""
 
     def stated(self, expression: Expr) -> Expr:
         """An expression with the means as the claim states them."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _WIDTH, _HEIGHT = 168.0, 26.0
-"""Of a box; lengths are in pixels."""
+"""Width and height of a box; lengths are in pixels."""
 _ACROSS, _DOWN = 52.0, 10.0
 """Gaps between boxes."""
 _WIDEST = 1060.0
-"""Of a row of parts that do not hang together; a single part may be wider."""
+"""Largest width of a row of unconnected parts; a single part may be wider."""
 _LONGEST = 22
 """Characters of a name in a box."""
 

@@ -11,7 +11,7 @@ _WIDEST = 27.0
 _SIZE = 10.0
 _DOTS = r"\cdots"
 _OPEN = re.compile(r"\\left\(|\\frac\{|\\sqrt\{|(?<=\})\{")
-"""Where a part begins that may be left out: brackets, fractions and roots."""
+"""Beginnings of parts that may be left out: brackets, fractions and roots."""
 _STEP = re.compile(r"\\left\(|\\right\)|\\.|[{}]")
 
 

@@ -107,7 +107,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 
 
 _SLACK_OF_SUPREMA = 1e-4
-"""How far suprema on balls may be above the true ones, relatively: their multiplier grows by 1e-6 up to 60 times."""
+"""Relative excess of suprema on balls over the true ones, at most: their multiplier grows by 1e-6 up to 60 times."""
 
 
 def _without_loose_violation(found: Check) -> Check:

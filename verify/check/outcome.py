@@ -76,7 +76,7 @@ class Check(Shown):
     is_steady: bool = True
     """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
     bits: int | None = None
-    """Of enclosures, the precision of the answer."""
+    """Precision of the answer where it comes from enclosures."""
     estimate: Estimate | None = None
     """The interval of the left side, where expectations are averages over replicas."""
 

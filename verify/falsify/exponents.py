@@ -26,7 +26,7 @@ from verify.falsify.tables import Table, evaluate_run
 NOTHING_THERE = -200.0
 """The logarithm of what is not there."""
 _DETOUR = 0.02
-"""What a power of two costs: of two ways to the same score the shorter one is taken."""
+"""Cost of a power of two: of two ways to the same score the shorter one is taken."""
 _ROUNDING = 0.05
 """Measured exponents are good to about this."""
 _TIE = 1e-9
@@ -38,16 +38,16 @@ class Reading:
 
     smaller: float
     terms: Array
-    """Of the terms of the larger side, and of those with a minus on the other one, (terms,)."""
+    """Terms of the larger side, and those with a minus of the other one, (terms,)."""
     conditions: Array
-    """Of the smaller side of each condition over its larger side, (conditions,)."""
+    """Ratios of each condition's smaller side to its larger one, (conditions,)."""
 
     def lead(self, burdens: Array) -> float:
         """By how much the smaller side leads over the sum of the terms, each multiplied by its burden."""
         return self.smaller - float(np.logaddexp2.reduce(self.terms + burdens))
 
     def exponents(self, other: Reading, powers: int) -> Reading:
-        """How much everything grows for each power of two, from another reading so many of them away."""
+        """Return the growth of each value per power of two, from another reading so many of them away."""
         return Reading(
             (other.smaller - self.smaller) / powers,
             (other.terms - self.terms) / powers,

@@ -117,7 +117,7 @@ class Bases:
 
     @cached_property
     def features(self) -> set[str]:
-        """What these runs have; a run with more is outside what a claim is about."""
+        """Return the features of these runs; a run with more is outside the claim's subject."""
         return set().union(*map(features, self.tables))
 
     def for_kind(self, kind: Kind) -> list[Table]:

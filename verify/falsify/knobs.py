@@ -170,7 +170,7 @@ _QUADRATICS, _DATA = ("problem.hessians", "problem.linear"), ("problem.inputs", 
 
 
 def _objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
-    """What makes the objectives of some clients, scaled: each keeps its minimiser."""
+    """Scale the parts that make the objectives of some clients: each keeps its minimiser."""
     scale = partial(mul, factor)
     changes = {key: [mapped(v, scale) if i in chosen else v for i, v in enumerate(get(table, key))] for key in keys}
     return changed(table, changes)
@@ -240,7 +240,7 @@ def _rounds(table: Table, factor: fmpq) -> Table:
 
 
 def _residuals(table: Table, factor: fmpq) -> Table:
-    """What the optimal model leaves unexplained, scaled."""
+    """Scale the residuals at the optimal model."""
     best = _problem(table).centre
     outputs = []
     for rows, values in zip(table["problem"]["inputs"], table["problem"]["outputs"], strict=True):

@@ -17,7 +17,7 @@ from verify.falsify.tables import Table
 _MOST_KNOBS = 8
 _PRECISION = 0.002
 _WORST = 1e3
-"""What a run costs of which the claim says nothing."""
+"""Cost of a run to which the claim does not apply."""
 
 
 def polish(hunt: SearchState, place: SearchPoint, generator: np.random.Generator) -> None:

@@ -54,7 +54,7 @@ _BURDEN = 3.0
 _SHARE = 0.3
 """Part of the time for one ray at most: large runs take long, and other rays may need small ones."""
 _DIGITS = 6
-"""Of proportions that are compared."""
+"""Digits of proportions that are compared."""
 _FEW_CLIENTS, _MOST_CLIENTS = 8, 512
 """With more than a few clients a local search has too much to turn."""
 
@@ -161,7 +161,7 @@ class Ray:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
     def followed(self, hunt: SearchState, until: float) -> SearchPoint | None:
-        """Where it leads: it is followed for as long as the smaller side gains."""
+        """Follow the direction for as long as the smaller side gains, and return the last reading."""
         for _ in range(_LONGEST):
             if hunt.seconds > until or not self._goes_on(hunt):
                 break
@@ -216,7 +216,7 @@ class Ray:
         return None
 
     def _read(self, hunt: SearchState, point: ScaledRun) -> Reading | None:
-        """What a run says; one that may violate the claim is looked at."""
+        """Read the logarithms of a run's values; a run that may violate the claim is evaluated."""
         hunt.tick()
         table = point.table()
         if table is None or not hunt.is_within_reach(table) or not features(table) <= hunt.setting:
@@ -229,7 +229,7 @@ class Ray:
         return reading
 
     def _exponents(self, hunt: SearchState) -> dict[str, Reading]:
-        """How everything grows with each aspect, per power of two."""
+        """Return the growth of all values with each aspect, per power of two."""
         found: dict[str, Reading] = {}
         for name in _aspects(self._run):
             powers = 1 if name in _COUNTED else _PROBE
@@ -271,7 +271,7 @@ def _aspects(table: Table) -> list[str]:
 
 
 def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
-    """What a step may change: counts stay at least one, and runs within reach."""
+    """Return the bounds of a step that keeps counts at least one, and runs within reach."""
     low, high = np.full(len(names), -box), np.full(len(names), box)
     for place, name in enumerate(names):
         if name == _CLIENTS:

@@ -56,7 +56,7 @@ def _near(value: Fraction) -> Iterator[Fraction]:
 
 
 def weight_of(value: Fraction | fmpq) -> int:
-    """How much a number asks of a reader: nothing for zero, then its digits in binary, and its sign."""
+    """Return the effort that a number costs a reader: nothing for zero, else its binary digits, and its sign."""
     top, below = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
     return _digits(abs(int(top))) + (2 * _digits(int(below)) if below != 1 else 0) + (top < 0)
 

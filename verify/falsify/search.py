@@ -45,11 +45,11 @@ _ASPECTS = (
     ("start", "noise"),
     ("noise", "spread", "residuals"),
 )
-"""What a local search may leave out, by the names of the knobs."""
+"""Aspects that a local search may leave out, by the names of the knobs."""
 _SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
-"""What is left out where long horizons are looked at, so that noise or pulls are alone."""
+"""Aspects that are left out where long horizons are examined, so that noise or heterogeneity is alone."""
 _SIZES = 8
-"""How many times as many clients and rounds the small runs may have that are made."""
+"""Factors of clients and rounds of the runs that are made from small ones."""
 _COMPARED, _AFTERWARDS = 16, 32
 """Violations among which the simplest is chosen, and small runs that are looked at after one with a clear margin."""
 _SHORT, _LONG = 60, 400

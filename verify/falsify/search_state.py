@@ -48,7 +48,7 @@ _LENGTH = 64
 _MOVES = 1 / 16
 """Step size times curvature, over all steps of a run, from which on its ratio says something."""
 _FORGETS = 0.8
-"""What is left of a long look in the estimate, with each look that follows."""
+"""Factor on the estimate of a long evaluation's cost with each one that follows."""
 _POOL = 24
 """Number of runs that are kept as starting points."""
 

@@ -53,7 +53,7 @@ _MANY = 16
 _TURNS = 6
 """Steps towards a clear margin."""
 _KEY = 24
-"""What an optional key weighs, beside its numbers."""
+"""Weight of an optional key, beside its numbers."""
 
 Burden = tuple[bool, int, bool, bool, int, int]
 Keeps = Callable[[Table, Check], bool]
@@ -115,7 +115,7 @@ class _TimeIsUp(Exception):
 
 
 def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]:
-    """What is called before each try; it raises `_TimeIsUp` after the deadline."""
+    """Return a function to be called before each try; it raises `_TimeIsUp` after the deadline."""
 
     def tick() -> None:
         on_tick()
@@ -224,7 +224,7 @@ def _sort_by_margin(found: tuple[Table, Burden, float]) -> tuple[float, ...]:
 
 
 _AWAY = tuple(fmpq(sign, 4**power) for power in range(12) for sign in (1, -1))
-"""How far from the optimum a start may be for both sides to be there: about as far as the fault reaches."""
+"""Distance from the optimum at which a start may count as equal on both sides: about as far as the fault reaches."""
 _FARTHER = (fmpq(4), fmpq(1, 4), fmpq(2), fmpq(1, 2))
 
 

@@ -184,7 +184,7 @@ def written(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
 
 
 NO_RUN = (FedtheoryError, ArithmeticError, LookupError, ValueError)
-"""What reading or checking a changed run may raise: a quantity may ask for a second client that it has not."""
+"""Exceptions of reading or checking a changed run: a quantity may need a second client that it lacks."""
 
 
 def read(table: Table, arithmetic: Arithmetic = RATIONAL) -> Run | None:

@@ -40,6 +40,6 @@ def assignment_with_id(name: str) -> Assignment:
 
 
 def edition_of(target: str) -> str:
-    """What distinguishes editions of an assignment: the text of its file, if it has one of its own."""
+    """Return the mark that distinguishes editions of an assignment: the text of its file, if it has one of its own."""
     path = Path(target)
     return path.read_text(encoding="utf-8", errors="replace") if target.endswith(_SUFFIX) and path.is_file() else ""

@@ -40,7 +40,7 @@ class Trial:
     tried: int
     """Runs on which the claim is evaluated."""
     largest_ratio: float | None
-    """Of the two sides, over all runs."""
+    """Largest ratio of the two sides, over all runs."""
     violation: Table | None
     """The table of the smallest run that violates the claim in exact arithmetic; None without one."""
 
@@ -96,7 +96,7 @@ class Battery:
         return Battery(applicable, [table for table in self.long if is_allowed(claim, table)])
 
     def _long_answers(self, claim: Claim) -> Iterator[CheckResult]:
-        """What a claim says of the ladders, on which its conditions are known to hold."""
+        """Decide a claim on the ladders, on which its conditions are known to hold."""
         unconditional = replace(claim, conditions=())
         outcomes = self._floats.answers([unconditional]).get(unconditional, {})
         for row, table in enumerate(self.long):

@@ -34,7 +34,7 @@ _SETTINGS = (
     ("server step size", "algorithm.server_step_size"),
     ("momentum", "algorithm.momentum"),
 )
-"""What is said of a run beside its size, where it has it."""
+"""Settings of a run that are named beside its size, where it has them."""
 
 
 @dataclass(frozen=True)

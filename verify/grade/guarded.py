@@ -113,7 +113,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Expr]]] = {
     "ceil": (1, 1, sp.ceiling),
     "floor": (1, 1, sp.floor),
 }
-"""What an answer may apply: the smallest and the largest number of arguments, and what it means."""
+"""Functions that an answer may apply: the smallest and the largest number of arguments, and the meaning."""
 
 
 def _require_small_exponent(base: Expr, exponent: sp.Rational) -> None:

@@ -23,11 +23,11 @@ class HandedIn:
 
     path: Path
     student: str
-    """Whose it is: the copy that its header names, else what the file or its folder is called."""
+    """Student who handed it in: the copy that its header names, else the name of the file or its folder."""
     file: str
     """The path inside the folder, as people read it."""
     called: str
-    """What the file, or the student's folder around it, is called."""
+    """Name of the file, or of the student's folder around it."""
     submission: Submission
     troubles: tuple[str, ...] = ()
     """Notes for the instructor alone: they may name other students."""

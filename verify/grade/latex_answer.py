@@ -74,7 +74,7 @@ class _Reader:
         return token
 
     def _unexpected(self, expected: str) -> Unreadable:
-        """What stands where something else should, and behind what."""
+        """Return the error about an unexpected token, with the text before it."""
         read = " ".join(self._tokens[: self._at])[-_QUOTED:]
         place = f"behind `{read}`" if read else "at the beginning"
         return Unreadable(f"expected {expected}, got {self._next or 'the end'} in the formula, {place}")

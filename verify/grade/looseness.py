@@ -23,7 +23,7 @@ from fedtheory.planner.bound import functions_of
 from verify.grade.same import number_at
 
 _SCALES = (2**8, 2**16)
-"""How far apart the sizes of a symbol are, in the first comparison and in the second one."""
+"""Ratios of a symbol's sizes, in the first comparison and in the second one."""
 _GROWS = 1.5
 """The factor between the two comparisons from which an excess may be unbounded."""
 _CANDIDATES = 24
@@ -43,7 +43,7 @@ class Looseness:
     excess: float | None
     """The largest quotient; infinite where it grows without bound, None where nothing could be compared."""
     growth: Growth = ()
-    """How symbols change where the quotient grows without bound; empty where none is known."""
+    """Changes of symbols along which the quotient grows without bound; empty where none is known."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class _Range:
     is_complement: bool = False
 
     def change(self, power: int) -> Change:
-        """How the symbol changes as the scale grows."""
+        """Return the change of the symbol as the scale grows."""
         if self.is_complement:
             return "tends to 1"
         return "grows" if power > 0 else "falls"
@@ -157,7 +157,7 @@ class _Places:
         return bool(sp.degree(above, root) > sp.degree(below, root))
 
     def growth(self, powers: Powers) -> Growth:
-        """How the symbols change on the way to a place."""
+        """Return the changes of the symbols on the way to a place."""
         places = zip(self._symbols, powers, self._ranges, strict=True)
         return tuple((symbol, one.change(power)) for symbol, power, one in places if power)
 
@@ -166,7 +166,7 @@ class _Places:
         return {symbol: one.at(power, scale) for symbol, power, one in places}
 
     def effort(self, powers: Powers) -> tuple[int, int, int, Powers]:
-        """How little the way to a place convinces: by its changes, above all those of the problem's constants."""
+        """Return a penalty for the way to a place: its changes, above all those of the problem's constants."""
         changed = [claimed for claimed, power in zip(self._quantities, powers, strict=True) if power]
         constants = sum(quantity not in _SETTINGS for quantity in changed)
         return len(changed), constants, sum(map(abs, powers)), powers
@@ -179,7 +179,7 @@ def _common_denominator(*sides: Expr) -> int:
 
 
 def _slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
-    """What is not negative where the conditions and the orderings of quantities hold."""
+    """Return the expressions that are non-negative where the conditions and the orderings of quantities hold."""
     symbol_of = {claim.where[symbol]: symbol for symbol in symbols}
     for condition in claim.conditions:
         yield condition.gts - condition.lts

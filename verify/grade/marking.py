@@ -109,7 +109,7 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
 
 
 def _check_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:
-    """Where a file says something else than it is marked as."""
+    """Report where the header of a file disagrees with the question that it is marked as."""
     if submission.copy_of not in (None, copy.student):
         yield f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}"
     if submission.copy_of is None and submission.trouble is None:

@@ -30,7 +30,7 @@ STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
 _TURNS = (0, 1, 1, 1, 1, 2, 2)
 """Parts of a family, to one of which each of seven members that follow on each other belongs."""
 PARTS = tuple(sorted(set(_TURNS)))
-"""What a claim is tried on, one after the other, until that says enough: a seventh, five sevenths, all."""
+"""Parts of a family that a claim is tried on, until the result suffices: a seventh, five sevenths, all."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ _CLIENTS = "(clients_of A)"
 _SIZES = {True: "size_of A", False: "step_size_of i k"}
 """The size of local step k of client i."""
 Env = Mapping[Expr, Term]
-"""What the vectors of a definition are."""
+"""Terms of the vectors of a definition."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ TOLD = (
     Binder("own_strongly_convex_S", "own_strongly_convex S nu"),
     Binder("own_variance_steps_S", "forall e, variance_at_iterates (step_of S e) optimum beta sigma"),
 )
-"""What is known of the steps of a round besides their start."""
+"""Facts about the steps of a round besides their start."""
 _OF_ROUND = (
     Binder("S", "round"),
     Binder("step_size_positive", "0 < step_size S"),

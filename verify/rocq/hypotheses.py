@@ -41,7 +41,7 @@ _KNOWN_ELSEWHERE = {
 }
 """Numbers whose hypotheses are those of an assumption, of a point, or of the number of a step."""
 _HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged_participants, a.least_squares_loss)
-"""What a step of all clients is, or what is of no account at a single step: theorems are about any losses."""
+"""Assumptions about a step of all clients, or without effect at a single step: theorems hold for any losses."""
 
 
 def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> list[Binder]:

@@ -28,7 +28,7 @@ _ABOUT_STEPS = (
     a.bounded_dissimilarity,
     a.uniform_shares,
 )
-"""What is assumed of each step; the others are in the definition of the algorithm."""
+"""Assumptions about each step; the others are in the definition of the algorithm."""
 _NOISE = Atom("gradient_noise S i", own=True, noisy=True)
 MIXING_NAME = "rho_mixing"
 CALLED: Mapping[Quantity, str] = {
@@ -37,7 +37,7 @@ CALLED: Mapping[Quantity, str] = {
     q.local_step_size: "size_of A",
     q.mixing_contraction: MIXING_NAME,
 }
-"""What numbers of a run are called."""
+"""Names of a run's numbers."""
 
 
 class Words:

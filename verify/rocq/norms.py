@@ -37,7 +37,7 @@ class Lengths:
 
     claim: Claim
     same: dict[str, Same] = field(default_factory=dict)
-    """What is needed of vectors that are not written, by their texts."""
+    """Equations of vectors that are not written, by their texts."""
     _known: list[tuple[Form, Term]] = field(default_factory=list)
 
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:

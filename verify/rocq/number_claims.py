@@ -33,7 +33,7 @@ def used_symbols(claim: Claim) -> set[sp.Symbol]:
 
 
 _MOST_TERMS = 40
-"""Of all numbers whose signs are shown by those of their terms: with more, Rocq needs longer than people wait."""
+"""Largest number of terms whose signs show the sign of a number: with more, Rocq takes too long."""
 
 
 class NumbersVocabulary(Spoken):

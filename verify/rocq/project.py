@@ -63,7 +63,7 @@ DRAWN = (
 )
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
 DEFINED = ("Definitions",)
-"""What there is for algorithms that are definitions."""
+"""Files for algorithms given by definitions."""
 NOISY = ("CoinRuns", "AlikeInstance", "NoisyStaleInstance", "NoisySampledInstance")
 """Runs with noise on which main theorems are instantiated."""
 QUIET = ("LipschitzInstance", "ScheduleInstance")

@@ -29,10 +29,10 @@ class Reader:
     def __init__(self, vocabulary: Vocabulary, known: Mapping[str, KnownSlack] | None = None) -> None:
         self.vocabulary = vocabulary
         self.known = known or {}
-        """What hypotheses of a theorem say: slacks with tactics for them, by the names of claims."""
+        """Hypotheses of the theorem as slacks with tactics, by the names of claims."""
         self.lengths = Lengths(vocabulary.claim)
         self.signs: Signs | None = None
-        """What proofs of signs may use, where there are any."""
+        """Signs that proofs may use, where there are any."""
 
     def number(self, expression: Expr) -> str:
         """A number as text."""

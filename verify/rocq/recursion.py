@@ -34,7 +34,7 @@ class Shape:
     """Notation of a measure at step k of round n of a run, and consequences of a bound on it."""
 
     variables: str
-    """What it is said for, besides rounds and steps."""
+    """Variables that it is stated for, besides rounds and steps."""
     measured: str
     at_start: str
     """A tactic that shows that it is zero where all clients are together."""

@@ -99,7 +99,7 @@ class Premises:
                 yield name, _Premise(Relation(sides[0], relation.operator, sides[1]), applied, of_step)
 
     def _arguments(self, used: Exported, parameters: set[str]) -> dict[str, str]:
-        """Which condition of this claim each condition of another one is."""
+        """Match each condition of another claim with one of this claim."""
         ours = list(self.conditions)
         found = {}
         for place, one in enumerate(used.conditions, start=1):

@@ -68,14 +68,14 @@ _KNOWN = {
     "bound i": Binder("mean_square_smooth_S", "mean_square_smooth_steps S bound"),
     "delta i": Binder("own_smooth_S", "own_smooth S delta"),
 }
-"""What constants of the clients are, by their names."""
+"""Terms of the clients' constants, by their names."""
 
 
 _STEP_SIZES = {True: q.effective_step_size, False: q.local_step_size}
 """By whether all clients take the same steps: the size that is no step size of the library's rounds."""
 
 START, CHANGE = sp.Symbol("start_of_drawn"), sp.Symbol("change_of_drawn")
-"""What those that are drawn have in the mean: samples at the start of a round, and what its steps change of them."""
+"""Expectations over the drawn clients: their samples at the start of a round, and the change by its steps."""
 
 
 class RoundVocabulary(Vocabulary):

@@ -78,7 +78,7 @@ STEP_SIZES: Mapping[Assumption, Fact] = {
 }
 """Step sizes that are functions of other numbers."""
 NEEDED = (a.same_local_work, a.unit_server_step, a.full_participation)
-"""What the runs of the library fulfil by their definition."""
+"""Properties that the runs of the library have by definition."""
 _ALWAYS = {
     a.unbiased_bounded_variance: ("bounded_variance", "sigma"),
     a.bounded_dissimilarity: ("bounded_dissimilarity", "zeta"),

@@ -63,7 +63,7 @@ _ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.uniform_shares: ("uniform_shares_A", "uniform (clients_of A)"),
 }
 _WHATEVER = (a.aggregation_scheme,)
-"""What is said of schedules holds whatever becomes of the models."""
+"""Assumptions about the models: statements on schedules hold without them."""
 _FIXED = "A interval fixed_intervals_A"
 _CYCLES = f"{_FIXED} whole_cycles_A"
 _FACTS = {
@@ -114,7 +114,7 @@ _OF_TIES = {
 }
 """Those on how old models get there."""
 _OF_PERIODS = (a.asynchronous, a.one_at_a_time, a.whole_cycles)
-"""What makes that there is a common period of all times."""
+"""Conditions under which all times have a common period."""
 
 
 def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:

@@ -126,7 +126,7 @@ _WHATEVER = (
     a.weight_covariance,
     a.given_weights,
 )
-"""What is shown here holds without them."""
+"""Assumptions that these theorems do not need."""
 _POINTS = {
     "star": (Binder("star", "space_of A"), Binder("minimiser_star", "minimiser A (federated A) star")),
     "bar": (Binder("bar", "space_of A"), Binder("minimiser_bar", "minimiser A (surrogate A) bar")),

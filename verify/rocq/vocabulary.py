@@ -55,7 +55,7 @@ class Vocabulary:
     scalars: dict[sp.Symbol, Term] = field(default_factory=dict)
     """Numbers that each client has one of, and their means, of which statements are linear."""
     parameters: dict[Assumption, Sequence[Binder]] = field(default_factory=dict)
-    """What assumptions say, where it is not what they say elsewhere."""
+    """Parameters of assumptions, where they differ from their usual ones."""
     constants: dict[str, Constant] = field(default_factory=dict)
     """Constants of the clients' objectives, where they are not those of all, by what they are."""
     stationary: str = ""

@@ -30,7 +30,7 @@ _NOTHING: Mapping[Quantity, str] = {
     q.round_optimum_noise: "(no_optimum_noise A n nobody draw bar_n)",
     q.round_optimum_mixed_noise: "(no_mixed_optimum_noise A n nobody draw bar_n)",
 }
-"""What is zero, with the lemmas."""
+"""Quantities that are zero, with the lemmas."""
 
 
 def without_reports(

@@ -26,7 +26,7 @@ class Part:
     """`WHOLE`, or the number of the term, from 1 on."""
     expression: Expr
     asked: Claim
-    """What the rest of the bound leaves of the left side is at most this part."""
+    """Claim that the left side minus the rest of the bound is at most this part."""
     bound: Claim
 
     @property

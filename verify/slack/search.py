@@ -22,11 +22,11 @@ from verify.slack.parts import WHOLE, Part, parts_of, whole_of
 
 Found = tuple[fmpq, RunTable]
 _NOTHING = float("-inf")
-"""Of an instance without a ratio."""
+"""Ratio of an instance that has none."""
 _NEARLY = 0.01
 """Part of a ratio by which another one is as large."""
 _DIGITS = 3
-"""Of a share, that count; among shares below 1 that agree in these the smaller run is kept."""
+"""Digits of a share that count; among shares below 1 that agree in these the smaller run is kept."""
 
 
 def regenerate(

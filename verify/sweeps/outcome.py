@@ -24,7 +24,7 @@ from verify.check.escalation import escalate, is_short
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
-"""What a claim says of a run, the most remarkable first.  Invalid: the run file is wrong for this combination of
+"""Verdicts of a claim on a run, the most remarkable first.  Invalid: the run file is wrong for this combination of
 values.  Failed: something that the toolkit did not expect; the reason names it."""
 
 _Found = TypeVar("_Found")

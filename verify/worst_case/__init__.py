@@ -34,7 +34,7 @@ Status = Literal["solved", "inaccurate", "unbounded", "failed"]
 KNOWN_ASSUMPTIONS: tuple[str, ...] = tuple(assumption.name for assumption in (*MODELLED, *OF_ONE_CLIENT))
 """Names of the assumptions that a claim may make."""
 OF_THE_VALUE, OF_THE_BOUND = 1e-4, 1e-5
-"""How far what solvers found from below and from above may lie apart, relative to the worst case and to the bound."""
+"""Largest relative gap between the solvers' lower and upper bounds, for the worst case and for the claim's bound."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Case:
     constants: Mapping[str, str]
     """Rationals by the vocabulary's names."""
     bound: float
-    """What of the right side is made of constants; what is measured there counts on the left, with its sign."""
+    """Constant part of the right side; the measured part counts on the left, with its sign."""
     worst_case: float | None
     """The largest left side, to about four digits; None where the solvers cannot be relied on."""
     status: Status

@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, vstack
 from fedtheory.arithmetic import Array
 
 _CLARABEL, _SCS = 1e-6, 1e-5
-"""How exact their answers are to be."""
+"""Accuracies asked of the solvers."""
 
 
 @dataclass(frozen=True)

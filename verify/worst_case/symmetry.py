@@ -31,11 +31,11 @@ class Exchange:
     """Other unknowns for a program of one matrix: even ones, which stay, and odd ones, which change their sign."""
 
     change: csr_array
-    """What rows of the program are multiplied by to be those of the new unknowns, and the constant."""
+    """Matrix that turns rows of the program into those of the new unknowns, and the constant."""
     odd: Array
-    """Which of these are odd."""
+    """Positions of the odd unknowns."""
     sizes: tuple[int, int]
-    """How many vectors are even, and how many odd."""
+    """Numbers of even and of odd vectors."""
 
     @classmethod
     def of(cls, vectors: Array, values: Array) -> Exchange:

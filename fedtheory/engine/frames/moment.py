@@ -62,8 +62,8 @@ class MomentSpace(Frame):
     joint: Array
     """Joint second moment of the live models, (V(d+1), V(d+1)); of several places (places, 1, ...)."""
     covariances: Array
-    """Of each client's two noises, (M, 2, d, d): what its iterate carries, and its fresh gradient's; of several
-    places (places, ...)."""
+    """Covariances of each client's two noises, (M, 2, d, d): its iterate's, and its fresh gradient's; of several places
+    (places, ...)."""
 
     def constant(self, vectors: Array) -> MomentVector:
         base = self.arithmetic.zeros(*vectors.shape, self.joint.shape[-1])

@@ -188,5 +188,5 @@ def _all_traces(gram: Array, covariances: Array) -> Array:
 
 
 def _select_own_noise(shared: Array) -> Array:
-    """What each client's vector has, of numbers (..., 1 or M, M), for the client's own noise: (..., M)."""
+    """Select each client's part of numbers (..., 1 or M, M) for its own noise: (..., M)."""
     return shared[..., 0, :] if shared.shape[-2] == 1 else np.diagonal(shared, axis1=-2, axis2=-1)

@@ -58,7 +58,7 @@ class RoundMaps:
     clients: Forms
     """New values of the clients' vectors without the sums, (G, own)."""
     mixed: tuple[Forms, Array] | None
-    """What neighbours hear, (G, heard), and what the clients' vectors make of it, (G, own, heard)."""
+    """Pair of (G, heard), the vectors that neighbours send, and (G, own, heard), the change that they make."""
     reports: list[Report]
     server: Array
     """From (1, s, q) to (1, s')."""

@@ -288,7 +288,7 @@ class JointTrajectory(Trajectory):
         return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
     def _spectral_radius(self) -> float:
-        """Of the mean round map without its constants; zero where rounds differ, or where it is too large to look."""
+        """Return the spectral radius of the linear mean round map; zero where rounds differ or it is too large."""
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         if size > _MOST_EIGENVALUES or not self.algorithm.rounds_are_alike:
             return 0.0

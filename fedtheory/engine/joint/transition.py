@@ -31,7 +31,7 @@ class Population:
     counts: Array
     """(G,), in the run's arithmetic."""
     turnout: Turnout
-    """Of one client of each kind."""
+    """Participation of one client of each kind."""
     mixing: Array | None
     """W, (G, G); then every client is a kind."""
 
@@ -167,7 +167,7 @@ class Transition:
         return self._closed(clients, passage.sums())
 
     def _mixed(self, clients: Joint, with_all: Array) -> Joint:
-        """What clients make of what their neighbours let them hear; `with_all` is E c_i' (1, s, q)'."""
+        """Return the clients' vectors after mixing with their neighbours'; `with_all` is E c_i' (1, s, q)'."""
         if self.maps.mixed is None:
             return Joint(clients.shared, with_all, clients.pair, clients.excess)
         gains = self.maps.mixed[1]
@@ -212,18 +212,18 @@ class Noise:
 
     @cached_property
     def of_clients(self) -> Array:
-        """Of new_i, (G, b, b)."""
+        """Second moments of new_i, (G, b, b)."""
         return self._transition.change.covariance(self._covariance)
 
     def with_clients(self, number: int) -> Array:
-        """Of e_i with new_i, (G, rows, b)."""
+        """Mixed moments of e_i with new_i, (G, rows, b)."""
         if number not in self._with_clients:
             left, right = self._transition.sums[number].forms, self._transition.change
             self._with_clients[number] = left.noise @ self._covariance @ right.noise.transpose(0, 2, 1)
         return self._with_clients[number]
 
     def of_sums(self, a: int, b: int) -> Array:
-        """Of two sums, over all clients, (rows, rows')."""
+        """Mixed moments of two sums over all clients, (rows, rows')."""
         if (a, b) not in self._products:
             left, right = self._transition.sums[a], self._transition.sums[b]
             each = left.forms.noise @ self._covariance @ right.forms.noise.transpose(0, 2, 1)

@@ -1,4 +1,4 @@
-"""Where a run settles: the moments of x^n - x* that one more round leaves unchanged.
+"""Stationary moments of x^n - x*: those that one more round leaves unchanged.
 
 One round is affine in the mean m = E[x^n - x*] and the second moment
 S = E[(x^n - x*)(x^n - x*)'],
@@ -50,7 +50,7 @@ _RESIDUAL = 1e-12
 _MOST_OF_A_ROUND = 2 * 10**8
 """Square of the local steps, times what each costs, up to which a round is followed in rationals."""
 _POWERS = 4
-"""How often a matrix is raised to the eighth power to see whether its powers vanish."""
+"""Number of times that a matrix is raised to the eighth power to see whether its powers vanish."""
 _FEW_BITS = 30
 """Bits of enclosures that are to be quick: what they leave open is looked at again."""
 _SLOWEST = 1e-11

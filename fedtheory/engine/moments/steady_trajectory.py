@@ -78,7 +78,7 @@ class SteadyTrajectory(Trajectory):
         return many_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
 
     def _completed(self, largest_noise: float) -> int:
-        """How many rounds' numbers fit."""
+        """Return the number of rounds whose numbers fit into floats."""
         completed = 0
         for block in self._first_rounds(self.algorithm.rounds).blocks(self.recursion.start):
             fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), largest_noise))

@@ -92,7 +92,7 @@ class Trajectory(ServerTrajectory):
             self.recursion.advance(live, update, profile or self.recursion.noise(live, update))
 
     def _fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
-        """How many of some updates come before the first whose numbers, or what is made of them, leave the floats."""
+        """Return the number of updates before the first whose numbers, or functionals of them, leave the floats."""
         if moments.dtype == object:
             return len(moments)
         largest = np.maximum(np.abs(moments).max(axis=(1, 2)), [one.largest for one in noise])
@@ -242,7 +242,7 @@ class Trajectory(ServerTrajectory):
         return np.stack([(by_step * base).sum(axis=(-2, -1)) for base in self._bases()])
 
     def _bases(self) -> Iterable[Array]:
-        """Of each round the second moments of the models that clients work on, (d+1, d+1) or (M, d+1, d+1)."""
+        """Return each round's second moments of the models that clients work on, (d+1, d+1) or (M, d+1, d+1)."""
         if self.recursion.is_synchronous:
             return self.moments[:-1]
         return (live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds())

@@ -95,7 +95,7 @@ class FederatedAlgorithm:
     steps_are_rounds: bool = False
     """Whether a round is a single local step."""
     at_optimum: Mapping[Expr, Expr] = field(default_factory=dict)
-    """Where all vectors rest, once the model is x*: multiples of x* and, for a client's, of ``Gradient(optimum)``,
+    """Fixed points of all vectors, once the model is x*: multiples of x* and, for a client's, of ``Gradient(optimum)``,
     which stands for its full gradient there.  Empty where nothing is said."""
     description: str = ""
 

@@ -24,7 +24,7 @@ from fedtheory.federation.losses.terms import Terms
 _FAR = 40
 """Widths from the outermost centres at which slopes are their limits in double precision."""
 _CLOSE, _CLOSE_CURVATURE = 1e-12, 1e-9
-"""How far upper bounds may be above the suprema that they enclose, relative to the numbers that are added there."""
+"""Bounds on the excess of upper bounds over the suprema that they enclose, relative to the numbers that are added."""
 _MOST_INTERVALS = 1 << 18
 
 

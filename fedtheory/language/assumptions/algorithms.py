@@ -22,7 +22,7 @@ class OfAlgorithm(Setting):
     """Assumption that the run is one of an algorithm, by its name in run files."""
 
     names: tuple[str, ...] = ()
-    """Of the definitions that it can have."""
+    """Names of the definitions that satisfy it."""
     numbers: tuple[tuple[str, int], ...] = ()
     """Parameters that have one value, by their keys in run files."""
 

@@ -31,7 +31,7 @@ class Copy:
 
     student: str
     introduction: str
-    """What is to be done, and what the letters of this copy mean; Markdown with LaTeX."""
+    """Task, and the meaning of this copy's symbols; Markdown with LaTeX."""
     worked: str
     """A worked start, in Markdown with LaTeX."""
     questions: tuple[Question, ...]

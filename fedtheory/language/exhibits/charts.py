@@ -33,7 +33,7 @@ class Axis:
     label: str
     scale: Scale = "linear"
     ticks: Sequence[float] = ()
-    """Where ticks are, where they are not chosen by the drawing."""
+    """Positions of ticks that the drawing does not choose itself."""
     low: float | None = None
     high: float | None = None
     """Limits; None leaves them to the drawing."""
@@ -52,7 +52,7 @@ class Line:
     width: float = 1.8
     marker: Marker | None = None
     size: float = 6
-    """Of the markers."""
+    """Size of the markers."""
     hollow: bool = False
     """Whether the markers are."""
     steps: bool = False

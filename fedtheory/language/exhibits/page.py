@@ -39,7 +39,7 @@ class RunFile:
 
     name: str
     words: str
-    """What of the page it has, and what not."""
+    """Note on the parts of the page that it has, and on those that it lacks."""
     text: str
 
 
@@ -48,14 +48,14 @@ class Page:
     """A page of a paper: charts, a table, what theory says of it, and how to reproduce it."""
 
     name: str
-    """Of the file, without its ending."""
+    """Name of the file, without its ending."""
     title: str
     occasion: str
-    """What the link to the page calls it."""
+    """Text of the link to the page."""
     contents: str
-    """What the link says is to be seen."""
+    """Description of the page's contents, beside the link."""
     locator: str
-    """Where in the paper it belongs."""
+    """Place in the paper to which the page belongs."""
     introduction: str
     charts: Sequence[Chart]
     table: Table

@@ -69,7 +69,7 @@ skipped = sp.Max(1 - eta * mu, 1 - p**2)
 """The factor of one iteration of Scaffnew."""
 averaged = (1 - eta * mu) ** 2
 grown = (1 + 1 / c) * (1 + 2 / c) ** 2
-"""What the weights (n + c)(n + c + 1) of round n add to its errors, at most."""
+"""Upper bound on the part of its errors that the weights (n + c)(n + c + 1) of round n add."""
 kept = 1 - rho**2
 """The share of the squared distance between clients that a round of mixing takes away, at least."""
 compressed = averaged + 2 * omega * eta**2 * L**2 / M

@@ -38,7 +38,7 @@ def _finding(claim: Claim, answer: Expr) -> BoundFinding:
 
 
 def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
-    """What is found, for the student, who writes symbols by these texts."""
+    """Describe the mistake for the student, who writes symbols by these texts."""
     if found.standing == "equal":
         return "correct: your bound equals the reference"
     if found.standing == "refuted":
@@ -65,7 +65,7 @@ def _number(exact: str | None, rounded: float) -> str:
 
 
 def _looseness(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
-    """How it compares with the reference, and what full marks need."""
+    """Compare the answer with the reference, and state the condition of full marks."""
     if found.excess is None:
         return f"it could not be compared with the reference (full marks need at most {CLOSE} times the reference)"
     needed = "" if found.share == 1 else f" (full marks need at most {CLOSE} times the reference)"

@@ -32,7 +32,7 @@ class Mark:
     run_file: str | None = None
     """A run that refutes the answer."""
     relation: str | None = None
-    """What the answer says of the run, as a relation between quantities for `fedtheory check`."""
+    """Relation between quantities of the run that the answer implies, for `fedtheory check`."""
 
     def points_of(self, question: Question) -> float | None:
         """The points that the question gives for it, in quarters; None where a person has to read the answer."""

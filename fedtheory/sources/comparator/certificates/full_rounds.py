@@ -29,7 +29,7 @@ _MISFIT_AT_Y = _SLOPE_AT_Y - Gradient(F, y)
 
 _next_potential = potential.subs(k, k + 1)
 _slope_weight = L * eta**2 * left_to_pay / 4
-"""Of the clients' squared gradients in the mean, as far as they differ."""
+"""Coefficient of the clients' mean squared gradients, as far as they differ."""
 
 
 def _step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:

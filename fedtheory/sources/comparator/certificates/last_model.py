@@ -20,9 +20,9 @@ _SLOPE, _SLOPE_AT_MEAN = Gradient(F_i, x_i), Gradient(F_i, xbar)
 _CHANGE = _SLOPE - _SLOPE_AT_MEAN
 _APART = square(x_i - xbar)
 _still = factor * last.kept
-"""Of the errors kept, what is left by a step that contracts."""
+"""Part of the kept errors that remains after a step that contracts."""
 _lost = (1 - factor) * k + (1 - last.whole) * factor * k
-"""What is not."""
+"""Part of the kept errors that the step removes."""
 
 
 def _descent() -> Iterator[Term]:

@@ -53,9 +53,9 @@ _BEYOND_Y = y + _CHANGE / L
 
 _next_potential = own.potential.subs(k, k + 1)
 _slope = own.growth * eta**2 * left_to_pay / 4
-"""Of the clients' squared gradients, each with L_i, as far as they differ."""
+"""Coefficient of the clients' squared gradients, each with L_i, as far as they differ."""
 _spread = eta**2 * _next_potential
-"""Of their squared noises, likewise."""
+"""Coefficient of their squared noises, likewise."""
 _largest_slope, _largest_spread = (own.growth * eta**2 * (tau - 1) * (tau + 2) / part for part in (4, 8))
 
 

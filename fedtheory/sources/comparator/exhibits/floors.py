@@ -103,7 +103,7 @@ SETTLING = {
     for name in PROBLEMS
     for words, steps, drawn in (("one local step", 1, None), ("five", 5, None), ("five, two clients drawn", 5, 2))
 }
-"""What is in the table, with short rounds."""
+"""Contents of the table with short rounds."""
 _IN_TABLE = (0.001, _LENGTH, 0.03, 0.1)
 _DRAWN = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2)
 """Lengths of a round, eta L tau."""

@@ -10,7 +10,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.sources.comparator.statements.notation import *
 
 batch_share = p_max * eta * (1 + L * eta) / 2
-"""Of the squared noise, what is left in the mean of the clients."""
+"""Share of the squared noise that is left in the mean of the clients."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Charges:
     """Half of the gaps pays for them."""
 
     draw: Expr
-    """What the draw of participants costs, per squared gradient and eta^2."""
+    """Cost of the draw of participants, per squared gradient and eta^2."""
 
     @property
     def potential(self) -> Expr:

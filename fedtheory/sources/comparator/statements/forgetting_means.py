@@ -22,9 +22,9 @@ factor = 1 - eta * mu / 2
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 PAID = CHARGES.spent <= 1
-"""That half of the gaps pays for noise and gradients."""
+"""Condition that half of the gaps pays for noise and gradients."""
 SLOW = 5 * tau * eta * mu <= 1
-"""That clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients which are apart come together more slowly than a round drives them apart."""
 SMALL = eta <= 1 / (5 * mu)
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 

@@ -17,7 +17,7 @@ from fedtheory.sources.comparator.statements.notation import *
 potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
 """Return the cost of a client's squared distance from the average after k steps of a round."""
 left_to_pay = (tau - 1 - k) * (tau + k + 2)
-"""Of the squared gradients of step k, in the steps of the round that follow."""
+"""Cost of the squared gradients of step k in the steps of the round that follow."""
 
 step_dissimilarity = L * eta**2 * left_to_pay * zeta_y**2 / 2
 dissimilarity = L * eta**2 * (tau**2 - 1) * zeta_y**2 / 3
@@ -62,7 +62,7 @@ class Shares:
 EQUAL, UNEQUAL = Shares(1 / M, 1 - 1 / M), Shares(p_max, sp.S.One)
 CONDITIONS = [SHORT_STEP, EQUAL.short_round]
 PAID_NOISE = EQUAL.paid_noise <= 1
-"""That the gaps pay for the noise; nothing is asked of how long a round is."""
+"""Condition that the gaps pay for the noise; the length of a round is free."""
 
 QUIET_NOISE = 5 * eta * (1 + L * eta) * sigma_y**2 / (8 * M)
 PAID_QUIET_NOISE = 5 * ell * eta * (1 + L * eta) / M <= 1

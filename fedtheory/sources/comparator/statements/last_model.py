@@ -15,10 +15,10 @@ stretch = 1 + L * eta * tau
 COSTS = Costs(p_max * eta * stretch / 2, stretch)
 """For one local step and no draw the same as for the last round."""
 whole = 1 - eta * mu * (tau - 1) / 2
-"""Of the errors of a round's steps, what is kept: they contract as well."""
+"""Part of the errors of a round's steps that is kept: they contract as well."""
 floor = 25 * COSTS.floor / (24 * whole)
 kept = k * whole
-"""How many errors are kept after k steps of a round."""
+"""Number of errors that are kept after k steps of a round."""
 
 
 def counted(average: Expr, local: Expr, steps: Expr) -> Expr:

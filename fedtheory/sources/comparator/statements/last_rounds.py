@@ -31,9 +31,9 @@ class Costs:
     """
 
     batch_share: Expr
-    """Of the squared noise, what is left in the mean of the clients."""
+    """Share of the squared noise that is left in the mean of the clients."""
     stretch: Expr = S.One
-    """How many times clients that are apart are charged."""
+    """Number of times that clients which are apart are charged."""
 
     @property
     def bend(self) -> Expr:
@@ -98,9 +98,9 @@ class Costs:
 
 
 TOGETHER = eta * (L + ell) <= 1
-"""That runs with the same draws come together."""
+"""Condition that runs with the same draws come together."""
 SLOW = eta <= 1 / (9 * tau * mu)
-"""That clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients which are apart come together more slowly than a round drives them apart."""
 COSTS = Costs(batch_share)
 start = COSTS.start / (1 - (tau - 1) * eta * mu)
 

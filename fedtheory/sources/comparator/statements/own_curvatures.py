@@ -31,10 +31,10 @@ _OWN = {
 claim_of_own = Statements("comparator", ANY_POINT | _OWN)
 
 SHORT_STEP = sp.Lt(eta * L_bar, 1)
-"""That the mean curvature is not too large for the step."""
+"""Condition that the mean curvature is not too large for the step."""
 batch_noise = p_max * eta * (1 + eta * L_bar) * sigma_y**2
 PAID_NOISE = 2 * p_max * ell * eta * (1 + eta * L_bar) <= 1
-"""That the gaps pay for the noise; nothing is asked of how long a round is."""
+"""Condition that the gaps pay for the noise; the length of a round is free."""
 CONDITIONS = [SHORT_STEP, PAID_NOISE]
 
 
@@ -49,7 +49,7 @@ _GAINED = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
 _ERROR = Expectation(Value(F, xbar_next) - Value(F, y))
 
 growth = 1 / (1 - eta * L_bar)
-"""What the differences of the clients cost more because the common move depends on them."""
+"""Factor by which the clients' differences grow because the common move depends on them."""
 potential = growth * (tau - k) * (tau + k + 1) / (4 * (k + 1))
 """Times L_i, what a client's squared distance from the mean costs a round in which k steps are done."""
 SHORT_ROUND = (
@@ -57,7 +57,7 @@ SHORT_ROUND = (
     + 2 * p_max * ell * eta * (1 + eta * L_bar)
     <= 1
 )
-"""That the gaps pay for noise and gradients, also those of the client with the largest curvature."""
+"""Condition that the gaps pay for noise and gradients, also those of the client with the largest curvature."""
 ROUND_CONDITIONS = [SHORT_STEP, NO_LONGER_THAN_ANY, SHORT_ROUND]
 
 spread_noise = sigma_curved**2 + p_max * L_bar * sigma_y**2

@@ -12,20 +12,20 @@ from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, star
 from fedtheory.sources.comparator.statements.notation import *
 
 drawn = rho * tau / eta
-"""What the draw costs, per squared gradient and eta^2."""
+"""Cost of the draw of participants, per squared gradient and eta^2."""
 potential = (L * (tau - k) * (3 * tau + k - 1) / 4 + drawn) / (tau + k)
-"""What a client's squared distance from the mean costs a round in which k steps are done, and the draw after it."""
+"""Cost of a client's squared distance from the mean for a round with k steps left and the draw after it."""
 
 spread_slope = eta**2 * (L * (tau - 1 - k) * (3 * tau + k) / 4 + drawn)
-"""Of the squared gradients of step k, in the rest of the round and at its end."""
+"""Coefficient of the squared gradients of step k, in the rest of the round and at its end."""
 spread_noise = eta**2 * (3 * L * (tau - 1 - k) / 4 + drawn / (tau + 1))
-"""Of the squared noise of step k; a client's noise is new at every step, so that it adds up more slowly."""
+"""Coefficient of the squared noise of step k; a client's noise is new at every step, so that it adds up more slowly."""
 
 largest_slope = eta**2 * (3 * L * tau * (tau - 1) / 4 + drawn)
 largest_noise = eta**2 * (3 * L * (tau - 1) / 4 + drawn / (tau + 1))
 batch_noise = p_max * eta * (1 + L * eta)
 SHORT_ROUND = 4 * L * largest_slope + 4 * ell * largest_noise + 2 * ell * batch_noise <= 1
-"""That the gaps pay for noise and gradients at every step of a round."""
+"""Condition that the gaps pay for noise and gradients at every step of a round."""
 CONDITIONS = [SHORT_STEP, SHORT_ROUND]
 
 

@@ -15,14 +15,14 @@ from fedtheory.sources.comparator.statements.notation import *
 from fedtheory.sources.comparator.statements.strong_convexity import contracted, factor
 
 CHARGES = Charges(Rational(11, 10) * rho * tau / eta)
-"""Of the draw 11/10: no less than the weight 1 + eta mu."""
+"""Coefficient 11/10 of the draw: no less than the weight 1 + eta mu."""
 floor = CHARGES.floor(sigma_star, zeta_star)
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 PAID = CHARGES.spent <= 1
-"""That half of the gaps pays for noise and gradients."""
+"""Condition that half of the gaps pays for noise and gradients."""
 SLOW = 40 * tau * eta * mu <= 3
-"""That clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients which are apart come together more slowly than a round drives them apart."""
 SMALL = 10 * eta * mu <= 1
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 

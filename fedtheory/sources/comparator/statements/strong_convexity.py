@@ -24,9 +24,9 @@ PAID = (
     + (10 * ell * eta * (1 + L * eta) / M)
     <= 1
 )
-"""That half of the gaps pays for the gradients."""
+"""Condition that half of the gaps pays for the gradients."""
 SLOW = 4 * tau * (tau + 1) * eta * mu <= 3
-"""That clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients which are apart come together more slowly than a round drives them apart."""
 SMALL = 8 * eta * mu <= 1
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 

@@ -75,7 +75,7 @@ _LARGEST = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(ta
 """tau_M/tau_0 - (tau_M/M) sum_j 1/tau_j."""
 _SHARE = N / (rate * T)
 _EXCESSES = ((facts.ASYNC_WEIGHTS, ONE), (TIME_BASED, count_i), (facts.ASYNC_CYCLES, rate * p_i))
-"""What adds up to N q_i - T p_i sum_j 1/tau_j."""
+"""Terms that add up to N q_i - T p_i sum_j 1/tau_j."""
 
 
 def _gaps(factor: Expr, optimum: AnyPremise) -> Part:

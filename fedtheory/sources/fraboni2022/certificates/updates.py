@@ -59,11 +59,11 @@ ANY_PROGRESS, ANY_SPREAD, ANY_ALIGNMENT, ANY_UPDATE, ANY_MEAN = (
 )
 APART, SUMS = "fraboni2022:lemma-3.eq-64-66.fixed", "fraboni2022:lemma-3.eq-69"
 LEFT = 1 - 2 * D_xi
-"""What D <= 1/2 leaves."""
+"""Consequences of D <= 1/2."""
 
 
 MARGIN = MARGIN_FIXED.lhs
-"""What is left of twice the gap; at least one."""
+"""Rest of twice the gap; at least one."""
 _FIRST, _SECOND = (fixed_noise.diff(noise) for noise in (Sigma_1, Sigma_2))
 _NOISES = ((_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
 BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), *_NOISES)

@@ -27,13 +27,13 @@ received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True, cls=sp.Dum
 surrogate_optimum, optimum, comparator = sp.symbols(r"\bar\theta \theta^* y", real=True, cls=sp.Dummy)
 round_optimum, client_optimum = sp.symbols(r"\bar\theta^n \theta_i^*", real=True, cls=sp.Dummy)
 noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", real=True, cls=sp.Dummy)
-"""Of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
+"""Noise of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
 sample = sp.Dummy("g_i", real=True)
 """A client's stochastic gradient, where nothing is known of it."""
 deviation, move = sp.Dummy("d_i", real=True), sp.Dummy(r"[\theta^{s+1}-\theta^s]", real=True)
 objective, client_objective = sp.symbols(r"\tilde{\mathcal{L}}^n \mathcal{L}_i", real=True, cls=sp.Dummy)
 age, square_of_weight = sp.Dummy("a_i", nonnegative=True, integer=True), sp.Dummy("u_i", nonnegative=True)
-"""How many updates ago a client received its model, and E[w_i^2]/q_i."""
+"""Age of the model that a client received, in updates, and E[w_i^2]/q_i."""
 excess = sp.Dummy(r"\kappa'", nonnegative=True)
 """max(0, eta_g rho (alpha eta_g rho - 2))."""
 present, absent = (sp.Dummy(name, nonnegative=True) for name in ("a_i'", "b_i'"))

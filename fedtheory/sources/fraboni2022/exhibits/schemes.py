@@ -8,7 +8,7 @@ from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared
 
 _COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
 _HEADROOM = 4
-"""How far above the start the axis of a diverging run goes."""
+"""Height of the axis of a diverging run above its start."""
 
 
 def chart_4(compared: SchemesCompared, setting: str) -> Chart:

@@ -41,4 +41,4 @@ distinct_minimisers = Assumption(
 THEOREM = (*ASSUMPTIONS, a.theorem_step_size)
 """The assumptions of Theorem 1, its step size among them."""
 WITHOUT_CHANCE = (a.given_weights, model_free_noise)
-"""What the proof of Theorem 1 uses silently."""
+"""Assumptions that the proof of Theorem 1 uses silently."""

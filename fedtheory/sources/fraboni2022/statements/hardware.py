@@ -75,7 +75,7 @@ ONE_AT_A_TIME = (
     "The server makes a new model for each contribution (Section 4.3), so that clients that finish together report one "
     "after the other."
 )
-"""How closed forms of asynchronous FedAvg are read."""
+"""Reading of the closed forms of asynchronous FedAvg."""
 
 TIME_BASED = sp.Eq(d_i, rate * tau_i * p_i)
 """The weights of (36)."""

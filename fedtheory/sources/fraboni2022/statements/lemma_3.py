@@ -12,14 +12,14 @@ from fedtheory.sources.fraboni2022.statements.notation import *
 
 L_xi = sp.Symbol(r"L_\xi", positive=True)
 kappa = sp.Symbol(r"\kappa", positive=True)
-"""What the weights omega_i(n) and eta_g make of the spread of the gradients."""
+"""Constant of the spread of the gradients, from the weights omega_i(n) and eta_g."""
 KAPPA = (
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
 )
 """The same in words, for the notes of claims."""
 
 OF_SAMPLES: dict[sp.Symbol, q.Quantity] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
-"""What the repairs for smooth samples and any server step name besides."""
+"""Further symbols of the repairs for smooth samples and any server step."""
 where = notation.where | OF_SAMPLES
 claim = Statements("fraboni2022", where)
 

@@ -46,7 +46,7 @@ class BudgetedRun:
     optimal_value: Number
     """F*."""
     estimates: tuple[Estimates, ...] = ()
-    """What each interval shows, (K,), where local steps are chosen as the run goes."""
+    """Estimates of each interval, (K,), where local steps are chosen as the run goes."""
 
     @property
     def values(self) -> Array:

@@ -11,7 +11,7 @@ from fedtheory.sources.lecture27.statements.setting import COSTS
 
 phi = omega * (1 - beta * eta / 2)
 loss = rho * h(tau)
-"""What the drift of one interval costs in the loss."""
+"""Cost of one interval's drift in the loss."""
 rate = eta * phi - loss / (tau * epsilon**2)
 
 _PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"

@@ -41,7 +41,7 @@ _SECOND_PART = (
     r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "
     rf"{_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
 )
-"""Of Corollary 4, as printed."""
+"""Second part of Corollary 4, as printed."""
 
 CLAIMS = [
     claim.definition("noniid.bgd", "Bounded gradient dissimilarity", "non-i.i.d. data")(

@@ -123,7 +123,7 @@ def global_rate(size: Expr = mu) -> Expr:
 
 
 SAMPLING = (K - L) / (L * (K - 1))
-"""What client sampling adds: 1/(KL) (K - L)/(K - 1) times a sum over agents is this times their mean."""
+"""Term that client sampling adds: 1/(KL) (K - L)/(K - 1) times a sum over agents is this times their mean."""
 beta_fed_sq, sigma_fed_sq = relative_noise(), absolute_noise()
 rate = global_rate()
 

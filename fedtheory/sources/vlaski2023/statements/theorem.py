@@ -55,7 +55,7 @@ _rate = (
 _drift_factor = sp.Rational(2, 3) * (Average(hat_delta_k**2 * delta_k**2) + Average(hat_delta_k**2 * beta_k**2))
 """At least the client average of twice travel times curvature_k."""
 SMALL = one_over_alpha * _rate + mu**4 * one_over_rest * _drift_factor <= 1 - mu * nu
-"""How small mu has to be: the left side is 1 - 3 mu nu/2 + O(mu^2)."""
+"""Condition that mu is small: the left side is 1 - 3 mu nu/2 + O(mu^2)."""
 noise_sq = Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
 small_level = one_over_alpha * mu**2 * sigma_fed_sq + mu**4 * one_over_rest * noise_sq
 """Term that a round adds: mu^2 sigma_fed^2 + O(mu^3)."""
