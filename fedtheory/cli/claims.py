@@ -32,7 +32,8 @@ def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = 
         return
     rows = [[claim.id, claim.kind, claim.title, claim.locator, styled(claim.verdict)] for claim in claims]
     columns = ["id", "kind", "title", "where", "verdict"]
-    print_table(f"{len(claims)} claims", columns, rows, whole=("verdict",), roomy=("kind", "where"))
+    title = "1 claim" if len(claims) == 1 else f"{len(claims)} claims"
+    print_table(title, columns, rows, whole=("verdict",), roomy=("kind", "where"))
 
 
 def _listed(targets: list[str] | None, source: str | None) -> list[Claim]:

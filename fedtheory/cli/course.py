@@ -253,7 +253,8 @@ def _print_table(results: list[Result], output: Path, others: list[str]) -> None
         for r in results
     ]
     columns = ["student", "assignment", "points", "manual", "max", "issues"]
-    print_table(f"{len(rows)} submissions", columns, rows, whole=("student", "points"), roomy=("assignment",))
+    title = "1 submission" if len(rows) == 1 else f"{len(rows)} submissions"
+    print_table(title, columns, rows, whole=("student", "points"), roomy=("assignment",))
     ungraded = [result.file for result in results if not result.rows]
     if ungraded:
         print_lines(f"[yellow]not graded:[/yellow] {escape(', '.join(ungraded))}")

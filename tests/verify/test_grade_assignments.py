@@ -176,7 +176,7 @@ def test_the_rubric_has_everything(assignment: Assignment) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (BoundQuestion, "All points: the answer equals the reference, or it stands"),
+        (BoundQuestion, "All points: the answer equals the reference, or it is not refuted"),
         (ChoiceQuestion, "All points for the right answer, otherwise none."),
         (CodeQuestion, "The share of the "),
         (ManualQuestion, "Read by a person: "),

@@ -19,6 +19,7 @@ from verify.check import check
 from verify.grade import Result, assignments, confinement, left_out
 from verify.grade import grade_folder as grade
 from verify.grade import notebooks as n
+from verify.grade.handed_in import handed_in
 from verify.grade.submission import header
 
 grade_folder = partial(grade, unsafe=True)
@@ -163,6 +164,24 @@ def test_a_shared_copy(folder: Path, tmp_path: Path) -> None:
     found = {r.student: r for r in grade_folder(folder, tmp_path / "out", copy="class")}
     assert (found["ana"].points, found["ana"].troubles) == (15, ())
     assert "copy of kim" in found["kim"].troubles[0]
+
+
+def test_a_copy_of_one_student_that_all_have(folder: Path, tmp_path: Path) -> None:
+    """Named by the instructor it names no student: all go by the names of their files, and none was handed in twice."""
+    for path in [*folder.glob("*.py"), *folder.glob("*.ipynb"), folder / "kim" / DRIFT.id / "answers.py"]:
+        path.unlink()
+    for name in ("ana", "zoe", "kim"):
+        (folder / f"{name}.py").write_text(solution("ana", drift='drift = ""', iterate="", solved="", last=""))
+    found = {r.student: r for r in grade_folder(folder, tmp_path / "out", copy="ana")}
+    assert {name: result.troubles for name, result in found.items()} == {"ana": (), "zoe": (), "kim": ()}
+
+
+def test_many_files_of_one_copy_are_counted(folder: Path) -> None:
+    """Three are listed."""
+    for number in range(9):
+        (folder / f"zoe{number}.py").write_text(solution("ana"))
+    troubles = next(file.troubles for file in handed_in(folder) if file.file == "ana.py")
+    assert troubles == ("also handed in as the copy of ana: zoe0.py, zoe1.py, zoe2.py and 6 more files",)
 
 
 def test_mistakes_of_the_instructor(folder: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 import sympy as sp
 
-from fedtheory.language.exercises import ExpressionQuestion, NumberQuestion
+from fedtheory.language.exercises import CodeQuestion, ExpressionQuestion, NumberQuestion
 from verify.grade import Unreadable, read_answer
 from verify.grade.plain_text import as_latex
 from verify.grade.questions import GivenAnswer, mark_answer
@@ -215,6 +215,9 @@ POWER = M ** sp.Rational(-3, 4) * tau ** sp.Rational(1, 4)
         ("√(2*eta)", sp.sqrt(2 * eta)),
         ("2.144e-1", sp.Rational(2144, 10000)),
         (".5", sp.Rational(1, 2)),
+        ("0.008333333333333333", sp.Rational(8333333333333333, 10**18)),
+        ("¹⁄₁₂₀", sp.Rational(1, 120)),
+        ("-²/₃", -sp.Rational(2, 3)),
         ("0,2144", sp.Rational(2144, 10000)),
     ],
     ids=str,
@@ -236,6 +239,51 @@ def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
     question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(131347525, 2097152))
     assert "right when rounded; an exact integer or fraction" in mark_answer(question, GivenAnswer("62.63")).comment
     assert "rounded" not in mark_answer(question, GivenAnswer("61")).comment
+
+
+def test_an_exact_number_that_python_has_computed() -> None:
+    """All digits of a float are right where an exact fraction is asked for, as in `last = 1/120` without quotes."""
+    question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(1, 120))
+    for text, share in ((str(1 / 120), 1), ("0.00833333333333333", 1), ("0.0083333333333", 0)):
+        assert mark_answer(question, GivenAnswer(text)).share == share
+
+
+def test_a_function_of_floats() -> None:
+    """Rounding costs no case, and the comment says what to do; an object that is no number is named."""
+    cases = (("1/2",), ("1/3",))
+    question = CodeQuestion(
+        name="third", title="", text="", points=2, arguments=("x",), tried=cases, expected=("1/6", "1/9"), body=""
+    )
+    exact = mark_answer(question, GivenAnswer(outputs=("1/6", "1/9")))
+    rounded = mark_answer(question, GivenAnswer(outputs=(str(1 / 6), str(1 / 9))))
+    assert (exact.share, exact.comment) == (1, "correct on all cases")
+    assert (rounded.share, rounded.comment) == (1, "correct on all cases up to rounding: keep fractions exact")
+    assert mark_answer(question, GivenAnswer(outputs=("0.1667", "0.1111"))).share == 0
+    none = mark_answer(question, GivenAnswer(outputs=("<generator object third>", "1/9")))
+    assert (
+        "third(1/2) should be 1/6, your function returned <generator object third>, which is no number" in none.comment
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (r"(1-\eta)^2\|x^0-x^*\|^2", "a norm is not read: write the symbol that the question has for it, of M,"),
+        ("eta*||x0||^2", "a norm is not read"),
+        ("η‖x⁰‖²", "a norm is not read"),
+        ("sigm*eta", "sigm is not a symbol of this question; .*; is it sigma?"),
+    ],
+    ids=str,
+)
+def test_a_formula_with_other_symbols_says_what_to_write(text: str, reason: str) -> None:
+    """Norms have a symbol in each question; a name that is nearly one of its symbols is compared with that."""
+    with pytest.raises(Unreadable, match=reason):
+        read_answer(text, NAMES)
+
+
+def test_a_norm_on_the_left_is_dropped() -> None:
+    """So is every left side."""
+    assert read_answer(r"\|x^T-x^*\|^2 \le \eta\sigma^2/M", NAMES) == SAME
 
 
 def test_a_wrong_formula_is_wrong_at_two() -> None:

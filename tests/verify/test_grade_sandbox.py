@@ -20,6 +20,14 @@ def run(*units: str, limits: Limits = USUAL) -> Answers:
     return run_code(units, ["a", "b"], {"f": [["1"], ["3/2"]]}, find_launch(unsafe=True), limits)
 
 
+def test_fractions_are_known_and_objects_have_no_address() -> None:
+    """Questions speak of `Fraction`; what a function returns is the same in each execution."""
+    found = run("a = Fraction(1, 120)", "def f(x):\n    yield x")
+    assert found.values["a"] == "1/120"
+    assert found.calls["f"] == ("<generator object f>",) * 2
+    assert found.troubles == ()
+
+
 def test_answers_of_all_kinds() -> None:
     """Texts, numbers and SymPy expressions come back as text; functions are called with rationals."""
     found = run(

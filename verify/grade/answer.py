@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from fedtheory.kernel.expressions import Expr
@@ -9,6 +10,9 @@ from verify.grade.guarded import LONGEST_TEXT, Ambiguous, NoExpression, Unreadab
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
+
+_NORM = re.compile(r"\\\||\\[lr]?Vert(?![A-Za-z])|\\norm(?![A-Za-z])|‖|\|\|")
+_RIGHT_SIDE = re.compile(r"<=|>=|=|≤|\\leq?(?![A-Za-z])")
 
 
 def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
@@ -21,7 +25,16 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
         raise Unreadable("the answer is empty")
     if len(text) > LONGEST_TEXT:
         raise Unreadable(f"the answer is longer than {LONGEST_TEXT} characters")
-    found = _read(write_in_ascii(text, names), names)
+    plain = write_in_ascii(text, names)
+    try:
+        found = _read(plain, names)
+    except Ambiguous:
+        raise
+    except Unreadable:
+        if _NORM.search(_RIGHT_SIDE.split(text)[-1]):
+            known = ", ".join(sorted(names)) or "none"
+            raise Unreadable(f"a norm is not read: write the symbol that the question has for it, of {known}") from None
+        raise
     if not found.is_finite and found.is_finite is not None:
         raise Unreadable("the answer is infinite")
     return found

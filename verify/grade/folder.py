@@ -17,7 +17,7 @@ from verify.grade.submission import digest
 from verify.grade.written import entered, write_all
 from verify.processes import as_finished
 
-_EDITION = "7"
+_EDITION = "8"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
@@ -68,7 +68,7 @@ def grade_folder(
         find_assignment(assignment).copy(copy or CLASS)
     elif copy is not None and not is_student(copy):
         raise InputError("--copy", f"expected the id of a copy, got {copy!r}")
-    files = handed_in(folder)
+    files = handed_in(folder, copy or CLASS)
     launch = find_launch(unsafe)
     tasks = [
         Task(file, assignment, copy or file.copy, label, output / "results", launch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 
 import sympy as sp
 
@@ -11,7 +12,8 @@ from fedtheory.kernel.expressions import Expr
 
 LONGEST_TEXT, DEEPEST, MOST_PARTS = 2_000, 40, 400
 _LARGEST_EXPONENT, _LARGEST_POWER, _MOST_BITS = 16, 64, 4_096
-_NUMBER = re.compile(r"(\d{1,15}(\.\d{0,15})?|\.\d{1,15})([eE][+-]?\d{1,2})?")
+_NUMBER = re.compile(r"(\d{1,15}(\.\d{0,25})?|\.\d{1,25})([eE][+-]?\d{1,2})?")
+"""A float such as 0.008333333333333333 has more digits behind the point than before it."""
 
 
 _CONSTANTS = {"e": sp.E, "pi": sp.pi}
@@ -64,8 +66,12 @@ class Guarded:
             return _CONSTANTS[text]
         if text not in self._names:
             known = f"it has {', '.join(sorted(self._names))}" if self._names else "it asks for a number"
-            raise Unreadable(f"{text} is not a symbol of this question; {known}")
+            raise Unreadable(f"{text} is not a symbol of this question; {known}{self._meant(text)}")
         return self._names[text]
+
+    def _meant(self, text: str) -> str:
+        close = get_close_matches(text, [name for name in self._names if len(name) > 1], n=1) if len(text) > 1 else []
+        return f"; is it {close[0]}?" if close else ""
 
     def has(self, text: str) -> bool:
         """Whether a name is that of a symbol."""

@@ -14,6 +14,8 @@ from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.submission import KINDS, Submission, read_submission
 
 _LONGEST_NAME = 100
+_LISTED = 3
+"""Files of one copy that are listed, where there are many."""
 _OF_MACHINES = ("__MACOSX", "__pycache__")
 
 
@@ -38,14 +40,16 @@ class HandedIn:
         return self.submission.copy_of or self.student
 
 
-def handed_in(folder: Path) -> list[HandedIn]:
+def handed_in(folder: Path, shared: str = CLASS) -> list[HandedIn]:
     """All ``.py`` and ``.ipynb`` files of a folder, and of the folders in it; `InputError` where there is none.
+
+    `shared` is the id of a copy that several students have, which names none of them.
 
     A file says in its header which copy it is; that counts, whatever a learning
     platform has called the file.  A copy that several files claim to be stays with
     the one that has its name, the others go by their own names, and are told.
     """
-    found = [_read(path, entry, folder) for entry, path in _files(folder)]
+    found = [_read(path, entry, folder, shared) for entry, path in _files(folder)]
     if not found:
         raise InputError("DIR", f"expected submissions ID.py or ID.ipynb in {folder}, found none")
     return _distinguish_students(found)
@@ -97,11 +101,11 @@ def _is_of_a_machine(path: Path) -> bool:
     return path.name.startswith(".") or path.name in _OF_MACHINES
 
 
-def _read(path: Path, entry: Path, folder: Path) -> HandedIn:
+def _read(path: Path, entry: Path, folder: Path, shared: str) -> HandedIn:
     called = shown(entry.name if entry.is_dir() else entry.stem)
     submission = read_submission(path, called)
     named = submission.copy_of
-    student = named if named is not None and named != CLASS else called
+    student = named if named is not None and named not in (CLASS, shared) else called
     return HandedIn(path, student, shown(str(path.relative_to(folder))), called, submission)
 
 
@@ -116,8 +120,10 @@ def _distinguish_students(files: Sequence[HandedIn]) -> list[HandedIn]:
 def _named(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
     if len(group) == 1:
         return file
-    others = ", ".join(other.file for other in group if other is not file)
-    troubles = (*file.troubles, f"also handed in as the copy of {file.student}: {others}")
+    others = [other.file for other in group if other is not file]
+    further = f" and {len(others) - _LISTED} more files" if len(others) > _LISTED + 1 else ""
+    listed = ", ".join(others[:_LISTED] if further else others)
+    troubles = (*file.troubles, f"also handed in as the copy of {file.student}: {listed}{further}")
     owner = next((other for other in group if other.called == file.student), group[0])
     if file is owner:
         return replace(file, troubles=troubles)

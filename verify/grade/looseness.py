@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
@@ -20,6 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.planner.bound import functions_of
+from verify.grade.equations import eliminate_equations
 from verify.grade.same import number_at
 
 _SCALES = (2**8, 2**16)
@@ -97,12 +98,15 @@ Powers = tuple[int, ...]
 
 
 def measure_looseness(claim: Claim, answer: Expr) -> Looseness | None:
-    """Returns the largest excess over the symbols' values; None where a symbol cannot be chosen freely."""
-    reference = claim.relations[0].right
-    symbols = _symbols_of(claim, answer, reference)
+    """Returns the largest excess over the symbols' values; None where some cannot be chosen freely."""
+    solved = eliminate_equations(claim.conditions, (answer, claim.relations[0].right))
+    if solved is None:
+        return None
+    conditions, sides = solved
+    symbols = _symbols_of(*sides, *conditions)
     if not all(claim.where.get(symbol) in _RANGES for symbol in symbols):
         return None
-    place = _Places(claim, symbols, answer, reference)
+    place = _Places(replace(claim, conditions=tuple(conditions)), symbols, *sides)
     near, far = (dict(place.excesses(scale)) for scale in _SCALES)
     unbounded = _simplest_unbounded(place, near, far)
     if unbounded is not None:
@@ -110,8 +114,8 @@ def measure_looseness(claim: Claim, answer: Expr) -> Looseness | None:
     return Looseness(max(_confirmed(place, near, _SCALES[0]), _confirmed(place, far, _SCALES[1])))
 
 
-def _symbols_of(claim: Claim, *sides: Expr) -> tuple[sp.Symbol, ...]:
-    used = set().union(*(side.free_symbols for side in (*sides, *claim.conditions)))
+def _symbols_of(*formulas: Expr) -> tuple[sp.Symbol, ...]:
+    used = set().union(*(formula.free_symbols for formula in formulas))
     return tuple(sorted(used, key=str))
 
 

@@ -12,12 +12,12 @@ CLOSE = 2
 LOOSE_SHARE, UNITS_SHARE = Fraction(1, 2), Fraction(1, 4)
 
 BOUND_RULE = (
-    "All points: the answer equals the reference, or it stands and is nowhere found more than "
-    f"{CLOSE} times the reference. "
-    f"{LOOSE_SHARE} of the points: it stands and is looser, as where a factor 1/M is lost. "
-    f"{UNITS_SHARE} of the points: a run refutes it, and its terms have the right units. "
-    "No points: a run refutes it and its units are wrong, or it cannot be read. "
-    "An answer stands if it is proved, or if no run that violates it was found, which is not a proof."
+    f"All points: the answer equals the reference, or it is not refuted and at most {CLOSE} times the reference "
+    "wherever the two are compared. "
+    f"{LOOSE_SHARE} of the points: it is not refuted, but looser, for example because a factor 1/M is lost. "
+    f"{UNITS_SHARE} of the points: a run violates it, and all its terms have the units of the left side. "
+    "No points: a run violates it and its units are wrong, or it cannot be read. "
+    "Not refuted means that it is proved, or that no test run violates it; the second is not a proof."
 )
 
 

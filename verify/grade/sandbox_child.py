@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -18,6 +19,8 @@ from functools import partial
 from typing import Any
 
 _LONGEST, _LONGEST_ANSWER = 200, 4_000
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Differs from one execution to the next."""
 
 
 class Reporter:
@@ -42,7 +45,8 @@ class Nowhere(io.TextIOBase):
 
 def execute(job: Mapping[str, Any], report: Reporter) -> None:
     """Execute the units of a submission in one namespace, then ask for names; a failure costs its own step only."""
-    space: dict[str, Any] = {"__name__": "__main__"}
+    # Questions speak of `Fraction`, which few files import.
+    space: dict[str, Any] = {"__name__": "__main__", "Fraction": Fraction}
     steps: list[Callable[[list[str]], None]] = [
         *(partial(_run, source, space) for source in job["units"]),
         *(partial(_ask, name, cases, space) for name, cases in job["cases"].items()),
@@ -102,7 +106,7 @@ def _describe_outcome(error: BaseException) -> str:
 
 def _as_text(value: Any) -> str:
     """An answer as text: a string as it is, a number or a SymPy expression in Python's notation."""
-    text = "" if value is None or value is Ellipsis else str(value)
+    text = "" if value is None or value is Ellipsis else _ADDRESS.sub("", str(value))
     return text if len(text) <= _LONGEST_ANSWER else text[:_LONGEST_ANSWER] + "..."
 
 

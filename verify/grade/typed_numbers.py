@@ -18,6 +18,8 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\?%|percent\b|per cent\b)(?!\s*[\w
 _MIXED = re.compile(r"\s*([+-]?)\s*(\d+)\s+(\d+)\s*/\s*(\d+)\s*")
 _RATIO = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*")
 _AND_A_FRACTION = re.compile("(\\d+)\\s*([\u00bc-\u00be\u2150-\u215e])")
+_RAISED_AND_LOWERED = re.compile("(^|[-+*(=])\\s*([⁰¹²³⁴-⁹]+)\\s*[⁄∕/]\\s*([₀-₉]+)")
+"""A fraction with small digits, as editors write it; behind a name the raised digits are an exponent."""
 _ROUGHLY = re.compile(
     r"^\s*(?:~|≈|\\approx(?![A-Za-z])|\\sim(?![A-Za-z])|about\b|approximately\b|approx\.?|ca\.|circa\b|roughly\b)\s*"
 )
@@ -32,6 +34,7 @@ _COUNTED = re.compile(
 def with_plain_numbers(text: str) -> str:
     """The same text with its numbers as Python writes them; `Ambiguous` for 1,234, which is two numbers."""
     text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_fraction(found[2])})", _ROUGHLY.sub("", text))
+    text = _RAISED_AND_LOWERED.sub(lambda found: f"{found[1]}({_fraction(found[2])}/{_fraction(found[3])})", text)
     text = _AND_SO_ON.sub("", text)
     text = _GROUPED.sub(lambda found: found[1] + re.sub(r"\D", "", found[2]), text)
     if not _LISTS.search(text):

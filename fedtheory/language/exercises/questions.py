@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -72,7 +73,16 @@ class BoundQuestion(Question):
         """The conditions under which the bound has to hold, in the symbols of the copy."""
         letters = rename_for_copy(self.names)
         conditions = [f"${latex(condition.xreplace(letters))}$" for condition in self.claim.conditions]
-        return f"The bound has to hold for {' and '.join(conditions)}." if conditions else ""
+        if not conditions:
+            return ""
+        return f"The bound has to hold for {' and '.join(conditions)}.{''.join(self._meanings())}"
+
+    def _meanings(self) -> Iterator[str]:
+        """The symbols of conditions that no answer may use, and that the text need not have introduced."""
+        used = set().union(*(condition.free_symbols for condition in self.claim.conditions))
+        for symbol in sorted(used - set(self.names.values()), key=str):
+            if symbol in self.claim.where:
+                yield f" Here ${latex(symbol)}$ is: {self.claim.where[symbol].meaning}."
 
     @property
     def how(self) -> str:

@@ -21,10 +21,12 @@ def _rule(question: CodeQuestion) -> str:
 def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
     if not given.outputs:
         return Mark(WRONG, given.trouble or f"{question.name} is not defined")
-    right = [_is_number(text, value) for text, value in zip(given.outputs, question.expected, strict=False)]
+    pairs = list(zip(given.outputs, question.expected, strict=False))
+    right = [_is_number(text, value) for text, value in pairs]
     share = Fraction(sum(right), len(question.expected))
     if share == 1:
-        return Mark(share, "correct on all cases")
+        is_exact = all(_value_of(text) == sp.Rational(value) for text, value in pairs)
+        return Mark(share, "correct on all cases" + ("" if is_exact else " up to rounding: keep fractions exact"))
     summary = f"correct on {sum(right)} of {len(question.expected)} cases"
     wrong = next((place for place, is_right in enumerate(right) if not is_right), None)
     if wrong is None:
@@ -32,14 +34,25 @@ def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
     call = f"{question.name}({', '.join(question.tried[wrong])})"
     yours = given.outputs[wrong][:40]
     returned = f"yours is {yours}" if yours.strip() else _NOTHING
+    if yours.strip() and _value_of(given.outputs[wrong]) is None:
+        returned = f"your function returned {yours}, which is no number"
     return Mark(share, f"{summary}; {call} should be {question.expected[wrong]}, {returned}")
 
 
+_FLOATS = sp.Rational(1, 10**12)
+"""Relative error that a function of floats may add up."""
 _NOTHING = "your function returned nothing (None): does it print instead of `return`?"
 
 
 def _is_number(text: str, value: str) -> bool:
+    """Whether a text is a number, up to the rounding of floats."""
+    found, expected = _value_of(text), sp.Rational(value)
+    return found is not None and bool(abs(found - expected) <= abs(expected) * _FLOATS)
+
+
+def _value_of(text: str) -> sp.Rational | None:
     try:
-        return bool(read_answer(text, {}) == sp.Rational(value))
+        found = read_answer(text, {})
     except Unreadable:
-        return False
+        return None
+    return found if found.is_Rational else None

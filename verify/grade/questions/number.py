@@ -22,10 +22,14 @@ def _mark(question: NumberQuestion, text: str) -> Mark:
     if question.tolerance:
         allowance = f"(a relative error of {float(question.tolerance):g} is allowed)"
         return Mark(WRONG, f"your {shown} is not correct {allowance}")
+    if yours is not None and abs(yours - right) <= abs(right) * AS_A_FLOAT:
+        return Mark(RIGHT, f"correct: {shown} has all digits of a float (an exact integer or fraction is asked for)")
     if yours is not None and abs(yours - right) <= abs(right) * _ROUNDED:
         return Mark(WRONG, f"{shown} is right when rounded; an exact integer or fraction is asked for")
     return Mark(WRONG, f"your {shown} is not correct")
 
 
+AS_A_FLOAT = sp.Rational(1, 10**14)
+"""Relative error of an exact number that Python has computed, such as 1/120 without quotes."""
 _ROUNDED = sp.Rational(1, 200)
 """Relative errors that rounding to three digits makes."""
