@@ -256,8 +256,9 @@ def test_a_function_of_floats() -> None:
     )
     exact = mark_answer(question, GivenAnswer(outputs=("1/6", "1/9")))
     rounded = mark_answer(question, GivenAnswer(outputs=(str(1 / 6), str(1 / 9))))
-    assert (exact.share, exact.comment) == (1, "correct on all cases")
-    assert (rounded.share, rounded.comment) == (1, "correct on all cases up to rounding: keep fractions exact")
+    assert exact.share == rounded.share == 1
+    assert exact.comment == "correct on all cases"
+    assert rounded.comment == "correct on all cases up to rounding: keep fractions exact"
     assert mark_answer(question, GivenAnswer(outputs=("0.1667", "0.1111"))).share == 0
     none = mark_answer(question, GivenAnswer(outputs=("<generator object third>", "1/9")))
     assert (

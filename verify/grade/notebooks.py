@@ -17,8 +17,9 @@ from fedtheory.language.exercises import (
     NumberQuestion,
     Question,
 )
+from verify.grade.notebook_cells import AUTOGRADED, BEFORE_HANDING_IN, METADATA
 from verify.grade.questions import rule_of
-from verify.grade.submission import METADATA, header
+from verify.grade.submission import header
 
 _EMPTY_CODE = "# YOUR CODE HERE\nraise NotImplementedError()"
 EMPTY_TEXT = "YOUR ANSWER HERE"
@@ -126,7 +127,7 @@ def _check_source(assignment: Assignment, copy: Copy) -> str:
     symbols |= {q.name: [] for q in copy.questions if isinstance(q, NumberQuestion)}
     own = "" if assignment.file is None else f", {json.dumps(symbols)}"
     return (
-        "# Before you hand in: can each answer be read? This does not say whether it is right.\n"
+        f"{BEFORE_HANDING_IN}can each answer be read? This does not say whether it is right.\n"
         "import fedtheory as ft\n\n"
         f'ft.check_answers("{assignment.id}", STUDENT, globals(){own})'
     )
@@ -157,7 +158,7 @@ def _answer_source(question: Question, with_solutions: bool) -> str:
 
 
 def _test_source(assignment: Assignment, question: Question, with_solutions: bool) -> str:
-    heading = f"# Autograded cell for `{question.name}`; leave it empty."
+    heading = f"{AUTOGRADED}`{question.name}`; leave it empty."
     if not with_solutions:
         return heading
     call = f'points("{assignment.target}", STUDENT, "{question.name}", {question.name})'

@@ -60,7 +60,14 @@ def execute(job: Mapping[str, Any], report: Reporter) -> None:
 
 
 def _run(source: str, space: dict[str, Any], _values: list[str]) -> None:
-    exec(compile(ast.parse(source), "<answers>", "exec"), space)
+    exec(_compiled(source), space)
+
+
+def _compiled(source: str) -> Any:
+    try:
+        return compile(ast.parse(source), "<answers>", "exec")
+    except RecursionError:
+        raise SyntaxError("the code is nested too deeply") from None
 
 
 def _ask(name: str, cases: list[list[str]] | None, space: Mapping[str, Any], values: list[str]) -> None:

@@ -10,16 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from textwrap import dedent
 
 from fedtheory.language.exercises import is_student
-from verify.grade.units import split_code
+from verify.grade.code_repair import LONGEST_CODE
+from verify.grade.notebook_cells import read_cells
+from verify.grade.units import split_code, without_huge_statements
 
 KINDS = (".py", ".ipynb")
-_LARGEST, _LONGEST_CODE = 5_000_000, 200_000
-_HEADER = re.compile(r"^#[ \t]*fedtheory assignment:[ \t]*(\S+)(?:[ \t]*\(copy of ([^()\r\n]+)\))?", re.MULTILINE)
-METADATA = "fedtheory"
-"""The key of a notebook's metadata under which its assignment is named."""
+_LARGEST = {".py": 5_000_000, ".ipynb": 50_000_000}
+"""Bytes of a file; notebooks have pictures in them."""
+_ZEROS, _CONTROLS = 3, 20
+"""One of so many bytes that is zero makes UTF-16 of a file, and one of so many controls in its beginning no text."""
+_BEGINNING = 10_000
+_HEADER = re.compile(r"^[ \t]*#[ \t]*fedtheory assignment:[ \t]*(\S+)(?:[ \t]*\(copy of ([^()\r\n]+)\))?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def read_submission(path: Path, student: str) -> Submission:
     """A file as a student's submission; one that cannot be read is a submission in trouble."""
     try:
         text = _text_of(path)
-        return (_read_notebook if path.suffix == ".ipynb" else _read_python)(student, text)
+        return (_read_notebook if path.suffix.lower() == ".ipynb" else _read_python)(student, text)
     except (ValueError, OSError, LookupError, RecursionError, AttributeError, TypeError) as error:
         return Submission(student, None, (), trouble=f"the file cannot be read: {_reason(error)}"[:300])
 
@@ -76,11 +80,26 @@ def _reason(error: Exception) -> str:
 
 
 def _text_of(path: Path) -> str:
-    if path.stat().st_size > _LARGEST:
-        raise ValueError(f"it is larger than {_LARGEST // 1_000_000} MB")
-    content = path.read_bytes()
+    largest = _LARGEST.get(path.suffix.lower(), _LARGEST[".py"])
+    if path.stat().st_size > largest:
+        raise ValueError(f"it is larger than {largest // 1_000_000} MB")
+    text = _decode(path.read_bytes()).replace("\0", "")
+    if not text.strip():
+        raise ValueError("it is empty")
+    beginning = text[:_BEGINNING]
+    controls = sum(unicodedata.category(letter) == "Cc" and not letter.isspace() for letter in beginning)
+    if _CONTROLS * controls > len(beginning):
+        raise ValueError("it is no text")
+    return text
+
+
+def _decode(content: bytes) -> str:
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return content.decode("utf-16")
+    zeros = [content[place::2].count(0) for place in (0, 1)]
+    if _ZEROS * max(zeros) > len(content) > _ZEROS * min(zeros):
+        # In UTF-16 every second byte of an ASCII letter is zero; its mark at the beginning may be missing.
+        return content.decode("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le", "replace")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -92,14 +111,14 @@ def _read_python(student: str, text: str) -> Submission:
     """A Python file, statement by statement."""
     named = _HEADER.search(text)
     assignment, copy_of = named.groups() if named else (None, None)
-    units = split_code(_bounded(text))
+    units = split_code(_bounded(without_huge_statements(dedent(text))))
     return Submission(student, assignment, units, copy_of=_student_of(copy_of), source=text, handout=text)
 
 
 def _bounded(code: str) -> str:
     """Code that the grader itself may parse without running out of time or memory."""
-    if len(code) > _LONGEST_CODE:
-        raise ValueError(f"it has more than {_LONGEST_CODE:,} characters of code")
+    if len(code) > LONGEST_CODE:
+        raise ValueError(f"it has more than {LONGEST_CODE:,} characters of code")
     return code
 
 
@@ -110,32 +129,8 @@ def _student_of(name: object) -> str | None:
 
 
 def _read_notebook(student: str, text: str) -> Submission:
-    notebook = json.loads(text)
-    about = notebook.get("metadata", {}).get(METADATA, {})
-    units, texts, handout = [], {}, []
-    for cell in notebook["cells"]:
-        source = _source(cell)
-        marked = cell.get("metadata", {}).get("nbgrader", {})
-        if cell["cell_type"] == "markdown" and marked.get("solution"):
-            texts[str(marked["grade_id"])] = source
-        if cell["cell_type"] == "markdown":
-            handout.append(source)
-        if cell["cell_type"] == "code" and not marked.get("locked"):
-            units.append(_without_magics(source))
-    _bounded("".join(units))
-    assignment, copy_of = (about.get(key) for key in ("assignment", "student"))
-    named = assignment if isinstance(assignment, str) else None
-    shown = "\n".join(handout)
-    return Submission(student, named, tuple(units), texts, _student_of(copy_of), handout=shown)
-
-
-def _source(cell: Mapping[str, Any]) -> str:
-    """The text of a cell, without halves of characters, which no file can hold."""
-    source = cell["source"]
-    text = source if isinstance(source, str) else "".join(source)
-    return text.encode("utf-8", "replace").decode()
-
-
-def _without_magics(source: str) -> str:
-    """A cell without the lines that only IPython understands."""
-    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!")))
+    found = read_cells(text)
+    _bounded("".join(found.units))
+    assignment = found.assignment if isinstance(found.assignment, str) else None
+    copy_of = _student_of(found.student)
+    return Submission(student, assignment, found.units, found.texts, copy_of, handout=found.handout)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from verify.grade.code_repair import LONGEST_CODE, is_python, leave_out_if_huge, repair_signs
+
 _MOST_ERRORS, _MOST_STEPS = 10, 5
 _BEGINS = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s#)\]}]")
 """The line may begin a statement: it is not indented, and continues nothing."""
@@ -20,11 +22,22 @@ def split_code(text: str) -> tuple[str, ...]:
         try:
             return (*units, *_statements(rest))
         except SyntaxError as error:
-            good, broken, rest = _around(_blocks(rest), error.lineno or 1)
-            units += [*_statements(good), broken]
+            parts = _around(_blocks(rest), error.lineno or 1)
+            if parts is None:
+                break
+            good, broken, rest = parts
+            units += [*_statements(good), repair_signs(broken)]
         except (RecursionError, MemoryError):
             break
-    return (*units, rest)
+    return (*units, *map(repair_signs, _blocks(rest)))
+
+
+def without_huge_statements(text: str) -> str:
+    """A text that is too long to be parsed, with short statements in the place of those that make it so."""
+    if len(text) <= LONGEST_CODE:
+        return text
+    blocks = _blocks(re.sub("\r\n?", "\n", text))
+    return "".join(map(leave_out_if_huge, blocks))
 
 
 def _statements(text: str) -> Iterator[str]:
@@ -54,21 +67,13 @@ def _blocks(text: str) -> list[str]:
     return blocks
 
 
-def _around(blocks: list[str], line: int) -> tuple[str, str, str]:
-    """The text before the block with an error, the block, and the text behind it."""
+def _around(blocks: list[str], line: int) -> tuple[str, str, str] | None:
+    """The text before the block with an error, the block, and the text behind it; None where it begins far above."""
     ends = accumulate(block.count("\n") for block in blocks)
     found = next((place for place, end in enumerate(ends) if end >= line), len(blocks) - 1)
     # An open bracket, or a function without a body, is noticed in a later block only.
     for place in range(found, max(found - _MOST_STEPS, -1), -1):
         before = "".join(blocks[:place])
-        if _parses(before):
+        if is_python(before):
             return before, blocks[place], "".join(blocks[place + 1 :])
-    return "", "".join(blocks[: found + 1]), "".join(blocks[found + 1 :])
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
+    return None

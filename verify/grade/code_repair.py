@@ -1,0 +1,33 @@
+"""Code as editors and word processors leave it: other quotes and signs, and statements too long to be parsed."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+LONGEST_CODE, _LONGEST_STATEMENT = 200_000, 50_000
+_ASCII = str.maketrans(
+    dict.fromkeys("“”„‟″", '"') | dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("−–", "-") | {"\u00a0": " "}
+)
+_NAMED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
+
+
+def is_python(text: str) -> bool:
+    """Whether a text can be parsed."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def repair_signs(code: str) -> str:
+    """The code with straight quotes, minus signs and blanks, where it is no Python without them and some with them."""
+    plain = code.translate(_ASCII)
+    return plain if plain != code and not is_python(code) and is_python(plain) else code
+
+
+def leave_out_if_huge(statement: str) -> str:
+    """The statement; instead of one that is too long to be executed, a line that is no Python and names the answer."""
+    named = _NAMED.search(statement) if len(statement) > _LONGEST_STATEMENT else None
+    return statement if named is None else f"{named[1]} = <more than {_LONGEST_STATEMENT:,} characters of code>\n"

@@ -1,0 +1,99 @@
+"""The cells of a notebook that was handed in, whatever a platform has made of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
+from verify.grade.literals import bound_names
+
+METADATA = "fedtheory"
+"""The key of a notebook's metadata under which its assignment is named."""
+AUTOGRADED, BEFORE_HANDING_IN = "# Autograded cell for ", "# Before you hand in: "
+"""How the cells begin that belong to the handout, and are no answers."""
+_CHECKED = re.compile(r'\bcheck_answers\("([\w-]+)"')
+_STUDENT = re.compile(r'^STUDENT = "([^"\n]+)"', re.MULTILINE)
+_HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.]+|[\w.]+\s*\?{1,2})\s*")
+
+
+@dataclass(frozen=True)
+class NotebookCells:
+    """Content of a notebook."""
+
+    units: tuple[str, ...]
+    texts: Mapping[str, str]
+    """Texts for people, by the name of the question."""
+    handout: str
+    """The text cells."""
+    assignment: object
+    """As the metadata name it, or the cell that checks answers."""
+    student: object
+
+
+def read_cells(text: str) -> NotebookCells:
+    """The cells of a notebook's file; `ValueError`, `LookupError`, `TypeError` or `AttributeError` for no notebook.
+
+    A cell that is none is left out.  An answer in a cell that was turned into text by mistake counts.
+    """
+    notebook = json.loads(text)
+    about = _mapping(notebook.get("metadata")).get(METADATA)
+    units: list[str] = []
+    texts: dict[str, str] = {}
+    handout: list[str] = []
+    sources: list[str] = []
+    for cell in filter(_is_cell, notebook["cells"]):
+        source = _source(cell)
+        marked = _mapping(_mapping(cell.get("metadata")).get("nbgrader"))
+        sources.append(source)
+        if cell["cell_type"] == "markdown":
+            handout.append(source)
+        if cell["cell_type"] == "code":
+            units += _code(source, marked)
+        elif marked.get("solution"):
+            texts[str(marked.get("grade_id"))] = source
+            units += [source] if is_python(source) and bound_names([source]) else []
+    named = _mapping(about) or _named_in_cells("\n".join(sources))
+    return NotebookCells(tuple(units), texts, "\n".join(handout), named.get("assignment"), named.get("student"))
+
+
+def _is_cell(cell: object) -> bool:
+    return isinstance(cell, Mapping) and isinstance(cell.get("cell_type"), str)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _code(source: str, marked: Mapping[str, Any]) -> Iterator[str]:
+    is_of_the_handout = marked.get("locked") or source.startswith((AUTOGRADED, BEFORE_HANDING_IN))
+    if not is_of_the_handout:
+        yield leave_out_if_huge(repair_signs(_without_magics(source)))
+
+
+def _named_in_cells(source: str) -> dict[str, str]:
+    """Assignment and student as the handout's own cells name them, where a platform has dropped the metadata."""
+    assignment, student = _CHECKED.search(source), _STUDENT.search(source)
+    if assignment is None:
+        return {}
+    return {"assignment": assignment[1]} | ({} if student is None else {"student": student[1]})
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    """The text of a cell, without halves of characters, which no file can hold."""
+    source = cell.get("source")
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(line for line in lines if isinstance(line, str))
+    return text.encode("utf-8", "replace").decode()
+
+
+def _without_magics(source: str) -> str:
+    """A cell without the lines that only IPython understands."""
+    return "\n".join(line for line in source.splitlines() if not _is_magic(line))
+
+
+def _is_magic(line: str) -> bool:
+    return line.lstrip().startswith(("%", "!")) or _HELP.fullmatch(line) is not None
