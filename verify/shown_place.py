@@ -15,7 +15,8 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Average, ClientSum
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import Site, points_of
+from fedtheory.language.claim_places import points_of
+from fedtheory.language.evaluation import Site
 from fedtheory.shown import number
 from verify.check import Check
 from verify.check.comparison import Comparison, compare

@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 import sympy as sp
 
-from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.evaluation import Compiled, compile_expression
-from fedtheory.language.evaluation.site import Site
+from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.meaning import require_meaning
 from fedtheory.language.quantities.measuring.expectations import measure_at_each_step
-from fedtheory.language.quantities.quantity import Quantity, RunQuantity, per_step
+from fedtheory.language.quantities.measuring.terms import ValueAtStep
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity, Term, per_step
 from fedtheory.language.typesetting import latex
 from fedtheory.language.weighted import require_new_name
-
-
-@dataclass(frozen=True)
-class Term:
-    """An expression at a local step, with what its symbols stand for."""
-
-    expression: Expr
-    where: tuple[tuple[sp.Symbol, Quantity], ...]
-
-    @cached_property
-    def compiled(self) -> Compiled:
-        """The expression, ready for places; `ValueError` for what the language does not know."""
-        return compile_expression(self.expression, dict(self.where))
-
-    def __call__(self, frame: Frame) -> Array:
-        """Return the values at a frame, (places, 1, 1 or M)."""
-        return self.compiled(Site(frame.run, frame, frame.index, {}, {}))
 
 
 def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> RunQuantity:
@@ -55,7 +34,8 @@ def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]
     found = Term(expression, tuple((symbol, where[symbol]) for symbol in used))
     try:
         require_meaning(expression, "step")
-        assert found.compiled
+        compile_expression(expression, dict(found.where))
     except ValueError as reason:
         raise InputError(name, str(reason)) from None
-    return per_step(name, latex(expression), f"{expression} at each local step", measure_at_each_step(found))
+    notation, meaning = latex(expression), f"{expression} at each local step"
+    return per_step(name, notation, meaning, measure_at_each_step(ValueAtStep(found)), term=found)

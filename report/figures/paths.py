@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import sites
+from fedtheory.language.claim_places import sites
 from report.figures.style import BLACK, BLUE, Figure, drawing, finish
 from verify.check.links import links_of
 

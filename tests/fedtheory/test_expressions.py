@@ -13,7 +13,8 @@ from fedtheory.arithmetic.root_sums import RootSum
 from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Gradient
 from fedtheory.language import quantities as q
-from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.claim_places import sites
+from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.meaning import require_meaning
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import clients_counted, latex, plain

@@ -21,7 +21,7 @@ from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import assumptions, quantities
-from fedtheory.language.evaluation import sites
+from fedtheory.language.claim_places import sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import all_claims, find
 from verify.check import check

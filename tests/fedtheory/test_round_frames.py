@@ -22,7 +22,8 @@ from fedtheory.engine.frames import RoundFrame, round_frames
 from fedtheory.federation import Fixed, Multinomial, Uniform
 from fedtheory.kernel.expressions import Expectation, Expr, LocalSum, PastSum, Selected, Value, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.claim_places import sites
+from fedtheory.language.evaluation import compile_expression
 
 Draw = Callable[[brute.Point], brute.Point]
 """A stochastic gradient with its randomness drawn: a function of the point."""

@@ -18,7 +18,8 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Uniform
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, LocalSum, PastSum, Selected, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.claim_places import sites
+from fedtheory.language.evaluation import compile_expression
 from verify.check import check
 
 w, x, g, xi, new, Fi, p, wo, one, D, k, E = sp.symbols("w x g xi new F_i p wo one D k E", real=True)

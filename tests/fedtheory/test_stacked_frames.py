@@ -10,7 +10,7 @@ from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import Misplaced
-from fedtheory.language.evaluation import sites, stacked_sites
+from fedtheory.language.claim_places import sites, stacked_sites
 from fedtheory.language.registry import find
 from verify.check.links import links_of
 from verify.instances import FAMILIES

@@ -23,7 +23,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.claim_places import sites
+from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.quantities import Quantity, RunQuantity, local_change_sq
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate

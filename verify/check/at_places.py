@@ -10,7 +10,7 @@ from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import Places, points_of
+from fedtheory.language.claim_places import Places, points_of
 from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import collect_in_relations
 from verify.check.links import links_of

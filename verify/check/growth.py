@@ -21,7 +21,7 @@ from fedtheory.arithmetic.germs import Germ
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import stacked_sites
+from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.numbers import decimal
 from fedtheory.language.premises import failed_premises
 from verify.check.applicability import conditions_hold

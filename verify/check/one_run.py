@@ -16,7 +16,7 @@ from fedtheory.engine.region import BALL
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import stacked_sites
+from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_together
 from verify.check.applicability import applicability, exclusion_of, reason_of

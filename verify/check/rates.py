@@ -35,7 +35,8 @@ from fedtheory.engine.run import Bound, Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.language.evaluation import Compiled, stacked_sites, whole_run
+from fedtheory.language.claim_places import stacked_sites
+from fedtheory.language.evaluation import Compiled, whole_run
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from verify.check.applicability import conditions_hold
 from verify.check.climbs import Climb, RateCheck, Rung

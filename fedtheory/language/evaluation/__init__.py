@@ -10,23 +10,17 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
-from fedtheory.language.evaluation.places import Places
 from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
 from fedtheory.language.evaluation.runs import SiteOfRuns
-from fedtheory.language.evaluation.site import Site, choices_of, points_of, sites, stacked_sites, whole_run
+from fedtheory.language.evaluation.site import Site, whole_run
 from fedtheory.language.quantities.quantity import Quantity
 
 __all__ = [
     "Compiled",
-    "Places",
     "Site",
     "SiteOfRuns",
-    "choices_of",
     "compile_expression",
-    "points_of",
-    "sites",
-    "stacked_sites",
     "whole_run",
 ]
 

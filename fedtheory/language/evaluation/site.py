@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
-from fedtheory.engine.frames import Frame, Index, StackedFrame, frames_at, probes, stacks_at
+from fedtheory.engine.frames import Frame, Index, StackedFrame
 from fedtheory.engine.run import Run
-from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.quantity import PointQuantity, RunQuantity
+from fedtheory.language.quantities.quantity import RunQuantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +40,7 @@ class Site:
         """The single site of an entry of the leading axis of values here; the site itself where it is no stack."""
         frame = self.frame.members[number] if isinstance(self.frame, StackedFrame) else self.frame
         if self.choices:
-            return _chosen(self.run, frame, self.choices[number % len(self.choices)])
+            return chosen_site(self.run, frame, self.choices[number % len(self.choices)])
         return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
     def measured(self, quantity: RunQuantity) -> Array:
@@ -104,65 +101,7 @@ def whole_run(run: Run) -> Site:
     return Site(run, None, {}, {}, {})
 
 
-@cache
-def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
-    """The symbols of a claim that stand for free points."""
-    return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
-
-
-def sites(claim: Claim, run: Run) -> Iterator[Site]:
-    """All places of a run at which a claim speaks."""
-    frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
-    choices = choices_of(claim, run)
-    return (_chosen(run, frame, choice) for frame in frames for choice in choices)
-
-
-def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
-    """The same places in the same order, several together where that is quicker; see `Site.member`."""
-    if claim.place == "run":
-        yield from sites(claim, run)
-        return
-    choices = choices_of(claim, run)
-    for frame in stacks_at(claim.place, run, len(choices)):
-        if isinstance(frame, StackedFrame):
-            yield _together(run, frame, choices)
-        else:
-            yield from (_chosen(run, frame, choice) for choice in choices)
-
-
-def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
-    """All choices of the free points and quantified symbols of a claim on a run."""
-    points = points_of(claim)
-    candidates = list(probes(run).items()) if points else []
-    placed = itertools.product(candidates, repeat=len(points))
-    return [
-        Choice(
-            {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
-            | {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)},
-            {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
-            {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
-        )
-        for at, values in itertools.product(placed, itertools.product(*claim.for_all.values()))
-    ]
-
-
-def _chosen(run: Run, frame: Frame | None, choice: Choice) -> Site:
+def chosen_site(run: Run, frame: Frame | None, choice: Choice) -> Site:
+    """Return the site of one choice of points and parameters."""
     index = {} if frame is None else frame.index
     return Site(run, frame, {**index, **choice.labels}, choice.points, choice.parameters)
-
-
-def _together(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
-    """All choices at each place of a stack as one site."""
-    if len(choices) == 1 and not choices[0].labels:
-        return Site(run, frame, frame.index, {}, {})
-    each = [choice for _ in range(len(frame.members) // len(choices)) for choice in choices]
-    return Site(run, frame, {}, *taken_together(frame, each), choices)
-
-
-def taken_together(
-    frame: StackedFrame, each: Sequence[Choice]
-) -> tuple[dict[sp.Symbol, Array], dict[sp.Symbol, Array]]:
-    """The points and parameters that are chosen at each place of a stack."""
-    points = {symbol: np.stack([one.points[symbol] for one in each]) for symbol in each[0].points}
-    numbers = {s: frame.arithmetic.array([[one.parameters[s]] for one in each]) for s in each[0].parameters}
-    return {s: frame.led(at) for s, at in points.items()}, {s: frame.led(values) for s, values in numbers.items()}

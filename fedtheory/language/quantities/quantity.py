@@ -18,10 +18,25 @@ if TYPE_CHECKING:
     from fedtheory.engine.objectives import Objectives
     from fedtheory.engine.region import Region
     from fedtheory.engine.run import Bound, Run
+    from fedtheory.kernel.expressions import Expr
     from fedtheory.language.assumptions import Assumption, Boundedness
 
 Place = Literal["run", "round", "step", "points"]
 """Place at which a quantity has values: one for the whole run, or one for each round, local step, or point."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """Definition of a quantity by an expression at a local step: its value on a run and its meaning in proofs.
+
+    Inner products and objective values stand inside an `Expectation`.
+    """
+
+    expression: Expr
+    where: tuple[tuple[sp.Symbol, Quantity], ...]
+    """Quantities that the symbols of the expression stand for."""
+    steps: Literal["each", "mean"] = "each"
+    """Whether the quantity has the value of each local step, or their mean over the steps of a round."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,8 @@ class RunQuantity:
     """For a constant of an assumption: where it holds."""
     assumption: Assumption | None = None
     """The assumption of which it is the constant."""
+    term: Term | None = None
+    """Definition by an expression at a local step, where it has one."""
 
     @property
     def place(self) -> Place:
@@ -97,7 +114,12 @@ class RunQuantity:
     @cached_property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol of the quantity, for expressions that use it directly."""
-        return sp.Symbol(self.latex, real=True)
+        return symbol_of(self)
+
+
+def symbol_of(quantity: Quantity) -> sp.Symbol:
+    """Return the symbol of a number, a vector or an objective in terms."""
+    return sp.Symbol(quantity.latex, real=True)
 
 
 constant = partial(RunQuantity, is_constant=True)

@@ -6,13 +6,14 @@ any of its local steps and any client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import sympy as sp
 
 from fedtheory.kernel import Context, Rejected
-from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, LocalSum, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -22,6 +23,7 @@ from fedtheory.proofs.paper_contexts import PaperContext
 from fedtheory.sources.fraboni2022.context import definition_facts, schedule_facts, update_facts, updates
 from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.sources.fraboni2022.context.surrogate import build_loss_changes_context, build_surrogate_context
+from fedtheory.sources.fraboni2022.context.terms import meaning_of
 from fedtheory.sources.fraboni2022.context.updates import (
     absent,
     applied,
@@ -35,17 +37,10 @@ from fedtheory.sources.fraboni2022.context.updates import (
     build_weights_context,
     client_objective,
     client_optimum,
-    comparator,
     deviation,
-    local,
-    next_virtual,
-    optimum,
     present,
     pull,
-    received,
-    round_optimum,
     sample,
-    server,
     shared_conditions,
     square_of_weight,
     surrogate_optimum,
@@ -70,7 +65,8 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("client averages use the client weights, which a context of updates does not have")
     symbol, reading = symbols_of(claim), _reading(claim, relation)
-    known = {symbol(quantity): meaning for quantity, meaning in reading.meanings(symbol).items()} | _weights(symbol)
+    meanings = reading.meanings(symbol, _used(claim, relation))
+    known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
     written = relation.mapped(lambda side: _as_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
@@ -82,26 +78,41 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
 class Reading:
     """A way to read quantities."""
 
-    meanings: Callable[[SymbolTable], Meanings]
-    """Their meanings."""
+    terms: tuple[q.RunQuantity, ...]
+    """Quantities whose terms are their meanings."""
+    others: Callable[[SymbolTable], Meanings]
+    """Meanings of quantities without a term in these vectors."""
     context: Callable[[Claim], Context]
     """In which context."""
     weights: Mapping[Quantity, Expr]
     """The weights of sums over clients, as multiples of the weights of the context's means."""
 
+    @cached_property
+    def quantities(self) -> frozenset[Quantity]:
+        """Quantities with a meaning in the context."""
+        return frozenset((*self.terms, *self.others(SymbolTable({}))))
+
+    def meanings(self, symbol: SymbolTable, used: Collection[Quantity]) -> Meanings:
+        """Return the meanings of some quantities."""
+        others = {quantity: meaning for quantity, meaning in self.others(symbol).items() if quantity in used}
+        return others | {quantity: meaning_of(quantity, symbol) for quantity in self.terms if quantity in used}
+
 
 def _reading(claim: Claim, relation: Relation) -> Reading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
-    symbol = symbols_of(claim)
-    used = {symbol.quantity(each) for each in relation.free_symbols}
-    measured = {quantity for quantity in used if quantity in _ALL}
-    weights = used & _WEIGHTS
+    used = _used(claim, relation)
+    measured, weights = used & _ALL, used & _WEIGHTS
     for reading in READINGS:
-        if measured <= reading.meanings(symbol).keys() and weights <= reading.weights.keys():
+        if measured <= reading.quantities and weights <= reading.weights.keys():
             return reading
-    names = ", ".join(sorted(quantity.name for quantity in measured if quantity is not None))
+    names = ", ".join(sorted(quantity.name for quantity in measured))
     raise Rejected(f"no theory has all of: {names}")
+
+
+def _used(claim: Claim, relation: Relation) -> frozenset[Quantity]:
+    symbol = symbols_of(claim)
+    return frozenset(one for each in relation.free_symbols if (one := symbol.quantity(each)) is not None)
 
 
 def _weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
@@ -140,85 +151,6 @@ def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
         raise Rejected("normalised weights exist only in updates with a report, which the claim does not assume")
 
 
-def _step_size(symbol: SymbolTable) -> Expr:
-    return symbol(q.local_step_size) * symbol(q.server_step_size)
-
-
-def _gap(point: Expr) -> Expr:
-    """L~^n(theta^{n,k}) - L~^n(point)."""
-    found: Expr = Average(Value(client_objective, virtual) - Value(client_objective, point))
-    return found
-
-
-def _alignment(symbol: SymbolTable, point: Expr) -> Expr:
-    """Define the inner product of the average gradient and the way from a point."""
-    found: Expr = symbol(q.weight_sum) * Inner(Average(Gradient(client_objective, local)), virtual - point)
-    return found
-
-
-def _mean_over_steps(symbol: SymbolTable, at_a_step: Expr) -> Expr:
-    return LocalSum(at_a_step) / symbol(q.local_steps)
-
-
-def _define_at_steps(symbol: SymbolTable) -> Meanings:
-    """Define the quantities of an update's models and samples."""
-    share, total = symbol(q.weight_share), symbol(q.weight_sum)
-    slopes = Gradient(client_objective, virtual)
-    of_a_step: dict[Quantity, Expr] = {
-        q.stochastic_gradient_sq: norm_sq(at_local),
-        q.client_distance_sq: norm_sq(local - virtual),
-        q.square_mean_gradient_at_step: norm_sq(Average(at_local)),
-        q.round_gap_at_step: total * _gap(round_optimum),
-        q.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
-        q.received_distance_sq: norm_sq(received - server),
-        q.stale_gradient_change: norm_sq(at_local - at_virtual),
-        q.mixed_gradient_change: norm_sq(Average(at_local - at_virtual)),
-        q.change_from_round_optimum: norm_sq(at_virtual - at_optimum),
-        q.virtual_second_moment: norm_sq(at_virtual),
-        q.mixed_noise_at_virtual: norm_sq(Average(virtual_noise)),
-        q.mean_gradient_at_virtual_sq: norm_sq(Average(slopes)),
-        q.virtual_gradient_lengths: norm_sq(slopes),
-        q.second_moment_at_round_optimum: norm_sq(at_optimum),
-        q.misrepresentation: Average(Value(client_objective, round_optimum) - Value(client_objective, client_optimum)),
-        q.round_optimum_noise: Average(norm_sq(at_optimum)),
-        q.round_optimum_mixed_noise: Average(share * norm_sq(at_optimum)),
-    }
-    means: dict[Quantity, Expr] = {
-        q.client_spread: Average(norm_sq(local - virtual)),
-        q.mean_square_gradient: Average(norm_sq(at_local)),
-        q.square_mean_gradient: norm_sq(Average(at_local)),
-        q.round_gap: total * _gap(round_optimum),
-        q.surrogate_gap: total * _gap(surrogate_optimum),
-        q.comparator_gap: total * _gap(comparator),
-        q.alignment: _alignment(symbol, surrogate_optimum),
-        q.comparator_alignment: _alignment(symbol, comparator),
-    }
-    return of_a_step | {quantity: _mean_over_steps(symbol, meaning) for quantity, meaning in means.items()}
-
-
-def _define_weights(symbol: SymbolTable) -> Meanings:
-    """Define the quantities of models and random weights; noise does not enter a descent, as it is fresh."""
-    chosen, size = applied(symbol, at_local), _step_size(symbol)
-    away, moved = virtual - optimum, next_virtual(symbol)
-    known = _define_at_steps(symbol)
-    kept: dict[Quantity, Expr] = {quantity: known[quantity] for quantity in _OF_MODELS}
-    of_a_step: dict[Quantity, Expr] = {
-        q.selected_gradient_sq: norm_sq(chosen),
-        q.virtual_distance_sq: norm_sq(away),
-        q.next_virtual_distance_sq: norm_sq(moved - optimum),
-        q.virtual_step_sq: norm_sq(size * chosen),
-        q.mixed_descent: symbol(q.weight_sum) * Inner(Average(at_local), away),
-        q.selected_descent: Inner(chosen, away),
-        q.step_length_sq: norm_sq(size * LocalSum(chosen)),
-    }
-    means: dict[Quantity, Expr] = {
-        q.progress: norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum),
-        q.comparator_progress: norm_sq(moved - comparator) - norm_sq(virtual - comparator),
-        q.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
-    }
-    return kept | of_a_step | {quantity: _mean_over_steps(symbol, meaning) for quantity, meaning in means.items()}
-
-
 _OF_MODELS = (
     q.stochastic_gradient_sq,
     q.square_mean_gradient_at_step,
@@ -227,68 +159,113 @@ _OF_MODELS = (
     q.alignment,
     q.comparator_alignment,
 )
+_OF_STEPS = (
+    *_OF_MODELS,
+    q.client_distance_sq,
+    q.client_spread,
+    q.round_gap_at_step,
+    q.round_gap,
+    q.surrogate_gap,
+    q.comparator_gap,
+    q.virtual_client_gap,
+    q.received_distance_sq,
+    q.mean_gradient_at_virtual_sq,
+    q.virtual_gradient_lengths,
+    q.misrepresentation,
+)
+_OF_WEIGHTS = (
+    *_OF_MODELS,
+    q.selected_gradient_sq,
+    q.virtual_distance_sq,
+    q.next_virtual_distance_sq,
+    q.virtual_step_sq,
+    q.mixed_descent,
+    q.selected_descent,
+    q.selected_alignment,
+    q.progress,
+    q.comparator_progress,
+)
+
+
+def _define_samples(symbol: SymbolTable) -> Meanings:
+    """Define the quantities of samples at other points than the local iterates."""
+    return {
+        q.stale_gradient_change: norm_sq(at_local - at_virtual),
+        q.mixed_gradient_change: norm_sq(Average(at_local - at_virtual)),
+        q.change_from_round_optimum: norm_sq(at_virtual - at_optimum),
+        q.virtual_second_moment: norm_sq(at_virtual),
+        q.mixed_noise_at_virtual: norm_sq(Average(virtual_noise)),
+        q.second_moment_at_round_optimum: norm_sq(at_optimum),
+        q.round_optimum_noise: Average(norm_sq(at_optimum)),
+        q.round_optimum_mixed_noise: Average(symbol(q.weight_share) * norm_sq(at_optimum)),
+    }
+
+
+def _define_step_length(symbol: SymbolTable) -> Meanings:
+    """Define the length of an update with random weights."""
+    size = symbol(q.local_step_size) * symbol(q.server_step_size)
+    return {q.step_length_sq: norm_sq(size * LocalSum(applied(symbol, at_local)))}
 
 
 def _define_past_steps(symbol: SymbolTable) -> Meanings:
     """Define the quantities of earlier steps."""
     spread = sample - symbol(q.server_step_size) * applied(symbol, sample)
     return {
-        q.client_distance_sq: norm_sq(local - virtual),
-        q.received_distance_sq: norm_sq(received - server),
         q.past_applied_spread: LocalSum(norm_sq(spread)),
         q.past_mean_square_gradient: LocalSum(Average(norm_sq(sample))),
     }
 
 
-def _define_staleness(_symbol: SymbolTable) -> Meanings:
-    """Define the quantities of updates since a client received its model."""
-    return {q.received_distance_sq: norm_sq(received - server)}
+def _define_nothing(_symbol: SymbolTable) -> Meanings:
+    return {}
 
 
 def _define_types(_symbol: SymbolTable) -> Meanings:
-    """Define the quantities of the federated problem and the update's problem, at the virtual iterate."""
+    """Define the gradient of the federated problem at the virtual iterate, by types that an update may lack."""
     slope = Gradient(client_objective, virtual)
     return {
         q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
         q.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * slope)),
-        q.mean_gradient_at_virtual_sq: norm_sq(Average(present * slope)),
-        q.virtual_gradient_lengths: norm_sq(slope),
-        q.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
     }
 
 
-def _define_loss_changes(symbol: SymbolTable) -> Meanings:
-    """Define the quantities of the models, with given weights."""
-    change = Value(client_objective, next_virtual(symbol)) - Value(client_objective, virtual)
-    return _define_weights(symbol) | {
-        q.virtual_loss_change: change,
-        q.local_change_sq: norm_sq(symbol(q.local_step_size) * LocalSum(at_local)),
-    }
+def _define_local_change(symbol: SymbolTable) -> Meanings:
+    """Define the length of a client's local work."""
+    change = norm_sq(symbol(q.local_step_size) * LocalSum(at_local))
+    return _define_step_length(symbol) | {q.local_change_sq: change}
 
 
-def _define_surrogate(symbol: SymbolTable) -> Meanings:
-    """Define the quantities of the federated and the surrogate problem, at the virtual iterate."""
-    above = Value(client_objective, virtual) - Value(client_objective, surrogate_optimum)
+def _define_surrogate(_symbol: SymbolTable) -> Meanings:
+    """Define the quantities of the federated and the surrogate problem, where no type is missing."""
     least = Value(client_objective, client_optimum)
     return {
         q.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
-        q.surrogate_suboptimality_at_step: symbol(q.mean_weight_sum) * Average(above),
         q.client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
     }
 
 
 _SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
-    Reading(_define_staleness, build_staleness_context, _SHARES),
-    Reading(_define_past_steps, build_past_steps_context, _SHARES),
-    Reading(_define_at_steps, build_steps_context, _SHARES),
-    Reading(_define_weights, build_weights_context, _SHARES),
-    Reading(_define_loss_changes, build_loss_changes_context, _SHARES),
-    Reading(_define_surrogate, build_surrogate_context, {q.mean_weight_share: sp.S.One}),
-    Reading(_define_types, build_types_context, {q.weight_share: present, q.unrepresented_importance: absent}),
+    Reading((q.received_distance_sq,), _define_nothing, build_staleness_context, _SHARES),
+    Reading((q.client_distance_sq, q.received_distance_sq), _define_past_steps, build_past_steps_context, _SHARES),
+    Reading(_OF_STEPS, _define_samples, build_steps_context, _SHARES),
+    Reading(_OF_WEIGHTS, _define_step_length, build_weights_context, _SHARES),
+    Reading((*_OF_WEIGHTS, q.virtual_loss_change), _define_local_change, build_loss_changes_context, _SHARES),
+    Reading(
+        (q.surrogate_suboptimality_at_step,),
+        _define_surrogate,
+        build_surrogate_context,
+        {q.mean_weight_share: sp.S.One},
+    ),
+    Reading(
+        (q.mean_gradient_at_virtual_sq, q.virtual_gradient_lengths, q.virtual_client_gap),
+        _define_types,
+        build_types_context,
+        {q.weight_share: present, q.unrepresented_importance: absent},
+    ),
 )
 _WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
-_ALL = frozenset().union(*(reading.meanings(SymbolTable({})).keys() for reading in READINGS))
+_ALL = frozenset().union(*(reading.quantities for reading in READINGS))
 CONTEXT = PaperContext(
     write_in_vectors=write_in_vectors,
     context=build_update_context,

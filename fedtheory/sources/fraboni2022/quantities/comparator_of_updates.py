@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.quantity import RunQuantity, VectorQuantity, mean_over_rounds, per_round
+from fedtheory.language.quantities.measuring.terms import define_mean_over_steps
+from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round
 from fedtheory.sources.fraboni2022.quantities.descent import alignment_with, progress_towards
 from fedtheory.sources.fraboni2022.quantities.surrogate import residual_at, start_distance_sq_from
+from fedtheory.sources.fraboni2022.quantities.vectors import COMPARATOR, gap, mean_of_steps
 from fedtheory.sources.fraboni2022.quantities.virtual_iterates import final_distance_sq_from, gap_above
 
 
@@ -18,13 +20,6 @@ def _point(run: Run) -> Array:
     return run.surrogate.comparator
 
 
-surrogate_comparator = VectorQuantity(
-    "surrogate_comparator",
-    "y",
-    "the point that updates are compared with, the minimiser of Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N), Lbar "
-    "the surrogate problem",
-    lambda frame: frame.constant(_point(frame.run)[None]),
-)
 surrogate_comparator_distance = RunQuantity(
     "surrogate_comparator_distance",
     r"\|\theta^0-y\|",
@@ -38,23 +33,24 @@ final_surrogate_comparator_distance_sq = RunQuantity(
     "E|theta^N - y|^2 after the last update, y the comparator of the updates",
     final_distance_sq_from(_point),
 )
-comparator_progress = per_round(
+comparator_progress = define_mean_over_steps(
     "comparator_progress",
     r"\Delta_y(n)",
     "Delta_y(n): mean over k of E|theta^{n,k+1} - y|^2 - E|theta^{n,k} - y|^2",
-    progress_towards(_point),
+    progress_towards(COMPARATOR),
 )
-comparator_alignment = per_round(
+comparator_alignment = define_mean_over_steps(
     "comparator_alignment",
     "D(y,n)",
     "D(y, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - y>",
-    alignment_with(_point),
+    alignment_with(COMPARATOR),
 )
 comparator_gap = per_round(
     "comparator_gap",
     r"\Xi_y(n)",
     "Xi_y(n): mean over k of E L^n(theta^{n,k}) - L^n(y)",
     gap_above(_point),
+    term=mean_of_steps(gap(COMPARATOR)),
 )
 mean_comparator_progress = mean_over_rounds(comparator_progress, r"\bar\Delta_y(N)")
 mean_comparator_gap = mean_over_rounds(comparator_gap, r"\bar\Xi_y(N)")

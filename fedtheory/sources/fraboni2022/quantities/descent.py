@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expr, Selected
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
-from fedtheory.language.quantities.measuring.expectations import (
-    expected,
-    from_optimum,
-    mean_over_steps,
-    measure_at_each_step,
-    measure_at_step,
-    minus,
-    once,
-    selected_gradient,
+from fedtheory.language.quantities.measuring.expectations import measure_at_step
+from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps, define_mean_over_steps
+from fedtheory.language.quantities.quantity import Term, mean_over_rounds, per_round
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    AT_LOCAL,
+    NEXT_VIRTUAL,
+    OPTIMUM,
+    SAMPLE,
+    SERVER,
+    SURROGATE_OPTIMUM,
+    VIRTUAL,
+    each_step,
+    mean_of_steps,
+    product,
     square,
-    weights_at,
+    weighted_sum,
 )
-from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step
 
 step_length_sq = per_round(
     "step_length_sq",
     "Q(n)",
     "Q(n) = E|theta^{n+1} - theta^n|^2",
-    measure_at_step(-1, lambda frame: square(frame, minus(frame.next_virtual, frame.server, frame))),
+    measure_at_step(-1, ValueAtStep(each_step(square(NEXT_VIRTUAL - SERVER)))),
 )
 
 
@@ -45,104 +47,60 @@ past_step_lengths_sq = per_round(
     lambda run: place_on_rounds(_past_lengths_sq(run)),
 )
 mean_step_length_sq = mean_over_rounds(step_length_sq, r"\bar Q(N)")
-virtual_step_sq = per_step(
+virtual_step_sq = define_at_steps(
     "virtual_step_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^{n,k}\|^2",
     "E|theta^{n,k+1} - theta^{n,k}|^2",
-    measure_at_each_step(lambda frame: square(frame, minus(frame.next_virtual, frame.virtual, frame))),
+    each_step(square(NEXT_VIRTUAL - VIRTUAL)),
 )
 
 
-Point = Callable[[Run], Array]
-"""A point of a run, (d,)."""
-
-
-def surrogate_optimum_of(run: Run) -> Array:
-    """thetabar, (d,)."""
-    return run.surrogate.optimum
-
-
-def _from(frame: Frame, model: Vector, point: Point) -> Vector:
-    """x less a point."""
-    return minus(model, frame.constant(point(frame.run)[None]), frame)
-
-
-def progress_towards(point: Point) -> Callable[[Run], Array]:
+def progress_towards(point: Expr) -> Term:
     """Define the change of the squared distance from a point in a step, as a time average over the steps."""
-
-    def at_a_step(frame: Frame) -> Array:
-        before, after = (_from(frame, model, point) for model in (frame.virtual, frame.next_virtual))
-        return square(frame, after) - square(frame, before)
-
-    return mean_over_steps(at_a_step)
+    return mean_of_steps(square(NEXT_VIRTUAL - point) - square(VIRTUAL - point))
 
 
-progress = per_round(
+progress = define_mean_over_steps(
     "progress",
     r"\Delta(n)",
     "Delta(n): mean over k of E|theta^{n,k+1} - thetabar|^2 - E|theta^{n,k} - thetabar|^2",
-    progress_towards(surrogate_optimum_of),
+    progress_towards(SURROGATE_OPTIMUM),
 )
 mean_progress = mean_over_rounds(progress, r"\bar\Delta(N)")
 
 
-def alignment_with(point: Point) -> Callable[[Run], Array]:
+def alignment_with(point: Expr) -> Term:
     """Define the inner product of the average gradient and the way from a point, as a time average over the steps."""
-
-    def at_a_step(frame: Frame) -> Array:
-        full = minus(frame.gradient, frame.noise, frame).averaged(weights_at(frame))
-        return expected(frame, full, _from(frame, frame.virtual, point))
-
-    return mean_over_steps(at_a_step)
+    return mean_of_steps(product(weighted_sum(AT_LOCAL), VIRTUAL - point))
 
 
-alignment = per_round(
+alignment = define_mean_over_steps(
     "alignment",
     r"D(\bar\theta,n)",
     "D(thetabar, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>",
-    alignment_with(surrogate_optimum_of),
+    alignment_with(SURROGATE_OPTIMUM),
 )
-
-
-def _selected_alignment(frame: Frame) -> Array:
-    full = minus(frame.gradient, frame.noise, frame)
-    return expected(frame, frame.selected(full), _from(frame, frame.virtual, surrogate_optimum_of))
-
-
-selected_alignment = per_round(
+selected_alignment = define_mean_over_steps(
     "selected_alignment",
     r"D_\omega(\bar\theta,n)",
     "mean over k of E<sum_i w_i(n) grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>, the random weights inside",
-    mean_over_steps(_selected_alignment),
+    mean_of_steps(product(Selected(AT_LOCAL), VIRTUAL - SURROGATE_OPTIMUM)),
 )
-
-
-def _descent(direction: Callable[[Frame], Vector]) -> Callable[[Run], Array]:
-    """E<v, theta^{n,k} - theta^*>; theta^* is zero in centred coordinates."""
-    return measure_at_each_step(lambda frame: expected(frame, direction(frame), from_optimum(frame, frame.virtual)))
-
-
-@once
-def _mixed_gradient(frame: Frame) -> Vector:
-    """sum_i q_i g_i."""
-    return frame.gradient.averaged(weights_at(frame))
-
-
-mixed_descent = per_step(
+mixed_descent = define_at_steps(
     "mixed_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^{n,k} - theta^*>",
-    _descent(_mixed_gradient),
+    each_step(product(weighted_sum(SAMPLE), VIRTUAL - OPTIMUM)),
 )
-selected_descent = per_step(
+selected_descent = define_at_steps(
     "selected_descent",
     r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i w_i(n) g_i, theta^{n,k} - theta^*>, the random weights inside",
-    _descent(selected_gradient),
+    each_step(product(Selected(SAMPLE), VIRTUAL - OPTIMUM)),
 )
-server_descent = per_step(
+server_descent = define_at_steps(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",
-    measure_at_each_step(lambda frame: expected(frame, _mixed_gradient(frame), from_optimum(frame, frame.server))),
+    each_step(product(weighted_sum(SAMPLE), SERVER - OPTIMUM)),
 )

@@ -12,74 +12,53 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.engine.frames import Frame, common_steps, frames_at
+from fedtheory.engine.frames import common_steps, frames_at
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.run import Bound, Run
-from fedtheory.language.quantities.measuring.expectations import (
-    mean_gradient,
-    mean_over_steps,
-    measure_at_each_step,
-    measure_before_each_step,
-    once,
-    selected_gradient,
-    square,
-    sum_over_shares,
-)
+from fedtheory.kernel.expressions import Selected
+from fedtheory.language.quantities.measuring.expectations import measure_before_each_step
+from fedtheory.language.quantities.measuring.expectations import square as square_at
+from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps, define_mean_over_steps
 from fedtheory.language.quantities.quantity import per_round, per_step, supremum
+from fedtheory.sources.fraboni2022.quantities.vectors import SAMPLE, each_step, mean_of_steps, share_mean, square
 
-
-@once
-def _gradient_lengths(frame: Frame) -> Array:
-    """E|g_i|^2, (M,)."""
-    return square(frame, frame.gradient)
-
-
-def _mean_square_gradient(frame: Frame) -> Array:
-    return sum_over_shares(frame, _gradient_lengths(frame))
-
-
-mean_square_gradient = per_round(
+_LENGTH, _MEAN_LENGTH = square(SAMPLE), share_mean(square(SAMPLE))
+mean_square_gradient = define_mean_over_steps(
     "mean_square_gradient",
     "S(n)",
     "S(n): mean over k of sum_i q_i/q E|g_i(theta_i^{rho,k})|^2",
-    mean_over_steps(_mean_square_gradient),
+    mean_of_steps(_MEAN_LENGTH),
 )
-
-
-def _square_mean_gradient(frame: Frame) -> Array:
-    return square(frame, mean_gradient(frame))
-
-
-square_mean_gradient = per_round(
+square_mean_gradient = define_mean_over_steps(
     "square_mean_gradient",
     r"R(n)",
     "R(n): mean over k of E|sum_i q_i/q g_i(theta_i^{rho,k})|^2",
-    mean_over_steps(_square_mean_gradient),
+    mean_of_steps(square(share_mean(SAMPLE))),
 )
-square_mean_gradient_at_step = per_step(
+square_mean_gradient_at_step = define_at_steps(
     "square_mean_gradient_at_step",
     "R(n,k)",
     "R(n,k) = E|sum_i q~_i g_i(theta_i^{rho,k})|^2",
-    measure_at_each_step(lambda frame: square(frame, mean_gradient(frame))),
+    each_step(square(share_mean(SAMPLE))),
 )
-selected_gradient_sq = per_step(
+selected_gradient_sq = define_at_steps(
     "selected_gradient_sq",
     r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2",
     "E|sum_i w_i(n) g_i(theta_i^{rho,k})|^2, over all outcomes of the weights",
-    measure_at_each_step(lambda frame: square(frame, selected_gradient(frame))),
+    each_step(square(Selected(SAMPLE))),
 )
-stochastic_gradient_sq = per_step(
+stochastic_gradient_sq = define_at_steps(
     "stochastic_gradient_sq",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
     "E|g_i(theta_i^{rho,k})|^2 of each client",
-    measure_at_each_step(_gradient_lengths),
+    each_step(_LENGTH),
 )
 past_mean_square_gradient = per_step(
     "past_mean_square_gradient",
     r"\sum_{l<k}S(n,l)",
     "sum over l < k of S(n,l)",
-    measure_before_each_step(_mean_square_gradient),
+    measure_before_each_step(ValueAtStep(each_step(_MEAN_LENGTH))),
 )
 
 
@@ -133,8 +112,8 @@ def _of_losses(run: LossRun) -> tuple[Number, Number]:
     full, drawn = [], []
     for frame in frames_at("step", run):
         gradients = (run.client_objectives.gradient(frame, at) for at in (frame.next_virtual, frame.local))
-        full += [largest(square(frame, gradient)) for gradient in gradients]
-        drawn.append(largest(_gradient_lengths(frame)))
+        full += [largest(square_at(frame, gradient)) for gradient in gradients]
+        drawn.append(largest(square_at(frame, frame.gradient)))
     return largest(full), largest(drawn)
 
 

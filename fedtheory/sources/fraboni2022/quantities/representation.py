@@ -8,8 +8,16 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expectation, Value
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    CLIENT_OPTIMUM,
+    OBJECTIVE,
+    ROUND_OPTIMUM,
+    each_step,
+    share_mean,
+)
 
 type_count = constant(
     "type_count",
@@ -130,6 +138,7 @@ misrepresentation = per_round(
     r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
     lambda run: place_on_rounds(_misrepresentation(run)),
+    term=each_step(share_mean(Expectation(Value(OBJECTIVE, ROUND_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM)))),
 )
 mean_misrepresentation = RunQuantity(
     "mean_misrepresentation",

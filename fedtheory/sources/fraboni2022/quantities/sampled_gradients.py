@@ -13,6 +13,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps
+from fedtheory.kernel.expressions import Gradient
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.expectations import (
     expected,
@@ -23,7 +24,10 @@ from fedtheory.language.quantities.measuring.expectations import (
     square,
     sum_over_clients,
 )
+from fedtheory.language.quantities.measuring.terms import define_at_steps
 from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
+from fedtheory.sources.fraboni2022.quantities.vectors import AT_VIRTUAL, FULL_OBJECTIVE, VIRTUAL, each_step, share_mean
+from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
 
 
 def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
@@ -129,49 +133,29 @@ mixed_noise_at_virtual = per_step(
 )
 
 
-@once
-def _mixed_gradient(frame: Frame) -> Vector:
-    """sum_i q~_i grad L_i(theta^{n,k})."""
-    return _virtual_gradients(frame).averaged(shares_at(frame))
-
-
-mean_gradient_at_virtual_sq = per_step(
+mean_gradient_at_virtual_sq = define_at_steps(
     "mean_gradient_at_virtual_sq",
     r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
-    measure_at_each_step(lambda frame: square(frame, _mixed_gradient(frame))),
+    each_step(square_of(share_mean(AT_VIRTUAL))),
 )
-virtual_gradient_lengths = per_step(
+virtual_gradient_lengths = define_at_steps(
     "virtual_gradient_lengths",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|grad L_i(theta^{n,k})|^2 of each client",
-    measure_at_each_step(lambda frame: square(frame, _virtual_gradients(frame))),
+    each_step(square_of(AT_VIRTUAL)),
 )
-
-
-@once
-def _objective_gradient(frame: Frame) -> Vector:
-    """grad L(theta^{n,k})."""
-    return frame.run.mean_objective.gradient(frame, frame.virtual)
-
-
-objective_gradient_sq = per_step(
+objective_gradient_sq = define_at_steps(
     "objective_gradient_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
-    measure_at_each_step(lambda frame: square(frame, _objective_gradient(frame))),
+    each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
-
-
-def _deviation_sq(frame: Frame) -> Array:
-    return square(frame, minus(_objective_gradient(frame), _mixed_gradient(frame), frame))
-
-
-gradient_deviation_sq = per_step(
+gradient_deviation_sq = define_at_steps(
     "gradient_deviation_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
-    measure_at_each_step(_deviation_sq),
+    each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL) - share_mean(AT_VIRTUAL))),
 )
 second_moment_at_round_optimum = per_round(
     "second_moment_at_round_optimum",

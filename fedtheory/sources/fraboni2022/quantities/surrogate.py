@@ -12,27 +12,17 @@ from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds
-from fedtheory.language.quantities.quantity import (
-    ObjectiveQuantity,
-    RunQuantity,
-    VectorQuantity,
-    mean_over_rounds,
-    per_round,
-)
-from fedtheory.sources.fraboni2022.quantities.descent import Point, surrogate_optimum_of
+from fedtheory.language.quantities.quantity import ObjectiveQuantity, RunQuantity, mean_over_rounds, per_round
 
-surrogate_optimum = VectorQuantity(
-    "surrogate_optimum",
-    r"\bar\theta",
-    "the optimum of the surrogate problem sum_i q_i L_i",
-    lambda frame: frame.constant(frame.run.surrogate.optimum[None]),
-)
-round_optimum = VectorQuantity(
-    "round_optimum",
-    r"\bar\theta^n",
-    "the optimum of L^n = sum_i q_i(n) L_i",
-    lambda frame: frame.constant(frame.of_round(frame.run.surrogate.round_optima[:, None])),
-)
+Point = Callable[[Run], Array]
+"""A point of a run, (d,)."""
+
+
+def surrogate_optimum_of(run: Run) -> Array:
+    """thetabar, (d,)."""
+    return run.surrogate.optimum
+
+
 round_optimum_noise = per_round(
     "round_optimum_noise",
     r"\sigma_1(n)",

@@ -13,20 +13,34 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, group_alike
 from fedtheory.engine.frames import Frame, common_steps, frames_at
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import ClientSum, Expectation, Value
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
-    from_optimum,
     measure_at_each_step,
     measure_at_step,
     minus,
     square,
     sum_over_clients,
-    values_at,
     virtual_values,
     weights_at,
 )
+from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps
 from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round, per_step
-from fedtheory.sources.fraboni2022.quantities.descent import surrogate_optimum_of
+from fedtheory.sources.fraboni2022.quantities.surrogate import surrogate_optimum_of
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    CLIENT_OPTIMUM,
+    MEAN_WEIGHT,
+    NEXT_VIRTUAL,
+    OBJECTIVE,
+    OPTIMUM,
+    ROUND_OPTIMUM,
+    SURROGATE_OPTIMUM,
+    VIRTUAL,
+    each_step,
+    gap,
+    mean_of_steps,
+)
+from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
 
 
 def _client_values(run: Run) -> Array:
@@ -69,6 +83,7 @@ round_gap = per_round(
     "Z(n)",
     "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
     _mean_of_values(_round_gap),
+    term=mean_of_steps(gap(ROUND_OPTIMUM)),
 )
 
 
@@ -82,6 +97,7 @@ surrogate_gap = per_round(
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
     gap_above(surrogate_optimum_of),
+    term=mean_of_steps(gap(SURROGATE_OPTIMUM)),
 )
 
 
@@ -155,48 +171,44 @@ mean_unrepresented_gap = mean_over_rounds(
     unrepresented_gap,
     r"\frac1N\sum_n\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
 )
-virtual_distance_sq = per_step(
+virtual_distance_sq = define_at_steps(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
-    measure_at_each_step(lambda frame: square(frame, from_optimum(frame, frame.virtual))),
+    each_step(square_of(VIRTUAL - OPTIMUM)),
 )
-next_virtual_distance_sq = per_step(
+next_virtual_distance_sq = define_at_steps(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
-    measure_at_each_step(lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
+    each_step(square_of(NEXT_VIRTUAL - OPTIMUM)),
 )
 virtual_start_distance_sq = per_round(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    measure_at_step(0, lambda frame: square(frame, from_optimum(frame, frame.virtual))),
+    measure_at_step(0, ValueAtStep(each_step(square_of(VIRTUAL - OPTIMUM)))),
 )
 virtual_end_distance_sq = per_round(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    measure_at_step(-1, lambda frame: square(frame, from_optimum(frame, frame.next_virtual))),
+    measure_at_step(-1, ValueAtStep(each_step(square_of(NEXT_VIRTUAL - OPTIMUM)))),
 )
 virtual_client_gap = per_step(
     "virtual_client_gap",
     r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
     "E L_i(theta^{n,k}) - L_i* of each client",
     measure_at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
+    term=each_step(Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, CLIENT_OPTIMUM))),
 )
 
 
-def _loss_change(frame: Frame) -> Array:
-    """E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}), (M,)."""
-    return values_at(frame, frame.next_virtual) - virtual_values(frame)
-
-
-virtual_loss_change = per_step(
+virtual_loss_change = define_at_steps(
     "virtual_loss_change",
     r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
     "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
-    measure_at_each_step(_loss_change),
+    each_step(Expectation(Value(OBJECTIVE, NEXT_VIRTUAL) - Value(OBJECTIVE, VIRTUAL))),
 )
 
 
@@ -222,6 +234,7 @@ round_gap_at_step = per_step(
     "Z(n,k)",
     "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)",
     measure_at_each_step(_round_gap_at_step),
+    term=each_step(gap(ROUND_OPTIMUM)),
 )
 
 
@@ -237,6 +250,9 @@ surrogate_suboptimality_at_step = per_step(
     r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
     measure_at_each_step(_surrogate_suboptimality_at_step),
+    term=each_step(
+        ClientSum(MEAN_WEIGHT * Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, SURROGATE_OPTIMUM)))
+    ),
 )
 
 

@@ -1,0 +1,147 @@
+"""Places of runs at which claims speak, with all choices of their free points and quantified symbols."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames import Frame, StackedFrame, frames_at, probes, stacks_at, stacks_by_kind
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation.runs import SiteOfRuns
+from fedtheory.language.evaluation.site import Choice, Site, chosen_site
+from fedtheory.language.quantities.quantity import PointQuantity
+
+
+@cache
+def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
+    """The symbols of a claim that stand for free points."""
+    return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
+
+
+def sites(claim: Claim, run: Run) -> Iterator[Site]:
+    """All places of a run at which a claim speaks."""
+    frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
+    choices = choices_of(claim, run)
+    return (chosen_site(run, frame, choice) for frame in frames for choice in choices)
+
+
+def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
+    """The same places in the same order, several together where that is quicker; see `Site.member`."""
+    if claim.place == "run":
+        yield from sites(claim, run)
+        return
+    choices = choices_of(claim, run)
+    for frame in stacks_at(claim.place, run, len(choices)):
+        if isinstance(frame, StackedFrame):
+            yield _together(run, frame, choices)
+        else:
+            yield from (chosen_site(run, frame, choice) for choice in choices)
+
+
+def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
+    """All choices of the free points and quantified symbols of a claim on a run."""
+    points = points_of(claim)
+    candidates = list(probes(run).items()) if points else []
+    placed = itertools.product(candidates, repeat=len(points))
+    return [
+        Choice(
+            {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
+            | {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)},
+            {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
+            {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
+        )
+        for at, values in itertools.product(placed, itertools.product(*claim.for_all.values()))
+    ]
+
+
+def _together(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
+    """All choices at each place of a stack as one site."""
+    if len(choices) == 1 and not choices[0].labels:
+        return Site(run, frame, frame.index, {}, {})
+    each = [choice for _ in range(len(frame.members) // len(choices)) for choice in choices]
+    return Site(run, frame, {}, *taken_together(frame, each), choices)
+
+
+def taken_together(
+    frame: StackedFrame, each: Sequence[Choice]
+) -> tuple[dict[sp.Symbol, Array], dict[sp.Symbol, Array]]:
+    """The points and parameters that are chosen at each place of a stack."""
+    points = {symbol: np.stack([one.points[symbol] for one in each]) for symbol in each[0].points}
+    numbers = {s: frame.arithmetic.array([[one.parameters[s]] for one in each]) for s in each[0].parameters}
+    return {s: frame.led(at) for s, at in points.items()}, {s: frame.led(values) for s, values in numbers.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class SiteOfPlaces(SiteOfRuns):
+    """Places of R runs as one site, alike in what vectors are made of there; numbers have the axes of the frame."""
+
+    numbers: Array | None = None
+    """The number of each place's run, among those that are asked."""
+
+    @property
+    def owners(self) -> Array:
+        assert self.numbers is not None
+        return self.numbers
+
+    def _gathered(self, values: Sequence[Array]) -> Array:
+        assert isinstance(self.frame, StackedFrame)
+        return self.frame.gathered(values)
+
+    @property
+    def constants(self) -> dict[object, Any]:
+        """Cached values of expressions in constants, at these places."""
+        return self.step.known
+
+    @property
+    def importances(self) -> Array:
+        """p_i of each place's run."""
+        return self.step.importances
+
+
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """Places in one frame, with what is chosen there of free points and of quantified symbols, in their order."""
+
+    frame: StackedFrame
+    owners: Array
+    points: tuple[Array, ...]
+    parameters: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, frame: StackedFrame, owners: Sequence[int], choices: Sequence[Choice]) -> _Stack:
+        points, parameters = taken_together(frame, choices)
+        return cls(frame, np.array(owners), tuple(points.values()), tuple(parameters.values()))
+
+    def site(self, claim: Claim) -> SiteOfPlaces:
+        points = dict(zip(points_of(claim), self.points, strict=True))
+        parameters = dict(zip(claim.for_all, self.parameters, strict=True))
+        runs = self.frame.runs
+        return SiteOfPlaces(runs[0], self.frame, {}, points, parameters, runs=runs, numbers=self.owners)
+
+
+class Places:
+    """The places of runs, in as few stacks as there are kinds of them, with all choices of a claim at each.
+
+    They serve every claim with as many free points, and the same values of quantified symbols.
+    """
+
+    def __init__(self, claim: Claim, runs: Sequence[Run], frames: Sequence[Sequence[Frame]]) -> None:
+        """`frames` are those of each run."""
+        chosen = [choices_of(claim, run) for run in runs]
+        each = [(n, frame, choice) for n, own in enumerate(frames) for frame in own for choice in chosen[n]]
+        self._stacks = [
+            _Stack.of(stack, [each[place][0] for place in places], [each[place][2] for place in places])
+            for stack, places in stacks_by_kind([frame for _, frame, _ in each])
+        ]
+
+    def sites(self, claim: Claim) -> list[SiteOfPlaces]:
+        """A site for each stack."""
+        return [stack.site(claim) for stack in self._stacks]

@@ -1,0 +1,54 @@
+"""Meanings of quantities of updates in proofs, from the terms that define their values on runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, LocalSum, Selected
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import Quantity, RunQuantity
+from fedtheory.proofs.numbers import SymbolTable
+from fedtheory.sources.fraboni2022.context import updates
+
+_VECTORS: Mapping[Quantity, Expr] = {
+    q.local_iterate: updates.local,
+    q.virtual_iterate: updates.virtual,
+    q.received_model: updates.received,
+    q.server_model: updates.server,
+    q.optimum: updates.optimum,
+    q.client_optimum: updates.client_optimum,
+    q.round_optimum: updates.round_optimum,
+    q.surrogate_optimum: updates.surrogate_optimum,
+    q.surrogate_comparator: updates.comparator,
+    q.stochastic_gradient: updates.at_local,
+    q.client_objective: updates.client_objective,
+}
+"""Vectors of the context that a term's quantities stand for."""
+
+
+def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
+    """Return a quantity's term in the vectors of a context of updates, means over clients with their shares.
+
+    Inner products and values are expectations there: a term has them inside an `Expectation`, linearly.
+    """
+    term = quantity.term
+    assert term is not None, f"{quantity.name} has no term"
+    known = {**_VECTORS, q.next_virtual_iterate: updates.next_virtual(symbol)}
+    stands = {of: known[one] if one in known else symbol(one) for of, one in term.where}
+    written = term.expression.replace(Expectation, lambda inside: inside).xreplace(stands)
+    written = written.replace(Selected, lambda vector: updates.applied(symbol, vector))
+    meaning = written.replace(ClientSum, lambda content: _sum_by_shares(content, symbol))
+    return LocalSum(meaning) / symbol(q.local_steps) if term.steps == "mean" else meaning
+
+
+def _sum_by_shares(content: Expr, symbol: SymbolTable) -> Expr:
+    """A sum over clients with their expected or mean weights as a multiple of one with their shares in these."""
+    for weight, share, total in (
+        (symbol(q.expected_weight), symbol(q.weight_share), symbol(q.weight_sum)),
+        (symbol(q.mean_weight), symbol(q.mean_weight_share), symbol(q.mean_weight_sum)),
+    ):
+        if content.has(weight):
+            return total * ClientSum(sp.expand_mul(content).xreplace({weight: share}))
+    return ClientSum(content)

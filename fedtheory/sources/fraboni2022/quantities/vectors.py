@@ -1,0 +1,99 @@
+"""Points that updates are compared with, and the symbols of the terms that define quantities of updates."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
+from fedtheory.language.quantities.local_work import server_step_size
+from fedtheory.language.quantities.measuring.terms import mean_term, term_at_steps
+from fedtheory.language.quantities.quantity import Quantity, Term, VectorQuantity, symbol_of
+from fedtheory.language.quantities.vectors import (
+    client_objective,
+    client_optimum,
+    local_iterate,
+    next_local_iterate,
+    next_virtual_iterate,
+    objective,
+    optimum,
+    received_model,
+    server_model,
+    stochastic_gradient,
+    virtual_iterate,
+)
+from fedtheory.sources.fraboni2022.quantities.weights import expected_weight, mean_weight, weight_share
+
+surrogate_optimum = VectorQuantity(
+    "surrogate_optimum",
+    r"\bar\theta",
+    "the optimum of the surrogate problem sum_i q_i L_i",
+    lambda frame: frame.constant(frame.run.surrogate.optimum[None]),
+)
+round_optimum = VectorQuantity(
+    "round_optimum",
+    r"\bar\theta^n",
+    "the optimum of L^n = sum_i q_i(n) L_i",
+    lambda frame: frame.constant(frame.of_round(frame.run.surrogate.round_optima[:, None])),
+)
+surrogate_comparator = VectorQuantity(
+    "surrogate_comparator",
+    "y",
+    "the point that updates are compared with, the minimiser of Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N), Lbar "
+    "the surrogate problem",
+    lambda frame: frame.constant(frame.run.surrogate.comparator[None]),
+)
+
+_VOCABULARY: tuple[Quantity, ...] = (
+    *(local_iterate, next_local_iterate, virtual_iterate, next_virtual_iterate),
+    *(received_model, server_model, stochastic_gradient),
+    *(optimum, client_optimum, surrogate_optimum, round_optimum, surrogate_comparator),
+    *(client_objective, objective, weight_share, expected_weight, mean_weight, server_step_size),
+)
+LOCAL, NEXT_LOCAL = symbol_of(local_iterate), symbol_of(next_local_iterate)
+VIRTUAL, NEXT_VIRTUAL = symbol_of(virtual_iterate), symbol_of(next_virtual_iterate)
+RECEIVED, SERVER, SAMPLE = map(symbol_of, (received_model, server_model, stochastic_gradient))
+OPTIMUM, CLIENT_OPTIMUM = symbol_of(optimum), symbol_of(client_optimum)
+SURROGATE_OPTIMUM, ROUND_OPTIMUM = symbol_of(surrogate_optimum), symbol_of(round_optimum)
+COMPARATOR = symbol_of(surrogate_comparator)
+OBJECTIVE, FULL_OBJECTIVE = symbol_of(client_objective), symbol_of(objective)
+SHARE, WEIGHT, MEAN_WEIGHT = map(symbol_of, (weight_share, expected_weight, mean_weight))
+SERVER_STEP = symbol_of(server_step_size)
+AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
+"""Full gradients of a client at its iterate and at the virtual iterate."""
+
+
+def each_step(expression: Expr) -> Term:
+    """Define a value at each local step."""
+    return term_at_steps(expression, *_VOCABULARY)
+
+
+def mean_of_steps(expression: Expr) -> Term:
+    """Define a mean over the K local steps of each update."""
+    return mean_term(expression, *_VOCABULARY)
+
+
+def square(vector: Expr) -> Expr:
+    """E|v|^2."""
+    found: Expr = Expectation(norm_sq(vector))
+    return found
+
+
+def product(vector: Expr, other: Expr) -> Expr:
+    """E<u, v>."""
+    found: Expr = Expectation(inner(vector, other))
+    return found
+
+
+def share_mean(content: Expr) -> Expr:
+    """sum_i q~_i(n) of numbers or vectors of clients."""
+    found: Expr = ClientSum(SHARE * content)
+    return found
+
+
+def weighted_sum(content: Expr) -> Expr:
+    """sum_i q_i(n) of numbers or vectors of clients."""
+    found: Expr = ClientSum(WEIGHT * content)
+    return found
+
+
+def gap(point: Expr) -> Expr:
+    """E L^n(theta^{n,k}) - L^n at a point."""
+    return weighted_sum(Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, point)))

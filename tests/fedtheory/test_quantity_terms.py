@@ -1,0 +1,66 @@
+"""Quantities that have a term: its value on runs equals that of the routine that is used, in rationals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import RunQuantity
+from fedtheory.language.quantities.measuring.terms import evaluator_of
+from fedtheory.sources.fraboni2022.context.meanings import READINGS
+
+ASYNCHRONOUS = {"clock": {"policy": "async", "times": ["1", "2", "3"]}, "aggregation": "time-based"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "in turn": {},
+    "server step": {"server_step_size": "3/2"},
+    "asynchronous": ASYNCHRONOUS,
+    "asynchronous, server step": {**ASYNCHRONOUS, "server_step_size": "1/2"},
+    "one local step": {**ASYNCHRONOUS, "local_steps": 1, "local_step_size": "1/8"},
+    "at intervals": {
+        "clock": {"policy": "fedfix", "times": ["1", "2", "3"], "interval": "2"},
+        "aggregation": "time-based",
+    },
+}
+WITH_TERMS = [one for name in q.__all__ if isinstance(one := getattr(q, name), RunQuantity) and one.term is not None]
+
+
+def make_run(setting: str, seed: int) -> Run:
+    """Three clients in the plane, with noise."""
+    random = np.random.default_rng(seed)
+    roots = random.integers(-2, 3, (3, 2, 2))
+    hessians = [[[str(entry) for entry in row] for row in root @ root.T + np.eye(2, dtype=int)] for root in roots]
+    linear = [[f"{entry}/4" for entry in row] for row in random.integers(-6, 7, (3, 2))]
+    problem = {"kind": "quadratic", "hessians": hessians, "linear": linear, "start": ["1", "-3/4"], "noise": "1/2"}
+    algorithm = {"local_step_size": "1/16", "local_steps": 2, "rounds": 4, **SETTINGS[setting]}
+    return parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_term_has_the_value_of_the_quantity(setting: str) -> None:
+    """Also where a quicker routine computes the quantity, of each round, local step and client."""
+    run, compared = make_run(setting, len(setting)), 0
+    for quantity in WITH_TERMS:
+        assert quantity.term is not None
+        try:
+            expected = quantity.on(run)
+        except NotApplicable:
+            continue
+        found = evaluator_of(quantity.term)(run)
+        assert (found == expected).all(), quantity.name
+        compared += 1
+    assert compared >= 30
+
+
+def test_every_meaning_in_proofs_that_can_be_a_term_is_one() -> None:
+    """No quantity of a context has both a term and a second definition."""
+    for reading in READINGS:
+        others = {one for one in reading.quantities if one not in reading.terms}
+        assert all(one.term is not None for one in reading.terms)
+        doubled = {one.name for one in others if isinstance(one, RunQuantity) and one.term is not None}
+        assert doubled <= {"gradient_deviation_sq", "objective_gradient_sq"}
