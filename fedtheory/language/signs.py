@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from fedtheory.language import quantities
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Quantity, VectorQuantity
+from fedtheory.language.quantities import Quantity, RunQuantity, VectorQuantity
 
 
 @dataclass(frozen=True)
@@ -53,3 +54,13 @@ class Signs:
 def existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
     """Quantities that exist where an assumption holds."""
     return Existing(name, frozenset(quantities), frozenset({by}))
+
+
+def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
+    """Return the quantities whose terms use one of these: they exist on the same runs."""
+    every = (getattr(quantities, name) for name in quantities.__all__)
+    return frozenset(
+        one
+        for one in every
+        if isinstance(one, RunQuantity) and one.term is not None and any(of in used for _, of in one.term.where)
+    )

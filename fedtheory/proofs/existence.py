@@ -14,7 +14,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.signs import Existing, existing
+from fedtheory.language.signs import Existing, defined_with, existing
 
 FROM_OPTIMUM: frozenset[Quantity] = frozenset(
     {
@@ -29,9 +29,7 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
         q.round_suboptimality,
         q.suboptimality_at_step,
         q.suboptimality_after_step,
-        q.server_suboptimality,
         q.server_suboptimality_after,
-        q.server_distance_sq,
         q.next_server_distance_sq,
         q.server_distance_after_sq,
         q.best_aggregated_suboptimality,
@@ -75,12 +73,13 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
 
 
 def _with_papers(*kinds: Existing) -> tuple[Existing, ...]:
-    """Kinds of objects with what papers know to exist on the same runs, and the kinds of papers."""
+    """Kinds of objects with the quantities of papers and of terms that exist on the same runs, and papers' kinds."""
     others = [kind for part in parts_of_papers("signs") for kind in part.SIGNS.existing]
     every = {kind.name: kind for kind in (*kinds, *others)}
     for name in every:
         same = [kind for kind in (*kinds, *others) if kind.name == name]
-        every[name] = Existing(name, frozenset().union(*(kind.quantities for kind in same)), same[0].by)
+        named = frozenset[Quantity]().union(*(kind.quantities for kind in same))
+        every[name] = Existing(name, named | defined_with(named), same[0].by)
     return tuple(every.values())
 
 

@@ -191,7 +191,7 @@ def _is_evaluable(meaning: Expr) -> bool:
 STEP_MEANINGS = {
     quantity.name: (quantity, meaning, next(iter(reading.weights)))
     for reading in READINGS
-    for quantity, meaning in reading.meanings(SYMBOL).items()
+    for quantity, meaning in reading.meanings(SYMBOL, reading.quantities).items()
     if _is_evaluable(meaning) and quantity not in (q.step_length_sq, local_change_sq)
 }
 """What means something at each local step, and the weights of means over clients."""

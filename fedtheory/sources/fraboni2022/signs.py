@@ -5,24 +5,18 @@ from __future__ import annotations
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.signs import Existing, Signs, existing
+from fedtheory.language.signs import Existing, Signs, defined_with, existing
 
-PER_SHARE = (
+PER_SHARE: tuple[Quantity, ...] = (
     q.weight_share,
     q.largest_share,
-    q.client_spread,
-    q.mean_square_gradient,
-    q.square_mean_gradient,
     q.round_optimum_noise,
     q.round_optimum_mixed_noise,
-    q.misrepresentation,
     q.chi_sq,
-    q.square_mean_gradient_at_step,
     q.past_mean_square_gradient,
     q.mixed_gradient_change,
     q.mixed_noise_at_virtual,
-    q.mean_gradient_at_virtual_sq,
-    q.gradient_deviation_sq,
+    *sorted(defined_with({q.weight_share}), key=lambda one: one.name),
 )
 """Quantities of updates that are known only where somebody has a weight in each."""
 _MEANS_OF_SHARES = (q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, q.mean_misrepresentation)
@@ -36,9 +30,6 @@ _EXISTING = (
                 q.doubled_asynchronous_suboptimality,
                 q.synchronous_final_suboptimality,
                 q.asynchronous_final_suboptimality,
-                q.mixed_descent,
-                q.selected_descent,
-                q.server_descent,
                 q.fastest_gap,
                 q.fastest_gradient,
                 q.surrogate_optimum_distance,
@@ -47,8 +38,6 @@ _EXISTING = (
                 q.last_energy,
                 q.virtual_suboptimality,
                 q.mean_virtual_suboptimality,
-                q.virtual_distance_sq,
-                q.next_virtual_distance_sq,
                 q.virtual_start_distance_sq,
                 q.virtual_end_distance_sq,
             }
@@ -60,32 +49,29 @@ _EXISTING = (
         frozenset[Quantity](
             {
                 *(q.surrogate_comparator, q.surrogate_comparator_distance, q.final_surrogate_comparator_distance_sq),
-                *(q.comparator_alignment, q.comparator_gap, q.mean_comparator_gap, q.comparator_residual),
-                *(q.comparator_progress, q.mean_comparator_progress),
+                *(q.mean_comparator_gap, q.comparator_residual, q.mean_comparator_progress),
             }
         ),
         a.IMPLY_CONVEXITY,
     ),
     existing(
         "minimisers of the clients",
-        *(q.client_gap_at_surrogate_optimum, q.virtual_client_gap, q.unrepresented_gap, q.mean_unrepresented_gap),
-        *(q.misrepresentation, q.mean_misrepresentation),
+        *(q.client_gap_at_surrogate_optimum, q.unrepresented_gap, q.mean_unrepresented_gap, q.mean_misrepresentation),
         by=a.strongly_convex_clients,
     ),
     existing(
         "minimisers of the updates",
-        *(q.round_gap, q.round_gap_at_step, q.mean_round_gap, q.round_optimum_gap, q.round_optimum_slope_sq),
+        *(q.round_optimum, q.mean_round_gap, q.round_optimum_gap, q.round_optimum_slope_sq),
         *(q.round_optimum_noise, q.round_optimum_mixed_noise, q.mean_round_optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.change_from_round_optimum, q.second_moment_at_round_optimum),
-        *(q.residual, q.comparator_residual, q.misrepresentation, q.mean_misrepresentation, q.change_between_optima),
+        *(q.residual, q.comparator_residual, q.mean_misrepresentation, q.change_between_optima),
         by=a.strongly_convex_clients,
     ),
     existing(
         "a minimiser of the surrogate problem",
         *(q.surrogate_optimum, q.surrogate_optimum_distance, q.surrogate_optimum_slope_sq),
         *(q.surrogate_initial_distance, q.final_surrogate_distance_sq, q.residual, q.client_gap_at_surrogate_optimum),
-        *(q.surrogate_gap, q.mean_surrogate_gap, q.alignment, q.selected_alignment, q.progress, q.mean_progress),
-        *(q.surrogate_suboptimality_at_step, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
+        *(q.mean_surrogate_gap, q.mean_progress, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
         *(q.surrogate_noise, q.second_moment_at_surrogate_optimum),
         by=a.strongly_convex_clients,
     ),
