@@ -1,4 +1,4 @@
-"""Names that people tell apart, and texts without symbols that nobody sees or that look like others."""
+"""Names that readers can tell apart, and texts without invisible or confusable characters."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class _Tasks:
         """Give the next task to a worker, if one is left."""
         with suppress(IndexError):
             number, _, _, packed = self._waiting.popleft()
-            # The future knows the tasks weakly: they go with the results that nobody asks for any more.
+            # The future knows the tasks weakly: they go with results that are no longer wanted.
             self._workers.submit_packed(packed).add_done_callback(partial(_finish, ref(self), number))
 
     def finish(self, number: int, future: Future[Any]) -> None:
@@ -149,7 +149,7 @@ class _Tasks:
             try:
                 self.give()
             except RuntimeError as error:
-                # The pool has just been lost: whoever waits has to know.
+                # The pool has just been lost: those who wait are informed.
                 future = Future()
                 future.set_exception(error)
         self.finished.put((number, future))

@@ -1,6 +1,6 @@
 """Pages drawn on all cores: what a page is made of travels as plain data, and comes back as text.
 
-A claim does not travel: whoever draws its page resolves it again by the name
+A claim does not travel: the process that draws its page resolves it again by the name
 that the user gave it.
 """
 
@@ -58,7 +58,7 @@ class ClaimTask:
 
     @property
     def depends(self) -> Depends | None:
-        """Runs of the reader's own lie in files that nobody watches."""
+        """User-defined runs lie in files that are not watched for changes."""
         if self.runs:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)

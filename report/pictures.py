@@ -24,7 +24,7 @@ _DOTS_PER_INCH = 300
 
 
 def error_figure(run: Run, *, schedules: int = SCHEDULES, seed: int = 0) -> Canvas:
-    """E F(theta^n) - F* over the rounds of a run, or over clock time where the server does not wait for everybody.
+    """E F(theta^n) - F* over the rounds of a run, or over clock time where the server does not wait for all clients.
 
     A random clock is averaged over so many sampled `schedules`, with an
     interval of 99 %; all else is exact.  A run that diverges is drawn as far

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def error_figure(run: RunLike, *, schedules: int = 100, seed: int = 0) -> Figure:
-    """The exact error E F(x^n) - F* over rounds, or over clock time where the server does not wait for everybody.
+    """The exact error E F(x^n) - F* over rounds, or over clock time where the server does not wait for all clients.
 
     `run` as for `simulate`; of random update times so many `schedules` are sampled.  `figure.savefig` writes it, and
     `report.save_figure` in the style of the project.

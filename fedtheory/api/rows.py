@@ -27,7 +27,7 @@ class Columns:
     decimal: str = "."
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """All rows at once: whoever has them has them in memory."""
+        """Return all rows at once, in memory."""
         places = [self.header.names.index(name) for name in names]
         yield Chunk(self.rows, [_cells(self.columns[place]) for place in places])
 

@@ -33,7 +33,7 @@ class CertifiedRun(Run):
         return (CERTIFIED.bits,)
 
     def as_floats(self) -> Run:
-        """The same run in double precision, whose errors nobody encloses."""
+        """Return the same run in double precision, without enclosures of its errors."""
         return Run(self.problem.as_floats(), self.algorithm.as_floats())
 
     def require_vectors(self) -> None:

@@ -152,7 +152,7 @@ class Run(Shown):
     def with_copies(self, copies: int) -> Run:
         """The run with every client repeated, so that there are more clients of the same kind."""
         work = self.algorithm.work
-        self.algorithm.require_synchronous("clients are repeated in rounds that wait for everybody")
+        self.algorithm.require_synchronous("clients are repeated in rounds that wait for all clients")
         if self.algorithm.aggregation.chosen is not None:
             raise NotApplicable("repeated clients need their client weights as aggregation weights")
         if self.algorithm.defined is not None and self.algorithm.defined.mixing is not None:

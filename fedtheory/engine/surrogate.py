@@ -60,7 +60,7 @@ class Surrogate:
 
     @cached_property
     def mean_shares(self) -> Array:
-        """q_i / q, (M,); `NotApplicable` where nobody reports in any update."""
+        """q_i / q, (M,); `NotApplicable` where no client reports in any update."""
         total = self.mean_weights.sum()
         if total == 0:
             raise NotApplicable("no client reports in any update: the average weights cannot be normalised")

@@ -125,7 +125,7 @@ class Algorithm:
         if not self.clock.is_synchronous:
             yield from self.schedule.updates
             return
-        # Nobody is ever stale, and the law of participation is the same in every round: one update serves for all.
+        # No model is ever stale, and the law of participation is the same in every round: one update serves for all.
         yield from repeat(self.clock.round, self.rounds)
 
     def expected_weights(self, update: Update, importance: Array) -> Array:

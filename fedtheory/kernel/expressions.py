@@ -108,7 +108,7 @@ def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
 
 
 def every_part(expression: Expr) -> Iterator[Expr]:
-    """An expression and all that it is made of; of a part nothing is asked before whoever looks has seen it."""
+    """An expression and all that it is made of; a part is yielded before those that it is made of."""
     left = [expression]
     while left:
         part = left.pop()
@@ -118,7 +118,7 @@ def every_part(expression: Expr) -> Iterator[Expr]:
 
 
 def shown(part: object) -> str:
-    """A part of a sentence; a formula that nobody would read is not written out, which takes longer than a check."""
+    """A part of a sentence; a very long formula is not written out, which takes longer than a check."""
     if isinstance(part, sp.Expr) and len([*islice(every_part(part), MOST_SHOWN)]) == MOST_SHOWN:
         return f"a formula of {MOST_SHOWN} symbols and more"
     try:

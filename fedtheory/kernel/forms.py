@@ -178,14 +178,14 @@ def _require_no_step_number(form: Form, context: Context) -> None:
 
 
 def _expected(form: Form, context: Context) -> Form:
-    """The mean of a random vector: noise vanishes, and whoever is drawn is everybody in the mean."""
+    """Return the expectation of a random vector: noise vanishes, and a sum over drawn clients is the mean over all."""
     found = []
     for basis, coefficient in form.items():
         if is_noise(basis, context):
             continue
         if isinstance(basis, Selected):
-            everybody = _expected(_over(Average, {basis.args[0]: ONE}, context), context)
-            found.append(scaled(everybody, coefficient))
+            all_clients = _expected(_over(Average, {basis.args[0]: ONE}, context), context)
+            found.append(scaled(all_clients, coefficient))
         elif basis.free_symbols & (context.noise | context.random) or basis.atoms(Selected):
             raise Rejected(f"the expectation of {basis} is not known")
         else:

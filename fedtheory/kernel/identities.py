@@ -36,7 +36,7 @@ class Term:
 
 
 class LazyText:
-    """Words and formulas, put together when somebody reads them: writing a formula takes longer than checking it."""
+    """Words and formulas, put together when they are shown: writing a formula takes longer than checking it."""
 
     def __init__(self, *parts: object) -> None:
         self._parts = parts

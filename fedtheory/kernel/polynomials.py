@@ -130,8 +130,8 @@ def _range(values: Sequence[int]) -> int:
 def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, shared: dict[int, int]) -> dict[int, int]:
     """The degrees of the greatest common divisor, from images in one generator, modulo a prime.
 
-    The numbers in the places of the other generators depend on the polynomials, so that nobody can choose polynomials
-    that look as if they had a larger common divisor.
+    The numbers in the places of the other generators depend on the polynomials, so that no certificate
+    can choose polynomials that look as if they had a larger common divisor.
     """
     seed = int.from_bytes(sha256(f"{numerator}/{denominator}".encode()).digest())
     numbers = [pow(seed, 2 * place + 1, _PRIME) for place in range(len(numerator.degrees()))]

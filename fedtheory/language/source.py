@@ -35,7 +35,7 @@ class Source:
 
     def __post_init__(self) -> None:
         # A claim is written before its source; copies of it, such as one of its terms, are read as the claim is.
-        # Whoever lists something else is told so when the source is read.
+        # Entries of another type are reported when the source is read.
         for claim in (one for one in self.claims if isinstance(one, Claim)):
             object.__setattr__(claim, "is_published", True)
 
@@ -46,7 +46,7 @@ class Paper:
 
     Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
     `CERTIFICATES`), ``assignments`` (with a list `ASSIGNMENTS`) and ``exhibits``,
-    and the folders ``counterexamples`` and ``slack``; whoever needs one of them asks for it.
+    and the folders ``counterexamples`` and ``slack``; each is loaded when it is needed.
     A paper of the package may add quantities of its own: see `fedtheory.language.paper_parts`.
     """
 

@@ -1,4 +1,4 @@
-"""Whether a claim that somebody wrote is one: every field of the kind it is meant to be, mistakes in one sentence."""
+"""Check that a user's claim is well formed: every field has its type; each mistake is one sentence."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def named(bound: Bound, given: str) -> str:
     name = known.get(given, given)
     if name in set(known.values()) | followed:
         return name
-    # Means over clients are named as well, by formulas that nobody types.
+    # Means over clients are named as well, by formulas, which are not meant to be typed.
     expected = ", ".join(f"{symbol} ({name})" for symbol, name in known.items() if " " not in symbol)
     raise InputError("map", f"expected two of {expected}, got {given!r}")
 

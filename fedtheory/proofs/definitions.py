@@ -1,8 +1,8 @@
 """From the definition of an algorithm to what a local step and the end of a round make of vectors of the kernel.
 
 Expressions are read as the definition has them, coefficient by coefficient.
-Sums over clients are means where everybody takes part with its importance; of
-vectors that vanish they vanish whoever is drawn, and what is the same for all
+Sums over clients are means where all take part with their importances; of
+vectors that vanish they vanish for all draws, and what is the same for all
 clients stays what it is when neighbours exchange it.
 """
 

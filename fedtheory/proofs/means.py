@@ -57,7 +57,7 @@ def _list_round_means(symbol: SymbolTable) -> list[Mean]:
     return [
         Mean(gap, Value(objective, after) - Value(objective, best), gap),
         Mean(start, norm_sq(before - best) - norm_sq(after - best), crossed / symbol(q.local_steps)),
-        # At the first step nobody has drifted.
+        # At the first step there is no drift.
         Mean(drift, Average(norm_sq(before - local)), drift),
     ]
 
@@ -75,7 +75,7 @@ def _list_run_means(symbol: SymbolTable) -> list[Mean]:
     return [
         Mean(gap, Value(objective, after) - Value(objective, y), above),
         Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
-        # At the first step nobody has drifted.
+        # At the first step there is no drift.
         Mean(drift, Average(norm_sq(before - symbol(q.local_iterate))), drift),
         *_weight_by_curvatures(symbol),
         Mean(slope, norm_sq(Gradient(objective, before)), slope),
@@ -174,7 +174,7 @@ def sampled(claim: Claim) -> Expr:
 def ends_with(potential: Expr, least: Expr, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a potential is a number at every step, and at least the cost of sampling after the last one.
 
-    At the first step of a round nobody is apart.
+    At the first step of a round there is no drift.
     """
     step, steps = context.step_number, context.local_steps
     assert step is not None

@@ -1,7 +1,7 @@
 """A user's Python file or folder, executed: its output goes to standard error, its mistakes become one line.
 
 Both are executed with all the rights of the user: only name what you trust.
-`refusing_code` refuses both before they are opened, whoever names them: a user,
+`refusing_code` refuses both before they are opened, whether they are named by a user,
 a run file, a sweep.
 """
 

@@ -84,7 +84,7 @@ def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
 AUTOMATIC = "auto"
 """Value of `standardize` and `intercept` that lets the data decide."""
 USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
-"""Keys of a problem on data where nobody chose them."""
+"""Keys of a problem on data with their defaults."""
 
 
 def _choice(table: Table, name: str, default: bool) -> bool | None:

@@ -99,7 +99,7 @@ class Table:
         return _rectangular(value, self.path(name), depth, self.arithmetic)
 
     def finish(self) -> None:
-        """Raise `InputError` if keys are left that nobody asked for."""
+        """Raise `InputError` if unknown keys are left."""
         if self._left:
             unknown = sorted(self._left)[0]
             key = key_for(unknown, self._known)

@@ -38,7 +38,7 @@ _LONGER = 16
 
 
 def check_decided(claim: Claim, exact: Run, floats: Run | None) -> Check:
-    """The check in floats where they decide, else in exact arithmetic; whoever relies on a violation confirms it."""
+    """The check in floats where they decide, else in exact arithmetic; the caller confirms a violation."""
     if floats is not None:
         found = check(claim, floats)
         if not found.applicable or found.holds is not None:
@@ -59,7 +59,7 @@ def _with_closer_rate(found: Check, exact: Run) -> Check:
 def check_and_escalate(
     claim: Claim, given: Run, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT
 ) -> Check:
-    """A claim on a run that somebody gave: steady under small changes, and decided wherever that can be afforded.
+    """Check a claim on a given run: steady under small changes, and decided wherever that can be afforded.
 
     `exactly` reads the same run in rationals; `on_progress` is told of rounds, and of how many there are.  A run in
     rationals whose numbers would take hours, in many dimensions or after many rounds, is enclosed in floats.

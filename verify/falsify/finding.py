@@ -105,7 +105,7 @@ def falsify(
     """
     if not budget >= 0:
         raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
-    # Whoever names no setting means plain FedAvg.
+    # A claim that names no setting is about plain FedAvg.
     claim = resolve(claim)
     begin, seconds, started = worked(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)

@@ -57,7 +57,7 @@ def mixed(claim: Claim, setting: set[str]) -> list[Table]:
 
 
 def _programs(claim: Claim) -> list[Table]:
-    """The algorithms of its families, and those that draw clients with nobody left out as well."""
+    """The algorithms of its families, and those that draw clients with full participation as well."""
     known = algorithms(claim)
     if any(get(table, "algorithm.participation") is None for table in known):
         return known
@@ -101,7 +101,7 @@ def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
 
 
 def _drawing(table: Table, count: int) -> Table:
-    """With somebody left out, where some of so many clients are drawn without replacement."""
+    """Some of so many clients, drawn without replacement, so that at least one is left out."""
     drawn = get(table, "algorithm.participation.clients")
     if get(table, "algorithm.participation.kind") != "uniform" or drawn < count or count == 1:
         return table

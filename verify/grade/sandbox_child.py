@@ -37,7 +37,7 @@ class Reporter:
 
 
 class Nowhere(io.TextIOBase):
-    """Takes what is printed, which nobody reads."""
+    """Take what is printed, and drop it."""
 
     def write(self, text: str) -> int:
         return len(text)

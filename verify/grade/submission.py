@@ -71,7 +71,7 @@ def digest(path: Path, *further: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Why a file cannot be read, for somebody who knows no Python."""
+    """Say why a file cannot be read, for readers without Python."""
     if isinstance(error, json.JSONDecodeError):
         return f"it is no notebook (line {error.lineno}: {error.msg})"
     if isinstance(error, LookupError | AttributeError | TypeError | RecursionError):

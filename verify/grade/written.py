@@ -73,7 +73,7 @@ def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder:
 
 
 def _keep_edited(folder: Path) -> None:
-    """Keep a table of points that somebody has edited under another name, before it is written again."""
+    """Keep a table of points that has been edited under another name, before it is written again."""
     try:
         known = json.loads((folder / _GRADED).read_text(encoding="utf-8"))["points"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -102,7 +102,7 @@ def graphs(number: int) -> Run:
 
 
 def mixing(clients: int, heard: fmpq) -> list[list[str]]:
-    """Everybody keeps a share of its own and spreads the rest evenly."""
+    """Return the mixing matrix of clients that keep a share and spread the rest evenly."""
     shared = heard / clients
     return [[str(shared + (1 - heard if i == j else 0)) for j in range(clients)] for i in range(clients)]
 

@@ -90,7 +90,7 @@ class Given(Instance):
 
 
 class _Families(dict[str, Family]):
-    """By their names; those that are made when somebody asks are not listed."""
+    """Families by their names; those that are made on demand are not listed."""
 
     def __init__(self) -> None:
         super().__init__()

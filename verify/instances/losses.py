@@ -131,7 +131,7 @@ def huber_short_steps(number: int) -> LossRun:
 
 @family("huber losses, unequal local work", 16, meant_for=a.uniform_sampling)
 def huber_unequal_work(number: int) -> LossRun:
-    """Huber losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
+    """Huber losses of two clients with E_k local steps of size mu/E_k, full participation."""
     generator = np.random.default_rng([36, number])
     noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
     problem = random_losses(generator, 2, 1 + number // 2 % 2, noise)
@@ -182,7 +182,7 @@ def smooth_short_steps(number: int) -> LossRun:
 
 @family("smooth losses, unequal local work", 4, in_enclosures=True, meant_for=a.uniform_sampling)
 def smooth_unequal_work(number: int) -> LossRun:
-    """Log-cosh or softplus losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
+    """Log-cosh or softplus losses of two clients with E_k local steps of size mu/E_k, full participation."""
     generator = np.random.default_rng([41, number])
     noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
     problem = random_losses(generator, 2, 1, noise, kind=_SMOOTH[number % 2])

@@ -85,7 +85,7 @@ def _steady(number: int, seed: int, policy: Policy) -> Run:
 
 @family("steady full rounds", 204, in_floats=True, meant_for=a.full_rounds, for_rates=True)
 def steady_full_rounds(number: int) -> Run:
-    """Strongly convex quadratics, rounds that wait for everybody, for ladders of ever more updates."""
+    """Strongly convex quadratics, rounds that wait for all clients, for ladders of ever more updates."""
     return _steady(number, 21, Synchronous())
 
 

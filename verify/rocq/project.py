@@ -45,7 +45,7 @@ ASYNCHRONOUS = (
     "StaleInstance",
     "SamplesInstance",
 )
-"""Those on servers that do not wait for everybody."""
+"""Files on servers that do not wait for all clients."""
 INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
 MESSAGES = ("Messages", "Growth")

@@ -128,7 +128,7 @@ class RunVocabulary(Spoken):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        # What is said of numbers alone holds whatever the server does and whoever takes part.
+        # What is said of numbers alone holds for any server and any participants.
         needed = self.needed if self._is_of_runs else self.needed[:1]
         if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
             raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")

@@ -232,7 +232,7 @@ class UpdateVocabulary(ScheduleVocabulary):
             self.names[self.symbols(q.smoothness)] = "L_xi"
         divides = self.symbols(q.weight_sum) in divisors(sides_of(claim))
         self.says_positive = self.of_draws and divides and a.somebody_reports not in claim.assumptions
-        """Whether the claim divides by the weights of an update: it says nothing where nobody counts."""
+        """Whether the claim divides by the weights of an update: it says nothing of an update without reports."""
 
     def _speaks_of(self, index: str) -> bool:
         """Whether the claim is said of each client, or update."""
@@ -292,7 +292,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return found
 
     def may_be_empty(self, parts: Sequence[Part]) -> bool:
-        """Whether a proof divides by the weights of an update in which nobody may count."""
+        """Whether a proof divides by the weights of an update that may have no report."""
         says = self.says_positive or a.somebody_reports in self.claim.assumptions
         divides = self.symbols(q.weight_sum) in divisors([part.coefficient for part in parts])
         return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.asked)

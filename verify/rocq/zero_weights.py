@@ -1,4 +1,4 @@
-"""Updates in which nobody counts: what a proof divides by is zero there, and so are most quantities."""
+"""Updates without reports: their weights, by which a proof divides, are zero, and so are most quantities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.proofs.parts import Part
 from verify.rocq.scalar_vocabulary import Spoken
 
 POSITIVE = "weight_sum_positive"
-"""The hypothesis that somebody counts."""
+"""Name of the hypothesis that the weights of an update have a positive sum."""
 SPLIT = "destruct (Req_dec (weight_sum A n) 0) as [nobody | somebody]."
 SOMEBODY = f"assert ({POSITIVE} : 0 < weight_sum A n) by (pose proof (total_nonneg A n); lra)."
 _NOTHING: Mapping[Quantity, str] = {
@@ -49,7 +49,7 @@ def without_reports(
 
 
 def _known(parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]) -> list[tuple[Part, Expr]]:
-    """The claims that are used and say something where nobody counts."""
+    """Return the claims that are used and that hold of updates without reports."""
     return [(part, known) for part, known in parts if known is not None and _says(part, zero)]
 
 

@@ -3,7 +3,7 @@
 Runs are stored in the folder of the claim's paper, one for the whole bound and
 one for each term; of other proved claims the tightest instance, where the
 sample on which they are tried has none.  A stored run is no evidence by itself:
-whoever shows it checks it again.  ``python -m verify.slack`` looks for such runs.
+it is checked again before it is shown.  ``python -m verify.slack`` looks for such runs.
 """
 
 from __future__ import annotations

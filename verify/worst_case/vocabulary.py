@@ -26,7 +26,7 @@ def _mean_slope_sq(r: NoiselessRound) -> list[Scalar]:
 
 
 def _mean_drift(r: NoiselessRound) -> list[Scalar]:
-    """Nobody has drifted at the first step, whose drift is zero."""
+    """The drift is zero at the first step."""
     return [mean([mean(r.drifts(step)) for step in range(len(r.averages) - 1)])]
 
 

@@ -84,7 +84,7 @@ class _Rounds:
 
     def __init__(self, run: Run, bases: Array) -> None:
         _require_few(run)
-        run.algorithm.require_synchronous("a round from a given model has everybody start there")
+        run.algorithm.require_synchronous("a round from a given model has all clients start there")
         self.run, self.bases = run, bases
         aggregation = run.algorithm.aggregation
         law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))

@@ -101,7 +101,7 @@ class JointTrajectory(Trajectory):
         return self._group(self._update(0))
 
     def _update(self, n: int) -> Update | None:
-        """Update n of the clock; None where the server waits for whoever takes part."""
+        """Update n of the clock; None where the server waits for all participants."""
         return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
     def _group(self, update: Update | None) -> Population:
@@ -223,7 +223,7 @@ class JointTrajectory(Trajectory):
         return np.concatenate([arithmetic.array([1]), *shared]), np.repeat(clients[None], kinds, axis=0)
 
     def _start(self) -> Joint:
-        """Everybody starts where the definition says."""
+        """Return the start of the server and of all clients, by the definition."""
         first, clients = self._begin()
         kinds, rows = clients.shape
         return Joint(

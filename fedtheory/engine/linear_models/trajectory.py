@@ -80,7 +80,7 @@ class Replicas:
     @cached_property
     def local(self) -> _Local:
         """The averaged iterates; `NotApplicable` where clients work on models that are not the newest."""
-        self.algorithm.require_synchronous("averaged iterates are known in rounds that wait for everybody")
+        self.algorithm.require_synchronous("averaged iterates are known in rounds that wait for all clients")
         self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         rows, largest = [], np.zeros((self.groups, self.problem.clients))
         for each in self.rounds():

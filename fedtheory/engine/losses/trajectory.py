@@ -200,7 +200,9 @@ def _squares(vectors: Array) -> Array:
 
 def _require_enumerable(problem: LossProblem, algorithm: Algorithm) -> None:
     """Refuse runs whose server is random, and runs with too many outcomes, before any of them is built."""
-    purpose = "runs on losses that are not quadratic are followed outcome by outcome in rounds that wait for everybody"
+    purpose = (
+        "runs on losses that are not quadratic are followed outcome by outcome in rounds that wait for all clients"
+    )
     algorithm.require_synchronous(purpose)
     if not algorithm.aggregation.moments(problem.weights).is_fixed:
         raise NotApplicable("runs on losses that are not quadratic are known without sampled participants only")

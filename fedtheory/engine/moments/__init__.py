@@ -64,7 +64,7 @@ def require_short(problem: Problem, algorithm: Algorithm) -> None:
 
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether all rounds are alike: nobody is stale, weights are fixed, noise is the same wherever the models are."""
+    """Whether all rounds are alike: no model is stale, weights are fixed, noise is the same wherever the models are."""
     if algorithm.defined is not None or not algorithm.clock.is_synchronous or problem.oracle.depends_on_model:
         return False
     return algorithm.aggregation.moments(problem.weights).is_fixed

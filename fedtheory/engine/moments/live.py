@@ -19,7 +19,7 @@ class LiveModels:
     """Joint second moments of model versions, each in homogeneous coordinates (1, x - x*).
 
     Versions are numbered by the update that made them; each has a slot, a block
-    of rows and columns, that is given away when nobody uses the version any more.
+    of rows and columns, that is reused when no client holds the version any more.
     """
 
     def __init__(self, moment: Array) -> None:

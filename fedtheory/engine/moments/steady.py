@@ -19,7 +19,7 @@ _BLOCK = 128
 def first_rounds(round_map: Array, noise: Array, count: int) -> tuple[Array, Array]:
     """R^j and C_j of j = 1, 2, ... rounds, (n, d+1, d+1) each, for at least `count` of them."""
     powers, added = round_map[None], noise[None]
-    # Powers beyond the rounds that are asked for may overflow; nobody looks at them.
+    # Powers beyond the rounds that are asked for may overflow; they are not used.
     with np.errstate(over="ignore", invalid="ignore"):
         while len(powers) < count:
             # After j + n rounds: R^j R^n, and R^j C_n R'^j + C_j.

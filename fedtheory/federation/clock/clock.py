@@ -49,7 +49,7 @@ class Clock:
 
     @property
     def is_synchronous(self) -> bool:
-        """Whether everybody always starts from the newest model."""
+        """Whether all clients always start from the newest model."""
         return isinstance(self.policy, Synchronous)
 
     @property
@@ -64,7 +64,7 @@ class Clock:
 
     @property
     def round(self) -> Update:
-        """The first update of a clock that waits for everybody, at the slowest time; nobody is stale."""
+        """Return the first update of a clock that waits for all clients, at the slowest time; no model is stale."""
         everyone = tuple(range(len(self.times)))
         return Update(max(self.times), everyone, (0,) * len(everyone))
 

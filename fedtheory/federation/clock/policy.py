@@ -30,7 +30,7 @@ class Policy(ABC):
         """Time of the next update and the clients that report, for finishing times `finish` (M,) and the time `now`."""
 
     def updates(self, clients: int, duration: Callable[[int], Number]) -> Iterator[Update]:
-        """The event sequence: everybody starts at time 0 with theta^0 and works on what it was sent last."""
+        """Return the events: all clients start at time 0 with theta^0, and work on the model they received last."""
         finish = [duration(client) for client in range(clients)]
         staleness, now = [0] * clients, finish[0] - finish[0]
         while True:
@@ -58,7 +58,7 @@ class Policy(ABC):
 
 @dataclass(frozen=True)
 class Synchronous(Policy):
-    """The server waits for everybody: ``Delta t^n = max_i T_i^n``."""
+    """The server waits for all clients: ``Delta t^n = max_i T_i^n``."""
 
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
         return max(now, *finish), tuple(range(len(finish)))

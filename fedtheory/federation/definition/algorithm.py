@@ -150,7 +150,7 @@ class FederatedAlgorithm:
 
     @property
     def needs_everybody(self) -> bool:
-        """Whether clients hear of the others, which only works if nobody is missing."""
+        """Whether clients use vectors of the others, for which all clients must take part."""
         heard = [sp.sympify(expression) for expression in self.client_update.values()]
         return any(expression.has(*OVER_CLIENTS) for expression in heard)
 

@@ -32,7 +32,7 @@ def _synchronous(run: Run) -> None:
 
 
 def _whole_cycles(run: Run) -> None:
-    """Everybody has reported in proportion to its speed when the run ends."""
+    """Check that all clients have reported in proportion to their speeds when the run ends."""
     schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
     times = run.algorithm.clock.times
     if isinstance(policy, FedFix):

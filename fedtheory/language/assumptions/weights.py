@@ -54,7 +54,7 @@ def _fair_types(run: Run) -> None:
     expect((apart <= rounding).all(), "some type of clients does not have its normalised weight in some update")
 
 
-positive_weights = Setting("positive weights", r"$d_i>0$: everybody counts when it reports", _positive_weights)
+positive_weights = Setting("positive weights", r"$d_i>0$: every client has a weight when it reports", _positive_weights)
 importance_weights = Setting("importances as weights", r"$d_i=p_i$", _importance_weights)
 time_based = Setting(
     "time-based weights",

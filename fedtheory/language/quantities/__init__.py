@@ -7,7 +7,8 @@ Constants are those of the run's problem: the smallest values for which an
 assumption holds on the stated region.  Notation: M clients with importances
 p_i, T rounds (server updates), K_i = tau local steps of size eta, server step
 eta_g, F = sum_i p_i F_i, x^n the server's model, x_i^{n,k} local iterates,
-xbar^{n,k} = sum_i p_i x_i^{n,k}.
+xbar^{n,k} = sum_i p_i x_i^{n,k}; where clients work on older models, xbar is the
+virtual iterate of Fraboni et al. 2022, eq. (7).
 """
 
 from typing import TYPE_CHECKING, Any

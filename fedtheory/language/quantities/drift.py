@@ -42,7 +42,7 @@ average_round_drift = RunQuantity(
 
 
 def _mean_over_steps_inside(run: Run, values: Array) -> Any:
-    """(1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step nobody is apart."""
+    """(1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step there is no drift."""
     inside = require_common_steps(run, values)[1:-1]
     return inside.sum() / run.arithmetic.number(run.algorithm.work.steps[0], "tau")
 

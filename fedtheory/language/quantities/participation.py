@@ -41,7 +41,8 @@ sampling_variance = constant(
     "sampling_variance",
     r"\rho",
     "the largest E[w_i^2]/p_i - alpha p_i: E|sum_i w_i v_i|^2 is at most rho times sum_i p_i |v_i|^2 where the mean of "
-    "the v_i is zero; 0 for everybody, (M-m)/(m(M-1)) for m of M equal clients, 1/m for m draws with replacement",
+    "the v_i is zero; 0 for full participation, (M-m)/(m(M-1)) for m of M equal clients, 1/m for m draws with "
+    "replacement",
     _sampling_variance,
     assumption=a.averaged_participants,
 )

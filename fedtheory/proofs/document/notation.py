@@ -94,7 +94,7 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
 
 
 _SHORT = 2000
-"""Characters of a text whose tree is kept, which nobody changes: certificates say the same things over and over."""
+"""Characters of a text whose tree is kept, unchanged: certificates repeat the same expressions."""
 _HIGHEST_DEGREE = 200
 _MOST_DIVISIONS = 4
 

@@ -18,7 +18,7 @@ PER_SHARE: tuple[Quantity, ...] = (
     q.mixed_noise_at_virtual,
     *sorted(defined_with({q.weight_share}), key=lambda one: one.name),
 )
-"""Quantities of updates that are known only where somebody has a weight in each."""
+"""Quantities of updates that are known only where some client has a weight in each."""
 _MEANS_OF_SHARES = (q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, q.mean_misrepresentation)
 _EXISTING = (
     Existing(

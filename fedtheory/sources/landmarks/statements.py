@@ -115,7 +115,7 @@ CLAIMS = (
         assumptions=(a.scaffold, a.strongly_convex_clients),
         note=(
             "With x = x*, c = 0 and c_i = grad F_i(x*) a local step moves nothing: for any clients, numbers of local "
-            "steps and step sizes, whoever is drawn."
+            "steps and step sizes, for any draw of clients."
         ),
     ),
     claim.supported.bound(

@@ -3,7 +3,7 @@
 One module for each part of the slides, in the order of the pages; inside a
 module, claims stand in the order in which they are printed, each repair right
 behind the claim that it corrects.
-The statements load on first use, as everybody may use the slides' quantities.
+The statements load on first use, since any claim may use the slides' quantities.
 """
 
 from __future__ import annotations

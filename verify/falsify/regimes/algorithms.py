@@ -127,7 +127,7 @@ def _is_diagonal(matrix: list[list[fmpq]]) -> bool:
 
 
 def _mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
-    """Everybody keeps a share of its own and spreads the rest evenly."""
+    """Return the mixing matrix of clients that keep a share and spread the rest evenly."""
     return [[heard / clients + (1 - heard if i == j else 0) for j in range(clients)] for i in range(clients)]
 
 

@@ -181,7 +181,7 @@ def _thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq
 
 
 def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[list[fmpq]]]:
-    """The curvatures with the sign of one client's, or of everybody's last direction, turned."""
+    """The curvatures with the sign of one client's, or of all clients' last direction, turned."""
     kind = point.get("negative curvature")
     if kind is None:
         return hessians

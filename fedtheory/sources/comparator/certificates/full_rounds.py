@@ -1,4 +1,4 @@
-"""Certificates where everybody takes part."""
+"""Certificates for full participation."""
 
 from __future__ import annotations
 

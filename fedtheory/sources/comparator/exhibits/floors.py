@@ -148,7 +148,7 @@ def _draw_over_lengths() -> Chart:
         y=Axis("floor over exact error"),
         parts=[*map(_curve, PROBLEMS, (BLUE, ORANGE, GREEN, PURPLE, SKY)), Level(4, "four")],
         caption=(
-            "Five local steps, everybody takes part, as far as the conditions go: for long rounds the bounds on the "
+            "Five local steps, full participation, as far as the conditions go: for long rounds the bounds on the "
             "drift of the clients are loose. The horizontal line is a floor of four times the error."
         ),
     )

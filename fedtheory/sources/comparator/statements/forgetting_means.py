@@ -86,7 +86,7 @@ CLAIMS = (
         conditions=CONDITIONS,
         note=(
             "For few rounds, where the best point is nearer than the optimum.  Participants may be drawn, and clients "
-            "may have unequal importances and curvatures; where everybody takes part, rho is zero."
+            "may have unequal importances and curvatures; for full participation rho is zero."
         ),
     ),
     claim_at_optimum.proved.step(
@@ -110,7 +110,7 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
-            "For ever more rounds the first term vanishes.  Where everybody takes part, for one small local step the "
+            "For ever more rounds the first term vanishes.  For full participation and one small local step the "
             "floor is 5/2 of the error at which quadratics settle with noise that is the same everywhere, whatever "
             "their curvatures are."
         ),

@@ -1,4 +1,4 @@
-"""Everybody takes part, with the same steps: the mean error over all local steps, against any point y.
+"""Full participation, with the same steps: the mean error over all local steps, against any point y.
 
 One local step gains on y what convexity gives; what it loses to noise, and to
 clients that are apart, is paid by the same gaps, up to what noise and

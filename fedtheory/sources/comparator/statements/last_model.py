@@ -48,7 +48,7 @@ CLAIMS = (
         conditions=COSTS.conditions,
         note=(
             "The server's own model, after as many rounds as were run.  Participants may be drawn, and clients may "
-            "have unequal importances and curvatures; where everybody takes part, rho is zero.  The floor is at most "
+            "have unequal importances and curvatures; for full participation rho is zero.  The floor is at most "
             "1 + L eta tau over 1 - eta mu (tau - 1)/2 times that of the last round."
         ),
     ),

@@ -71,7 +71,7 @@ CLAIMS = (
         note=(
             "The average is that of all clients, as if those that are not drawn did their steps as well; rounds start "
             "from the average of participants.  Clients may have unequal importances and curvatures, of which L is the "
-            "largest.  Everybody may take part: then rho is zero, and for long rounds the noise costs less than in "
+            "largest.  With full participation rho is zero, and for long rounds the noise costs less than in "
             "the bound of full rounds, and the dissimilarity more."
         ),
     ),

@@ -1,6 +1,6 @@
 """Strongly convex clients of which some are drawn for every round: the last model is near the optimum.
 
-As where everybody takes part; what is left of the distance of the clients at
+As for full participation; what is left of the distance of the clients at
 the end of a round pays for the draw, and contracts with the rest.
 """
 
@@ -45,7 +45,7 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
-            "Clients may have unequal importances and curvatures; everybody may take part, and then rho is zero.  The "
+            "Clients may have unequal importances and curvatures; with full participation rho is zero.  The "
             "draw costs as much as the clients differ at the optimum, whatever the batches."
         ),
     ),

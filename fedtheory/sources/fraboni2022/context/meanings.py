@@ -139,7 +139,7 @@ def _as_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
 
 
 def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
-    """Raise `Rejected` where clients need shares in an update though nobody may report in it.
+    """Raise `Rejected` where clients need shares in an update in which perhaps none reports.
 
     What only has the weights, which then vanish, is known for whatever shares.
     """

@@ -93,8 +93,8 @@ CLAIMS = [
         where=NOTATION,
         corrects="fraboni2022:fig-4.F0",
         note="Both sides are computed with their own clocks: FedFix with empty updates, weights (40), and models that "
-        "are one update old when they are used, against rounds that wait for everybody, with $d_i=p_i$. All first and "
-        "second moments of $\\theta^{2n}$ agree as well, not only the losses.",
+        "are one update old when they are used, against rounds that wait for all clients, with $d_i=p_i$. All first "
+        "and second moments of $\\theta^{2n}$ agree as well, not only the losses.",
     ),
     claim.experiment("fig-5-7", "Figures 5 to 7: several step sizes", "Appendix D, Figures 5 to 7")(
         printed=r"\text{for small }\eta_l\text{ asynchronous beats FedFix beats synchronous; with larger }\eta_l"

@@ -368,7 +368,7 @@ CLAIMS = [
         conditions=[sp.Eq(tau_M, tau_0)],
         printed=r"\tau_1=\tau_m\Rightarrow\epsilon_{FedFix}=\epsilon_{FedAvg}",
         note=(
-            "With $\\Delta t<\\tau_1$ everybody reports only every $\\lceil\\tau_1/\\Delta t\\rceil$ updates, the "
+            "With $\\Delta t<\\tau_1$ clients report only every $\\lceil\\tau_1/\\Delta t\\rceil$ updates, the "
             "others are empty."
         ),
     ),

@@ -201,7 +201,7 @@ CLAIMS = [
         note=(
             "With the constants of (93), where $\\tau=0$ and $R=0$: $3\\alpha D\\tilde\\eta$ is at most "
             "$\\eta_l^2(K-1)^2L$ by (92), and $\\max q_i(n)=\\max_ip_i$ is $1/M$ for equal importances.  It lacks a "
-            "factor K beside $\\beta$: whoever is selected makes K steps to the same side, so that the server's "
+            "factor K beside $\\beta$: every selected client makes K steps to the same side, so that the server's "
             "variance grows with $K^2$ and not with K.  No hidden constant mends that, nor the step sizes of Theorem "
             "1, with more local steps and rounds."
         ),

@@ -133,7 +133,7 @@ CLAIMS = [
         where=SETTING,
         assumptions=(a.full_rounds,),
         printed=r"\Delta t^n=\max_iT_i",
-        note="Everybody is waited for, reports, and works on the newest model.",
+        note="The server waits for all clients, and all work on the newest model.",
         implemented_by="fedtheory.federation.clock:Synchronous",
     ),
     claim.definition("policy.async", "Asynchronous FedAvg", "Section 4.3")(

@@ -228,7 +228,7 @@ CLAIMS = [
             r"p_i,\ r_j;\quad\omega_i(n);\quad d_i(n);\quad q_i(n),\ s_j(n);\quad\tilde q_i(n),\ \tilde s_j(n);\quad "
             r"q_i,\ s_j"
         ),
-        note="Each pair has the same total, and nobody counts more in the mean than when it reports.",
+        note="Each pair has the same total, and no client has a larger weight in expectation than when it reports.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
 ]

@@ -85,7 +85,7 @@ CLAIMS = [
         assumptions=CONVEX,
         printed=rf"\lambda_k\le1:\quad{_error('e')}\le{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_L^2}}",
         note=(
-            "As transcribed it has E_L, a number of local steps of nobody, which is read as E_k.  "
+            "As transcribed it has E_L, a number of local steps of no agent, which is read as E_k.  "
             "With lambda_k as printed in (5.50), lambda_k <= 1 lets through local steps that overshoot: at E_k = 2 up "
             "to mu_k = 8 / delta_k."
         ),
