@@ -108,6 +108,8 @@ def test_intervals_of_stability_from_above() -> None:
     assert _below(lambda _: False, 8.0) < 1e-11
     assert _below(lambda step: step < 5, math.inf) == math.inf
     assert _bisected(lambda step: step <= 3, 1.0, 100.0, 1e-6) == pytest.approx(3, rel=2e-6)
+    assert _bisected(lambda _: False, 1.0, 2.0, 1.0) == 2.0
+    assert _bisected(lambda _: False, 1.0, 4.0, 1.0) == 2.0
 
 
 def _rounds(eigenvalues: list[float], noise: float = 0.0, away: float = 1.0, limit: float = 0.0) -> Rounds:
@@ -126,11 +128,15 @@ CURVES = {
     "dips below its limit": _rounds([0.97], away=-1.0, limit=0.5),
     "from inside": _rounds([0.9], away=1e-3, noise=1e-2),
     "at rest at once": _rounds([0.0]),
+    "overshoots its limit for long": _rounds([-0.9998], limit=0.5),
+    "overshoots it, on the other side": _rounds([-0.9998], away=-1.0, limit=0.1),
+    "overshoots with noise": _rounds([-0.9997, 0.999], limit=0.05, noise=1e-3),
+    "overshoots it soon": _rounds([-0.98], limit=0.1),
 }
 
 
 @pytest.mark.parametrize("name", CURVES)
-@pytest.mark.parametrize("accuracy", [0.3, 0.13, 0.02, 1e-3])
+@pytest.mark.parametrize("accuracy", [0.3, 0.13, 0.02, 6e-3, 1e-3])
 def test_rounds_to_a_target_for_good(name: str, accuracy: float) -> None:
     """The list of all errors says from which round on none is above the target."""
     rounds = CURVES[name]
