@@ -13,10 +13,10 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
-from fedtheory.language.registry import claims_of
+from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.registry import claims_of, find
 from verify.check import check
-from verify.check.together import CheckResult, RunsTogether
+from verify.check.together import CheckResult, RunsTogether, ratios
 from verify.instances import FAMILIES, families_for
 
 x, y, z = sp.symbols("x y z", real=True)
@@ -91,6 +91,30 @@ def test_conditions_exclude_run_by_run() -> None:
     assert [found[row].applicable for row in range(3)] == [True, False, True]
     assert [found[row].holds for row in range(3)] == [True, None, False]
     assert found[2] == _alone(claim, runs[2])
+
+
+def test_the_condition_that_fails_is_named() -> None:
+    """Of two conditions the one that fails is named as in a check alone, wherever it stands; of several the first."""
+    where = {x: q.smoothness, y: q.noise_deviation, z: q.clients}
+    runs = [_run(1), _run(0), _run(64), _run(0, clients=3)]
+    for conditions in ((y >= 1, x >= 0, z <= 2), (z <= 2, y >= 1, x >= 0), (x >= 0, z <= 2, y >= 1)):
+        claim = _claim((y, "<=", 9 * x), where, *conditions)
+        found = RunsTogether(runs).answers([claim])[claim]
+        names = [check(claim, run).excluded_by for run in runs]
+        assert [found[row].excluded for row in range(4)] == names
+        assert [bool(name) for name in names] == [False, True, False, True]
+        assert names[1] == "y >= 1"
+        assert names[3] == next(claim.in_words(one) for one in conditions if one != (x >= 0))
+
+
+def test_what_compares_nothing_is_not_asked() -> None:
+    """A remark has no sides, and a rate asks for a ladder of runs."""
+    runs = [_run(1), _run(2)]
+    remark = find("renard2022:assumption-1")
+    rate = Claim(id="mine:rate", rate=Rate(q.final_distance_sq, 1 / x, x), where={x: q.rounds})
+    compared = _claim((x, "<=", x), {x: q.smoothness})
+    assert set(RunsTogether(runs).answers([remark, rate, compared])) == {compared}
+    assert ratios(remark, runs) == [None, None]
 
 
 def test_runs_of_several_shapes() -> None:

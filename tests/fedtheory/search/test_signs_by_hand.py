@@ -1,0 +1,57 @@
+"""Sums that are not negative, and points at which numbers are, against values by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.kernel import Numbers
+from fedtheory.search.positivity import Signs, _difference, _weights, split_quickly
+from fedtheory.search.samples import Samples, find_negative
+
+eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
+NUMBERS = Numbers(symbols=frozenset({eta, L, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
+SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
+
+
+@pytest.mark.parametrize("rest", [(M - 1) * (tau - 1), (1 - 4 * eta * L) ** 2, eta * (tau - 1)], ids=str)
+def test_terms_that_are_seen_one_by_one(rest: sp.Expr) -> None:
+    """A square is not seen in a sum that is written out, and beside other terms it stays as it stands."""
+    square = (eta - L) ** 2
+    number = square + rest
+    assert not SIGNS.is_nonnegative(number)
+    assert split_quickly(square, SIGNS) == [square]
+    assert set(split_quickly(number, SIGNS) or ()) == {square, rest}
+    assert split_quickly(square - rest, SIGNS) is None
+
+
+def test_differences_keep_what_only_one_side_has() -> None:
+    """Common factors stand outside, with the same power on both sides."""
+    assert _difference(tau * M, M) == M * (tau - 1)
+    assert _difference(2 * L**2, 8 * eta * L**3) == 2 * L**2 - 8 * eta * L**3
+    assert _difference(tau**2 * M, tau * M) == M * (tau**2 - tau)
+    assert _difference(2 * tau * L**2, 2 * L**2 / tau) == 2 * L**2 * (tau - 1 / tau)
+
+
+def test_weights_of_columns_that_do_not_reach_a_goal() -> None:
+    """Two columns with two equal rows: a goal with unequal ones is no sum of them; a negative weight is none."""
+    columns, rows = [{(0,): fmpq(1), (1,): fmpq(1)}, {(0,): fmpq(2), (1,): fmpq(2)}], {(0,): 0, (1,): 1}
+    both = np.array([0, 1])
+    assert _weights(both, columns, {(0,): fmpq(3), (1,): fmpq(2)}, rows) is None
+    assert _weights(both, columns, {(0,): fmpq(3), (1,): fmpq(3)}, rows) == {0: fmpq(3)}
+    assert _weights(np.array([1]), columns, {(0,): fmpq(3), (1,): fmpq(3)}, rows) == {1: fmpq(3, 2)}
+    assert _weights(both, columns, {(0,): fmpq(-3), (1,): fmpq(-3)}, rows) is None
+    assert _weights(both, columns, {}, rows) == {}
+
+
+def test_the_eight_lowest_points_are_decided() -> None:
+    """Seven or eight lower ones beyond the edge: then an allowed one is the eighth, or the ninth."""
+    beyond = [10.0 + place for place in range(8)]
+    allowed = [eta <= 4]
+    for count, expected in ((7, {eta: 3}), (8, None)):
+        samples = Samples([eta], np.array([[3.0, *beyond[:count], 1.0, 0.5]]))
+        assert find_negative(1 - eta, samples, NUMBERS, allowed) == expected
+    zero = Samples([eta], np.array([[1.0]]))
+    assert find_negative(1 - eta, zero, NUMBERS, allowed) is None

@@ -1,0 +1,37 @@
+"""Statements about steps that use a drift: only a bound on the largest one of all clients says something of each."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from verify.rocq.refusals import NotExported
+from verify.rocq.run_steps import _bound
+
+G, K, s, g, eta, tau = sp.symbols("G K s g eta tau", positive=True)
+WHERE = {G: q.second_moment, K: q.local_steps, s: q.local_step_size}
+DRIFT = 9 * s**2 * (K - 1) * G
+OWN = Claim(id="t:steps", lhs=eta, rhs=tau * g, where={eta: q.local_step_size, tau: q.local_steps, g: q.second_moment})
+
+
+def test_the_bound_on_the_largest_drift_in_other_symbols() -> None:
+    found = _bound(OWN, Claim(id="t:drift", chain=(q.max_drift, "<=", DRIFT), where=WHERE))
+    assert found == 9 * eta**2 * (tau - 1) * g
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        (q.max_drift, ">=", DRIFT),
+        (q.max_drift, "==", DRIFT),
+        (q.average_round_drift, "<=", DRIFT),
+        (2 * q.max_drift.symbol, "<=", DRIFT),
+    ],
+    ids=["from below", "an equation", "a mean", "twice it"],
+)
+def test_other_statements_bound_no_drift(chain: tuple[object, ...]) -> None:
+    """An equation would do, and is refused as well: nothing but what is used is read."""
+    with pytest.raises(NotExported, match="t:drift does not bound the drift of each client"):
+        _bound(OWN, Claim(id="t:drift", chain=chain, where=WHERE))
