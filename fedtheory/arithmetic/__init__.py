@@ -25,6 +25,7 @@ from fedtheory.arithmetic.near import (
     plain_floats,
     rational_above,
     rational_near,
+    simplest_between,
     simplest_near,
 )
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
@@ -53,6 +54,7 @@ __all__ = [
     "product",
     "rational_above",
     "rational_near",
+    "simplest_between",
     "simplest_near",
     "smallest_eigenvalues",
     "unanswered",

@@ -68,6 +68,15 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     return next((near for near in _approximations(exact) if abs(near - exact) <= distance), exact)
 
 
+def simplest_between(low: fmpq, high: fmpq) -> fmpq:
+    """Return the rational of smallest denominator in the closed interval [low, high], for 0 <= low <= high."""
+    whole = fmpq(low.ceil())
+    if whole <= high:
+        return whole
+    below = whole - 1
+    return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
+
+
 def _approximations(exact: fmpq) -> Iterator[fmpq]:
     """The rationals closest to a number with denominators up to 1, 10, 100, ..., 10^15, by its continued fraction.
 

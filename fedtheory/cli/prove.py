@@ -39,6 +39,7 @@ NoSearch = Annotated[bool, typer.Option("--no-search", help="Search for no certi
 Effort = Annotated[
     int | None, typer.Option("--effort", metavar="N", min=1, help="Work that a search may take, counted, not timed.")
 ]
+Tighten = Annotated[bool, typer.Option("--tighten", help="Lower the numbers of a bound as far as it is still proved.")]
 
 
 def run(
@@ -49,6 +50,7 @@ def run(
     claims: ClaimFiles = None,
     no_search: NoSearch = False,
     effort: Effort = None,
+    tighten: Tighten = False,
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> int:
@@ -60,11 +62,13 @@ def run(
     is data, and names published claims, or those of files that you name: --claims mine.py.  Nothing else is executed.
     """
     from fedtheory.cli.proof_search import keys_of, print_search
+    from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
     from verify.printed import printed_proof
 
     proofs = _proofs(target, certificate, claims or [])
     searched = [None] * len(proofs) if no_search or certificate is not None else _searched(target, proofs, effort)
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
+    tightened = tightened_from(searched, effort) if tighten else None
     if save is not None:
         _save(proofs, save)
     found = [(proof, printed_proof(proof.claim)) for proof in proofs]
@@ -73,11 +77,15 @@ def run(
             document(*each) | ({} if search is None else keys_of(search))
             for each, search in zip(found, searched, strict=True)
         ]
+        if tightened is not None:
+            documents[0] |= keys_of_tightened(tightened)
         print_json(documents[0] if len(found) == 1 else documents)
     elif len(found) > 1:
         _print_table(proofs)
     elif searched[0] is not None:
         print_search(searched[0])
+        if tightened is not None:
+            print_tightened(tightened)
     else:
         print_text(*found[0])
     return int(any(proof.verdict == "broken" for proof in proofs))

@@ -19,11 +19,13 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
     positivity  numbers that are not negative, as sums of products
     samples     numbers at which conditions hold
     outcome     what a search returns
+    tightening  the smallest numbers with which a bound is proved
 
-Uses `language`, `proofs`, `kernel`.
+Uses `language`, `proofs`, `kernel`, `arithmetic`.
 """
 
 from fedtheory.search.finding import EFFORT, find_proof
 from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.tightening import Tightened, TightenedTerm, tighten
 
-__all__ = ["EFFORT", "Found", "NotFound", "find_proof"]
+__all__ = ["EFFORT", "Found", "NotFound", "Tightened", "TightenedTerm", "find_proof", "tighten"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,34 @@ def test_little_work(command: Command, mine: str) -> None:
     """Work is counted: with little of it the search ends, and says that more may find more."""
     assert "--effort" in command("prove", f"{mine}:loose", "--effort", "10000").out
     assert command("prove", f"{mine}:loose", "--effort", "0").code == 2
+
+
+DESCENT = """\
+import sympy as sp
+from fedtheory import Claim, Gradient, Value, inner, norm_sq, quantities as q
+
+L, f, x, y = sp.symbols("L f x y")
+descent = Claim(id="mine:descent", lhs=Value(f, y) - Value(f, x) - inner(Gradient(f, x), y - x), place="points",
+                rhs=4 * L * norm_sq(y - x), where={L: q.smoothness, f: q.objective, x: q.point, y: q.second_point})
+wrong = Claim(id="mine:wrong", lhs=descent.lhs, place="points", rhs=L * norm_sq(y - x) / 4, where=descent.where)
+"""
+
+
+def test_a_bound_is_tightened(command: Command, tmp_path: Path) -> None:
+    """The number of the descent lemma goes down to about 1/2, by a certificate for the smaller bound."""
+    file = tmp_path / "lemma.py"
+    file.write_text(DESCENT)
+    found = command("prove", f"{file}:descent", "--tighten", "--json").document["tightened"]
+    (term,) = found["terms"]
+    assert term["stated"] == "4"
+    assert Fraction(1, 2) <= Fraction(term["proved"]) <= Fraction(5, 8)
+    assert found["certificate"]["certificate"]["claim"] == "mine:descent"
+    assert f"4 -> {term['proved']}" in command("prove", f"{file}:descent", "--tighten").out
+
+
+def test_what_is_not_proved_cannot_be_tightened(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "lemma.py"
+    file.write_text(DESCENT)
+    for target in (f"{file}:wrong", "renard2022:property-2.5"):
+        outcome = command("prove", target, "--tighten")
+        assert (outcome.code, "--tighten" in outcome.err) == (2, True)

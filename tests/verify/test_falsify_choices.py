@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import RATIONAL, simplest_between
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
@@ -20,7 +20,7 @@ from verify.falsify.equal_sides import _solutions
 from verify.falsify.exponents import Reading, Room, best_step
 from verify.falsify.generation import KINDS, Bases, Clients, Kind, kind_of
 from verify.falsify.local import _simplest_first, factor_at_edge, factor_within
-from verify.falsify.rounding import factor_of, simpler, simplest_between, weight_of
+from verify.falsify.rounding import factor_of, simpler, weight_of
 
 T, eta, L = sp.symbols("T eta L", positive=True)
 

@@ -10,7 +10,7 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import Claim
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import RATIONAL, simplest_between
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
@@ -18,7 +18,7 @@ from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify.knobs import Knob, knobs_of, translated
 from verify.falsify.local import move_to_edge, within_conditions, without
-from verify.falsify.rounding import factor_of, simpler, simplest_between, weight_of
+from verify.falsify.rounding import factor_of, simpler, weight_of
 from verify.falsify.structure import variants
 from verify.falsify.tables import Table, evaluate_run, get, size, with_clients, with_coordinates, working_table, written
 from verify.instances import FAMILIES, Instance

@@ -8,12 +8,13 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
+from fedtheory.arithmetic import simplest_between
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from verify.check.applicability import conditions_hold
 from verify.falsify.knobs import Knob, knob_named, knobs_of
-from verify.falsify.rounding import factor_of, simplest_between
+from verify.falsify.rounding import factor_of
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint
 from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scaled

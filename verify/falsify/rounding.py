@@ -17,15 +17,6 @@ def factor_of(exponent: float, relative: float) -> fmpq:
     return power if whole == exponent else power * fmpq(simplest_near(2.0 ** (exponent - whole), relative))
 
 
-def simplest_between(low: fmpq, high: fmpq) -> fmpq:
-    """The rational of smallest denominator in the closed interval [low, high], for 0 <= low <= high."""
-    whole = fmpq(low.ceil())
-    if whole <= high:
-        return whole
-    below = whole - 1
-    return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
-
-
 def simpler(value: fmpq) -> Iterator[fmpq]:
     """Simpler rationals to try for a number, the simplest first."""
     sign = -1 if value < 0 else 1

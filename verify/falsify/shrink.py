@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array
+from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array, simplest_between
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
@@ -19,7 +19,7 @@ from verify.check.outcome import unclearness
 from verify.effort import spend_a_try, worked
 from verify.falsify.knobs import knob_named, knobs_of, translated
 from verify.falsify.local import turned
-from verify.falsify.rounding import simpler, simplest_between, weight_of
+from verify.falsify.rounding import simpler, weight_of
 from verify.falsify.score import NOTHING, score
 from verify.falsify.search_state import is_lively
 from verify.falsify.tables import (

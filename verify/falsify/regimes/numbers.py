@@ -6,7 +6,8 @@ import math
 
 from flint import fmpq
 
-from verify.falsify.rounding import factor_of, simplest_between
+from fedtheory.arithmetic import simplest_between
+from verify.falsify.rounding import factor_of
 
 _ROUGH = 0.01
 """Relative distance within which a number of a point is replaced by a shorter one."""

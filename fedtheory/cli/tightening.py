@@ -1,0 +1,49 @@
+"""Smaller numbers with which a user-defined bound is proved, for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import print_lines
+
+if TYPE_CHECKING:
+    from fedtheory.cli.proof_search import Searched
+    from fedtheory.search import Tightened
+
+
+def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> Tightened:
+    """Lower the numbers of the one bound that a search has proved; `InputError` where there is no such bound."""
+    from fedtheory.errors import InputError
+    from fedtheory.search import EFFORT, Found, Tightened, tighten
+
+    if len(searched) != 1 or searched[0] is None:
+        raise InputError("--tighten", "expected one claim of yours without a recorded certificate")
+    one = searched[0]
+    if not isinstance(one.result, Found):
+        raise InputError("--tighten", f"expected a bound that the search proves as it is stated: {one.result.reason}")
+    found = tighten(one.claim, EFFORT if effort is None else effort)
+    # The claim has just been proved with its own numbers, by the same search.
+    assert isinstance(found, Tightened)
+    return found
+
+
+def keys_of_tightened(tightened: Tightened) -> dict[str, Any]:
+    """The JSON key that tightening adds to those of a proof."""
+    terms = [{"term": str(one.term), "stated": str(one.stated), "proved": str(one.proved)} for one in tightened.terms]
+    proof = tightened.found.proof
+    right = str(proof.claim.relations[0].right)
+    return {"tightened": {"terms": terms, "rhs": right, "certificate": proof.document, "work": tightened.work}}
+
+
+def print_tightened(tightened: Tightened) -> None:
+    """Print each term's number as stated and the smallest that was proved."""
+    from rich.markup import escape
+
+    claim = tightened.found.proof.claim
+    print_lines(
+        "smallest numbers that the search proves, one term after the other:",
+        *(f"  {one.stated} -> {one.proved}  for  {escape(str(one.term))}" for one in tightened.terms),
+        f"  proved: rhs = {escape(str(claim.relations[0].right))}",
+        "  another order of the terms, or another proof, may reach lower",
+    )

@@ -1,0 +1,114 @@
+"""Smallest numbers in a bound that a search proves, one term after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.arithmetic import simplest_between
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.search.finding import EFFORT, find_proof
+from fedtheory.search.outcome import Found, NotFound
+
+_HALVINGS = 5
+"""Searches between the largest number that was not proved and the smallest that was, for each term."""
+
+
+@dataclass(frozen=True)
+class TightenedTerm:
+    """A term of a bound, with its number as stated and the smallest one that was proved."""
+
+    term: Expr
+    """Without its number."""
+    stated: sp.Rational
+    proved: sp.Rational
+
+
+@dataclass(frozen=True)
+class Tightened:
+    """A bound with smaller numbers that is proved: each is the smallest found, given those before it."""
+
+    found: Found
+    """Proof of the tightened claim."""
+    terms: tuple[TightenedTerm, ...]
+    work: int
+    """Units of work of all searches."""
+
+
+def tighten(
+    claim: Claim, effort: int = EFFORT, on_term: Callable[[TightenedTerm], None] = lambda _: None
+) -> Tightened | NotFound:
+    """Lower the numbers of the terms of an upper bound, as far as a search proves the claim with them.
+
+    Other families of proofs may reach lower, and so may another order of the terms.  `effort` is the work of each
+    search; `on_term` hears of each term that is done.  `InputError` for claims that are no upper bound.
+    """
+    if claim.rhs is None or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", "<"):
+        raise InputError(claim.id, "expected one upper bound, lhs <= rhs: only its numbers can be lowered")
+    parts = [part.as_coeff_Mul() for part in sp.Add.make_args(claim.relations[0].right)]
+    search = _Search(claim, effort, [number for number, _ in parts], [rest for _, rest in parts])
+    found = search.prove(search.numbers)
+    if found is None:
+        return search.failed
+    done = []
+    for place, (stated, rest) in enumerate(parts):
+        if not (stated.is_Rational and stated > 0):
+            continue
+        found = search.lower(place, found)
+        done.append(TightenedTerm(rest, stated, search.numbers[place]))
+        on_term(done[-1])
+    return Tightened(found, tuple(done), search.work)
+
+
+class _Search:
+    """Searches for proofs of a claim with other numbers, and the smallest ones proved so far."""
+
+    def __init__(self, claim: Claim, effort: int, numbers: list[sp.Rational], rests: list[Expr]) -> None:
+        self._claim, self._effort, self._rests = claim, effort, rests
+        self.numbers, self.work = numbers, 0
+        self.failed = NotFound("nothing has been searched")
+
+    def prove(self, numbers: list[sp.Rational]) -> Found | None:
+        """Search for a proof of the claim with these numbers."""
+        right = sp.Add(*(number * rest for number, rest in zip(numbers, self._rests, strict=True)))
+        found = find_proof(replace(self._claim, rhs=right), self._effort)
+        self.work += found.work
+        if isinstance(found, Found):
+            return found
+        self.failed = found
+        return None
+
+    def lower(self, place: int, best: Found) -> Found:
+        """Lower one number as far as proofs are found; return that of the smallest."""
+        low = sp.S.Zero
+        without = self._with(place, low)
+        if without is not None:
+            return without
+        for _ in range(_HALVINGS):
+            quarter = (self.numbers[place] - low) / 4
+            middle = _between(low + quarter, self.numbers[place] - quarter)
+            found = self._with(place, middle)
+            if found is None:
+                low = middle
+            else:
+                best = found
+        return best
+
+    def _with(self, place: int, number: sp.Rational) -> Found | None:
+        """Search with another number in one place, and keep it where a proof is found."""
+        numbers = [*self.numbers[:place], number, *self.numbers[place + 1 :]]
+        found = self.prove(numbers)
+        if found is not None:
+            self.numbers = numbers
+        return found
+
+
+def _between(low: sp.Rational, high: sp.Rational) -> sp.Rational:
+    """Return the simplest rational in an interval."""
+    found = simplest_between(*(fmpq(int(end.p), int(end.q)) for end in (low, high)))
+    return sp.Rational(int(found.p), int(found.q))
