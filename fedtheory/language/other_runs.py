@@ -11,6 +11,7 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.weighted import require_new_name
 from fedtheory.runfile import parse_run, run_table
+from fedtheory.runfile.loading import mistakes_of
 
 _TABLES = ("problem", "algorithm")
 
@@ -29,11 +30,18 @@ class _OnAnother:
         table: dict[str, Any] = run_table(run)
         for key, value in self.changes:
             part, _, name = key.partition(".")
-            table[part] = {**table[part], name: value(run) if callable(value) else value}
+            table[part] = {**table[part], name: _value_on(value, run)}
         try:
             return parse_run(table, run.arithmetic)
         except InputError as reason:
             raise NotApplicable(f"there is no such other run: {reason}") from None
+
+
+def _value_on(value: Any, run: Run) -> Any:
+    if not callable(value):
+        return value
+    with mistakes_of(value):
+        return value(run)
 
 
 def on_another_run(name: str, of: RunQuantity, changes: Mapping[str, Any]) -> RunQuantity:

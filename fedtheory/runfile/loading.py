@@ -10,16 +10,19 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
 from fedtheory.errors import CodeError, FedtheoryError, InputError, NotApplicable
 
+_UNEXPECTED = re.compile(r"(?:\w+\.)*?(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument")
 _REFUSED = "FEDTHEORY_NO_CODE"
 """A variable of the environment, so that processes that are started later refuse as well."""
 
@@ -131,14 +134,34 @@ def one_line(home: Path) -> Iterator[None]:
         raise CodeError("", f"cannot be executed: {type(error).__name__}: {_message(error)}", place) from error
 
 
+def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
+    """The same for a function of a user's file; nothing for one of this package, whose mistakes are its own."""
+    code = getattr(function, "__code__", None)
+    is_own = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
+    return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))
+
+
 def _message(error: BaseException) -> str:
     """Describe an error; for an unknown name with the nearest known one."""
     if isinstance(error, AttributeError) and error.name is not None:
         near = get_close_matches(error.name, dir(error.obj), n=1)
         return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"
+    if isinstance(error, TypeError) and (unexpected := _UNEXPECTED.match(str(error))):
+        return f"{error}{_arguments(error, unexpected[1])}"
     if isinstance(error, TypeError) and "truth value of Relational" in str(error):
         return f"{error}; write a chain such as 0 < eta <= 1/L as two conditions: [0 < eta, eta <= 1/L]"
     return error.msg if isinstance(error, SyntaxError) else str(error)
+
+
+def _arguments(error: BaseException, name: str) -> str:
+    """The arguments of a class or function, found by its name where the error was raised; empty without one."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    space = {**frames[-1].f_globals, **frames[-1].f_locals} if frames else {}
+    modules = [value for value in space.values() if isinstance(value, ModuleType)]
+    called = next((found for one in modules if callable(found := getattr(one, name, None))), space.get(name))
+    if not callable(called):
+        return ""
+    return f"; expected some of {', '.join(signature(called).parameters)}"
 
 
 def _place(error: BaseException, home: Path) -> tuple[str | Path, int | None]:

@@ -75,3 +75,38 @@ def test_an_assumption_may_return_whether_it_holds(command, tmp_path: Path) -> N
         file = tmp_path / f"{verdict.replace(' ', '_')}.py"
         file.write_text(CLAIM.format(body=body, condition="sp.And(eta <= 1, D >= 0)"))
         assert verdict in command("check", f"{file}:mine", str(run)).out
+
+
+QUANTITIES = """
+from fedtheory import Claim, on_another_run, quantities as q
+
+steep = q.RunQuantity("steepness", "s", "largest curvature", lambda run: run.problem.nothing)
+fast = on_another_run("fast", q.final_suboptimality, {"algorithm.local_steps": lambda run: run.nothing})
+mine = Claim(id="mine:one", lhs=steep, rhs=1)
+other = Claim(id="mine:two", lhs=q.final_suboptimality, rhs=fast)
+"""
+
+
+def test_a_quantity_of_ones_own_that_raises_is_one_line(command, tmp_path: Path) -> None:
+    """So is a function that changes a run."""
+    run, file = tmp_path / "run.toml", tmp_path / "mine.py"
+    run.write_text(RUN)
+    file.write_text(QUANTITIES)
+    for name, line in (("mine", 4), ("other", 5)):
+        complaint = command("check", f"{file}:{name}", str(run)).err
+        assert f"{file}, line {line}: cannot be executed: AttributeError" in complaint
+        assert "Traceback" not in complaint
+
+
+def test_an_unknown_argument_is_answered_by_the_known_ones(command, tmp_path: Path) -> None:
+    """Of the class or function that was called, however it was imported."""
+    run, file = tmp_path / "run.toml", tmp_path / "mine.py"
+    run.write_text(RUN)
+    for code, expected in (
+        ("from fedtheory import Claim\nc = Claim(left=1)", "'left'; expected some of id, kind, title, locator, lhs,"),
+        ("from fedtheory import exercises as ex\nc = ex.Assignment(name='x')", "'name'; expected some of id, title,"),
+        ("def f(a, b): ...\nc = f(c=1)", "'c'; expected some of a, b"),
+        ("c = [3, 1]\nc.sort(by=1)", "'by'"),
+    ):
+        file.write_text(code)
+        assert expected in command("check", f"{file}:c", str(run)).err

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedtheory.errors import NotApplicable, Unresolved
-from fedtheory.runfile.loading import one_line
+from fedtheory.runfile.loading import mistakes_of
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Bound, Run
@@ -51,8 +49,7 @@ class Assumption:
 
     def _unmet(self, run: Run) -> str | None:
         """The reason where `require` returns False instead of raising one; None where it returns anything else."""
-        place = _file_of_user(self.require)
-        with nullcontext() if place is None else one_line(place):
+        with mistakes_of(self.require):
             found = run.once(self.require)
         return (
             f"the assumption {self.name!r} does not hold" if isinstance(found, bool | np.bool_) and not found else None
@@ -77,13 +74,6 @@ class Boundedness(Assumption):
     """Assumption that a constant is finite: `require` returns the smallest valid constant and its region."""
 
     require: Callable[[Run], Bound]
-
-
-def _file_of_user(require: Callable[[Run], object]) -> Path | None:
-    """The file of a function that is no part of this package; its mistakes are reported with their line."""
-    code = getattr(require, "__code__", None)
-    is_own = str(require.__module__).partition(".")[0] == __name__.partition(".")[0]
-    return None if code is None or is_own else Path(code.co_filename)
 
 
 def expect(holds: object, otherwise: str) -> None:

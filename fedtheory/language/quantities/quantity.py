@@ -12,6 +12,7 @@ import sympy as sp
 from fedtheory.arithmetic import MidpointRadius
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import place_on_clients
+from fedtheory.runfile.loading import mistakes_of
 
 if TYPE_CHECKING:
     from fedtheory.engine.frames import Frame, RoundFrame
@@ -93,7 +94,8 @@ class RunQuantity:
     def _ask(self, question: Callable[[Run], Any], run: Run) -> Any:
         """Evaluate on a run; where there is no value the reason names the quantity."""
         try:
-            return question(run)
+            with mistakes_of(question):
+                return question(run)
         except NotApplicable as reason:
             raise reason.about(self.name) from None
 
