@@ -165,19 +165,27 @@ class Plan(Shown):
         return frame({"id": [plan.claim.id for plan in self.claims]} | table, "id")
 
 
-def answered(errors: ExactErrors, reached: Reached, accuracy: float | None, plans: Sequence[ClaimPlan]) -> Answer:
-    """The answer from how far a run gets, and the plans of the claims that may cover it."""
+def answered(
+    errors: ExactErrors,
+    reached: Reached,
+    accuracy: float | None,
+    plans: Sequence[ClaimPlan],
+    measured: Callable[[ClaimPlan], ClaimPlan] = lambda plan: plan,
+) -> Answer:
+    """The answer from how far a run gets, and the plans of the claims that may cover it.
+
+    `measured` finds the best step size of a plan with the constants of the run there, which takes runs: it is asked for
+    plans only whose bound may say more than the one at the best step size of the exact error.
+    """
     error, best = reached.error, reached.best
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
     promise = _best([_promise(p, best.step_size, b, run) for p, b in _covering(usable, run)], error)
     suffices = promise is not None and promise.plan.error is error and not promise.is_vacuous
-    elsewhere = None if suffices else _best(_elsewhere(usable, errors), error)
+    elsewhere = None if suffices else _elsewhere(usable, errors, measured, error, promise)
     if promise is None:
         promise, elsewhere = elsewhere, None
-    elif elsewhere is not None and _rank(promise, error)[:-1] <= _rank(elsewhere, error)[:-1]:
-        elsewhere = None
     steps = run.algorithm.work.steps
     beside = _beside(run, error)
     widest, cause, time = _widest(usable), _cause(errors, reached), _time(run)
@@ -226,8 +234,13 @@ def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
 
 
 def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
-    bounded, is_unproved = promise.plan.error, promise.plan.claim.verdict != "proved"
-    return is_unproved, promise.is_vacuous, _remoteness(bounded, error), ERRORS.index(bounded), promise.value
+    is_unproved, remoteness, place = _kind(promise.plan, error)
+    return is_unproved, promise.is_vacuous, remoteness, place, promise.value
+
+
+def _kind(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
+    """The parts of a promise's rank that are known without the bound's value."""
+    return plan.claim.verdict != "proved", _remoteness(plan.error, error), ERRORS.index(plan.error)
 
 
 def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
@@ -273,12 +286,36 @@ _BEFORE_THE_RUN: Mapping[RunQuantity, Callable[[Run], Number]] = {
 """Errors at the start that cost no run."""
 
 
-def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Promise]:
-    """Promise of each bound at its own best step size, after the planned rounds."""
+def _elsewhere(
+    plans: Iterable[ClaimPlan],
+    errors: ExactErrors,
+    measured: Callable[[ClaimPlan], ClaimPlan],
+    error: RunQuantity,
+    promise: Promise | None,
+) -> Promise | None:
+    """The best promise of a bound at its own best step size, after the planned rounds; None where none is of a better
+    kind than the one at hand.
+    """
+    by_kind: dict[tuple[bool, int, int], list[ClaimPlan]] = {}
     for plan in plans:
-        if plan.optimum is not None and plan.attainable:
-            step = plan.optimum.step_size
-            yield from (_promise(plan, step, bound, errors.run) for plan, bound in _covering([plan], errors.at(step)))
+        if plan.optimum is not None:
+            by_kind.setdefault(_kind(plan, error), []).append(plan)
+    best = promise
+    for kind in sorted(by_kind):
+        if best is not None and (kind[0], False, *kind[1:]) >= _rank(best, error)[:-1]:
+            continue
+        found = [one for plan in by_kind[kind] for one in _at_its_best(measured(plan), errors)]
+        nearest = _best(found, error)
+        if nearest is not None and (best is None or _rank(nearest, error)[:-1] < _rank(best, error)[:-1]):
+            best = nearest
+    return None if best is promise else best
+
+
+def _at_its_best(plan: ClaimPlan, errors: ExactErrors) -> Iterable[Promise]:
+    """The promise of a bound at its own best step size; none where it covers no run there."""
+    if plan.optimum is not None and plan.attainable:
+        step = plan.optimum.step_size
+        yield from (_promise(plan, step, bound, errors.run) for plan, bound in _covering([plan], errors.at(step)))
 
 
 def _widest(plans: Iterable[ClaimPlan]) -> ClaimPlan | None:

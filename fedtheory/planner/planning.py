@@ -77,27 +77,32 @@ def plan(
     """
     _require_possible(error, margin, vary)
     errors = ExactErrors(run.as_floats())
-    planned = []
+    planned: list[ClaimPlan] = []
     with ahead(errors, jobs) as work:
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
         # The other process starts with claims while this one finds what to run.
         plans = [work.begun(_claim_plan, claim, accuracy) for claim in chosen]
         reached = planned_and_best(errors, error, accuracy, margin)
+        answer: Answer | None = None
         if on_answer is not None and reached is not None:
             on_answer(answered(errors, reached, accuracy, []))
         for claim_plan in plans:
             planned.append(claim_plan())
-            if _has_exact_error(planned[-1]):
-                work.best(planned[-1].error)
-                work.error(planned[-1].error, _step_of(planned[-1]))
             on_progress(len(planned), len(chosen) + 1)
-        answer = None if reached is None else answered(errors, reached, accuracy, planned)
-        found = Plan(tuple(planned), None, refuted_bounds(claims), cost_of_a_round(errors.run), answer)
-        if on_bounds is not None and answer is not None:
-            on_bounds(found)
+        measured = {one.claim.id: work.begun(_measure, one) for one in planned if one.optimum is not None}
+        for one in filter(_has_exact_error, planned):
+            work.best(one.error)
+        if reached is not None:
+            answer = answered(errors, reached, accuracy, planned, lambda one: measured[one.claim.id]())
+            if on_bounds is not None:
+                on_bounds(Plan(tuple(planned), None, (), cost_of_a_round(errors.run), answer))
+        planned = [one if one.optimum is None else measured[one.claim.id]() for one in planned]
+        for one in filter(_has_exact_error, planned):
+            work.error(one.error, _step_of(one))
         planned = [_add_exact_errors(one, work, run.errors_are) for one in planned]
-        found = replace(found, claims=tuple(planned), recommended=_recommended(planned, work))
+        cost, refuted = cost_of_a_round(errors.run), refuted_bounds(claims)
+        found = Plan(tuple(planned), _recommended(planned, work), refuted, cost, answer)
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None or answer is None:
         return found
@@ -255,10 +260,15 @@ def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str
     reasons = [*failures, *filter(None, [_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
     edge = covered_up_to(claim, largest(planned, STEP), errors)
-    found = _optimised(found, planned, accuracy, edge)
-    if found.optimum is None:
-        return found
-    found = replace(found, measurements=measurements(found.claim, found.optimum, planned, errors, edge))
+    return _optimised(found, planned, accuracy, edge)
+
+
+def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
+    """The plan of a claim with the constants of the run at its best step size, and the best step size with such."""
+    assert found.optimum is not None
+    assert found.bound is not None
+    edge = found.step or Edge(math.inf)
+    found = replace(found, measurements=measurements(found.claim, found.optimum, found.bound, errors, edge))
     return found if found.self_contained else _use_measurements(found, edge)
 
 

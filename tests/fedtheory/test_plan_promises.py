@@ -1,0 +1,33 @@
+"""Promises at other step sizes: found where they say more than the one at hand, and only there."""
+
+from __future__ import annotations
+
+from planned_runs import a_run
+
+from fedtheory.planner.answer import answered
+from fedtheory.planner.coverage import covering_claims
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.planning import _claim_plan, _measure
+from fedtheory.planner.rounds_needed import FINAL, planned_and_best
+
+
+def test_runs_are_made_for_bounds_of_a_better_kind_only() -> None:
+    """And the answer is that with the constants of the run at every bound's best step size."""
+    errors = ExactErrors(a_run())
+    reached = planned_and_best(errors, FINAL, None)
+    assert reached is not None
+    plans = [_claim_plan(errors, claim, None) for claim in covering_claims()]
+    asked = []
+
+    def measured(plan):
+        asked.append(plan.claim.id)
+        return _measure(errors, plan)
+
+    found = answered(errors, reached, None, plans, measured)
+    every = [plan if plan.optimum is None else _measure(errors, plan) for plan in plans]
+    expected = answered(errors, reached, None, every)
+    for one, other in ((found.promise, expected.promise), (found.elsewhere, expected.elsewhere)):
+        assert (one is None) is (other is None)
+        if one is not None and other is not None:
+            assert (one.plan.claim.id, one.step_size, one.value) == (other.plan.claim.id, other.step_size, other.value)
+    assert len(asked) < sum(plan.optimum is not None for plan in plans)
