@@ -1,7 +1,7 @@
 """Weights that are normalised over the clients that take part, as in FedAvg as published (McMahan et al. 2017).
 
 In a round with participants S the weights are ``w_i = p_i / sum_{j in S} p_j`` on S.  Their moments are sums over all
-sets S of the law that draws them.
+sets S of the law that draws them; in floats those of many sets are integrals.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, arithmetic_of
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, arithmetic_of, plain_float
 from fedtheory.errors import InputError
-from fedtheory.federation.participation import Bernoulli, Participation, Uniform, WeightMoments
+from fedtheory.federation.normalised_moments import moments_of_coins, moments_of_draws
+from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform, WeightMoments
 
 _MOST_SETS, _MOST_EXACT_SETS = 2 * 10**6, 10**4
-"""Sets of participants that are enumerated, in floats and in rationals."""
+"""Sets of participants that are listed in floats, and over which sums of moments go."""
 _AT_ONCE = 2**22
 """Numbers of the weights that are added up together."""
 
@@ -31,6 +32,8 @@ class Normalised(Participation):
     def moments(self, weights: Array) -> WeightMoments:
         if isinstance(self.law, Uniform) and (weights == weights[0]).all():
             return self.law.moments(weights)
+        if self.possibilities(len(weights)) > _MOST_EXACT_SETS and weights.dtype != object:
+            return _moments_of_many(self.law, tuple(weights))
         self._require_few(weights)
         return _moments(self.law, tuple(weights), arithmetic_of(weights))
 
@@ -65,7 +68,8 @@ class Normalised(Participation):
     def _require_few(self, weights: Array) -> None:
         most = _MOST_EXACT_SETS if weights.dtype == object else _MOST_SETS
         if (count := self.possibilities(len(weights))) > most:
-            way_out = 'use fewer clients or equal shares, or unbiased weights (weights = "unbiased")'
+            floats = "--arithmetic float, " if weights.dtype == object else ""
+            way_out = f'use {floats}fewer clients, equal shares, or unbiased weights (weights = "unbiased")'
             expected = f"expected at most {most} sets of participants, got {count:.3g}"
             raise InputError("algorithm.participation", f"{expected}: {way_out}")
 
@@ -81,6 +85,22 @@ def _moments(law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmet
         mean, second = mean + carried.sum(axis=0), second + carried.T @ drawn
     covariance = second - np.multiply.outer(mean, mean)
     return WeightMoments(mean, weights - weights, arithmetic.number(1, "one"), directions_of(covariance))
+
+
+@lru_cache(maxsize=16)
+def _moments_of_many(law: Uniform | Bernoulli, importances: tuple[float, ...]) -> WeightMoments:
+    """The same in floats, by integrals."""
+    weights = np.array(importances)
+    # Refuses numbers of clients and probabilities that do not fit.
+    law.moments(weights)
+    if isinstance(law, Uniform):
+        mean, second = moments_of_draws(weights, law.selected)
+    elif law.probability == 1:
+        return Full().moments(weights / weights.sum())
+    else:
+        mean, second = moments_of_coins(weights, plain_float(law.probability))
+    covariance = second - np.multiply.outer(mean, mean)
+    return WeightMoments(mean, np.zeros_like(weights), 1.0, directions_of(covariance))
 
 
 def _normalised(present: Array, weights: Array) -> Array:

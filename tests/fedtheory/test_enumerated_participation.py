@@ -138,9 +138,9 @@ def test_chances_and_counts_that_do_not_fit(law: Participation) -> None:
 
 
 def test_normalised_weights_of_too_many_sets() -> None:
-    """They are refused with a way out; equal weights need no enumeration."""
-    unequal = np.arange(1.0, 201.0) / 20100
-    with pytest.raises(InputError, match="sets of participants"):
+    """In rationals they are refused with a way out; equal weights need no enumeration."""
+    unequal = RATIONAL.array([f"{n}/20100" for n in range(1, 201)])
+    with pytest.raises(InputError, match=r"sets of participants, got .*: use --arithmetic float, fewer clients"):
         Normalised(Uniform(10)).moments(unequal)
     equal = np.full(200, 1 / 200)
     assert Normalised(Uniform(10)).moments(equal).pairing == Uniform(10).moments(equal).pairing
