@@ -27,7 +27,7 @@ from fedtheory.language.paper_parts import files_of_vocabulary
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recorded import recorded_for
 
 _SOURCES = Path(fedtheory.__path__[0]) / "sources"
 STATEMENTS, CERTIFICATES = "statements", "certificates"
@@ -103,7 +103,7 @@ def tried_with(target: str) -> tuple[str, ...]:
 def judged_with(target: str) -> tuple[str, ...]:
     """Digest the inputs of a verdict; a proof may use the other statements of a paper."""
     claim = resolve(target)
-    others = "" if certificate_of(claim.id) is None else digest_paper(claim.source)
+    others = "" if recorded_for(claim.id) is None else digest_paper(claim.source)
     return *tried_with(target), others
 
 

@@ -92,6 +92,7 @@ From the folder above:
     fedtheory claims $folder/             # what is encoded
     fedtheory verify $folder/             # every statement on exact runs
     fedtheory prove $folder/              # the certificates
+    fedtheory prove $folder/ --search     # search for missing ones, and write them into found/
     fedtheory errata $folder/             # what is false, and what is true instead
     fedtheory report $folder/ -o pages    # all of it as pages
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.output import print_lines, styled
@@ -36,6 +38,26 @@ def search(claim: Claim, target: str, effort: int | None) -> Searched:
     from fedtheory.search import EFFORT, find_proof
 
     return Searched(claim, target, find_proof(claim, EFFORT if effort is None else effort))
+
+
+def write_found(searched: Iterable[Searched | None]) -> list[Path]:
+    """Write the certificates that were found of claims as they are stated into the folders of their papers."""
+    from fedtheory.language.registry import published_by
+    from fedtheory.proofs.document import text_of
+    from fedtheory.search import Found
+
+    written = []
+    for one in searched:
+        paper = None if one is None else published_by(one.claim)
+        if one is None or paper is None or not isinstance(one.result, Found) or one.result.supposed:
+            continue
+        file = paper.certificate_file(one.claim)
+        file.parent.mkdir(exist_ok=True)
+        # A search that has found a proof has its document.
+        assert one.result.proof.document is not None
+        file.write_text(text_of(one.result.proof.document), encoding="utf-8")
+        written.append(file)
+    return written
 
 
 def keys_of(searched: Searched) -> dict[str, Any]:

@@ -35,6 +35,9 @@ ClaimFiles = Annotated[
     typer.Option("--claims", metavar="FILE", help="A file.py of yours whose claims FILE.json may be about; may recur."),
 ]
 SaveFile = Annotated[str | None, typer.Option("--save", metavar="FILE", help="Write the claim's certificate as JSON.")]
+Search = Annotated[
+    bool, typer.Option("--search", help="Search for certificates in a paper's folder of yours, and write them there.")
+]
 NoSearch = Annotated[bool, typer.Option("--no-search", help="Search for no certificate where none is recorded.")]
 Effort = Annotated[
     int | None, typer.Option("--effort", metavar="N", min=1, help="Work that a search may take, counted, not timed.")
@@ -48,6 +51,7 @@ def run(
     save: SaveFile = None,
     *,
     claims: ClaimFiles = None,
+    search: Search = False,
     no_search: NoSearch = False,
     effort: Effort = None,
     tighten: Tighten = False,
@@ -56,21 +60,26 @@ def run(
 ) -> int:
     """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken.
 
-    A claim of your own without a certificate is searched for one, by what is proved of the same quantities.
+    A claim of your own without a certificate is searched for one, by what is proved of the same quantities; of a
+    paper's folder of yours with --search, which writes the certificates into its folder `found`.
 
     Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.  A certificate
     is data, and names published claims, or those of files that you name: --claims mine.py.  Nothing else is executed.
     """
-    from fedtheory.cli.proof_search import keys_of, print_search
+    from fedtheory.cli.proof_search import keys_of, print_search, write_found
     from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
     from verify.printed import printed_proof
 
     proofs = _proofs(target, certificate, claims or [])
-    searched = [None] * len(proofs) if no_search or certificate is not None else _searched(target, proofs, effort)
+    if search:
+        _require_folder(target)
+    is_searched = [not no_search and certificate is None and _is_open(proof, search) for proof in proofs]
+    searched = _searched(target, proofs, is_searched, effort)
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
     tightened = tightened_from(searched, effort) if tighten else None
     if save is not None:
         _save(proofs, save)
+    files = write_found(searched) if search else []
     found = [(proof, printed_proof(proof.claim)) for proof in proofs]
     if as_json:
         documents = [
@@ -82,6 +91,7 @@ def run(
         print_json(documents[0] if len(found) == 1 else documents)
     elif len(found) > 1:
         _print_table(proofs)
+        print_lines(*(f"wrote {file}" for file in files))
     elif searched[0] is not None:
         print_search(searched[0])
         if tightened is not None:
@@ -113,14 +123,30 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
     return [_checked(_only(claims, "--certificate"), read_document(certificate), certificate)]
 
 
-def _searched(target: str, proofs: list[Proof], effort: int | None) -> list[Searched | None]:
-    """Search for a certificate of each user-defined claim that has none; return the results."""
+def _require_folder(target: str) -> None:
+    from pathlib import Path
+
+    from fedtheory.errors import InputError
+
+    if not Path(target).is_dir():
+        raise InputError(
+            "--search", f"expected a paper's folder of yours, got {target}; claims are searched without it"
+        )
+
+
+def _is_open(proof: Proof, in_folder: bool) -> bool:
+    """Whether a certificate is searched for: of a user's claim, and of those in a folder that are not refuted."""
+    is_eligible = not proof.claim.is_published or (in_folder and proof.claim.verdict != "refuted")
+    return proof.verdict == "no certificate" and is_eligible
+
+
+def _searched(target: str, proofs: list[Proof], chosen: list[bool], effort: int | None) -> list[Searched | None]:
+    """Search for a certificate of the chosen claims; return the results."""
     from fedtheory.cli.proof_search import search
 
-    is_open = [proof.verdict == "no certificate" and not proof.claim.is_published for proof in proofs]
     return [
-        search(proof.claim, target, effort) if is_searched else None
-        for proof, is_searched in zip(proofs, is_open, strict=True)
+        search(proof.claim, target, effort) if is_chosen else None
+        for proof, is_chosen in zip(proofs, chosen, strict=True)
     ]
 
 

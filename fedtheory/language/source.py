@@ -46,7 +46,8 @@ class Paper:
 
     Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
     `CERTIFICATES`), ``assignments`` (with a list `ASSIGNMENTS`) and ``exhibits``,
-    and the folders ``counterexamples`` and ``slack``; each is loaded when it is needed.
+    and the folders ``counterexamples``, ``slack`` and ``found`` (certificates that a search wrote); each is loaded
+    when it is needed.
     A paper of the package may add quantities of its own: see `fedtheory.language.paper_parts`.
     """
 
@@ -66,6 +67,10 @@ class Paper:
     def counterexample_file(self, claim: Claim) -> Path:
         """Return the path of the smallest known counterexample's run file, existing or not."""
         return self.folder / "counterexamples" / f"{_name_of(claim)}.toml"
+
+    def certificate_file(self, claim: Claim) -> Path:
+        """Return the path of the certificate that a search found, as JSON, existing or not."""
+        return self.folder / "found" / f"{_name_of(claim)}.json"
 
     def slack_file(self, claim: Claim, part: str) -> Path:
         """Return the path of the run file that attains most of a bound or of one of its terms, existing or not."""

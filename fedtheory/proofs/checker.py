@@ -32,7 +32,7 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof, Prover, prefixed, relaxation
 from fedtheory.proofs.proof_report import Document
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.recursion import Recursion, check_recursion
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
 
@@ -71,7 +71,7 @@ def _answer(request: _Request) -> Proof:
 
 
 def _proved(claim: Claim, relying: tuple[str, ...]) -> Proof:
-    certificate = certificate_of(claim.id)
+    certificate = recorded_for(claim.id)
     if certificate is None:
         return Proof(claim, None, ())
     return check_certificate(claim, certificate, _prover_for(relying))
@@ -82,7 +82,7 @@ def _prover_for(relying: tuple[str, ...]) -> Prover:
 
     def prove_recorded(claim_id: str) -> Proof:
         if claim_id in relying:
-            return Proof(find(claim_id), certificate_of(claim_id), (Step(f"{claim_id} relies on itself", False),))
+            return Proof(find(claim_id), recorded_for(claim_id), (Step(f"{claim_id} relies on itself", False),))
         return _answer(_Request(claim_id, relying))
 
     return prove_recorded

@@ -8,6 +8,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.registry import paper_with, papers
 from fedtheory.language.source import Paper
 from fedtheory.proofs.decoding import AnyCertificate
+from fedtheory.proofs.document import Document, claim_named, read_document
 
 
 @cache
@@ -29,6 +30,14 @@ def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
     return by_claim
 
 
+@cache
+def _found_in(paper: Paper) -> dict[str, Document]:
+    """Certificates that a search wrote into a paper's folder, by the ids of their claims."""
+    files = [file for claim in paper.source.claims if (file := paper.certificate_file(claim)).is_file()]
+    documents = [read_document(str(file)) for file in files]
+    return {claim_named(document): document for document in documents}
+
+
 def certificates() -> dict[str, AnyCertificate]:
     """Every certificate by the id of its claim."""
     return {claim: found for paper in papers().values() for claim, found in _certificates_in(paper).items()}
@@ -38,3 +47,10 @@ def certificate_of(claim_id: str) -> AnyCertificate | None:
     """The certificate that goes by the id of a claim; None where its paper has none."""
     paper = paper_with(claim_id.partition(":")[0])
     return None if paper is None else _certificates_in(paper).get(claim_id)
+
+
+def recorded_for(claim_id: str) -> AnyCertificate | Document | None:
+    """The certificate of a claim: that of its paper's list, else one that a search wrote into the paper's folder."""
+    listed = certificate_of(claim_id)
+    paper = paper_with(claim_id.partition(":")[0])
+    return listed if listed is not None or paper is None else _found_in(paper).get(claim_id)

@@ -209,7 +209,7 @@ def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None
     first, other, above, alone = names
     relies = {above: first, first: other, other: first, alone: alone}
     found = {name: Combination(claim=name, links=[[Part(ONE, on)]]) for name, on in relies.items()}
-    monkeypatch.setattr("fedtheory.proofs.checker.certificate_of", found.get)
+    monkeypatch.setattr("fedtheory.proofs.checker.recorded_for", found.get)
     monkeypatch.setattr("fedtheory.proofs.checker.find", claims.__getitem__)
     for claim in claims.values():
         proof = prove(claim)
