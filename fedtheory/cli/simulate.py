@@ -38,10 +38,10 @@ def run(
     from fedtheory.cli.simulated_models import print_models
     from fedtheory.engine.linear_models import LinearModelRun
     from fedtheory.engine.random_clocks import drawn_runs
-    from fedtheory.runfile.types import read_run_in_types
+    from fedtheory.runfile import read_run
 
     require_figure(figure)
-    given = read_run_in_types(run_file, named(arithmetic))
+    given = read_run(run_file, named(arithmetic))
     bits = given.precisions[0]
     with about(run_file), precise_enclosures(bits):
         simulated = given.refined(bits)
@@ -93,9 +93,7 @@ def _require_listable(simulated: Run) -> None:
 
 def _has_short_steps(simulated: Run) -> bool:
     """Whether numbers of each client at each local step can be listed."""
-    from fedtheory.engine.typed_run import clients_of
-
-    each = (max(simulated.algorithm.work.steps) + 1) * (clients_of(simulated) + 1)
+    each = (max(simulated.algorithm.work.steps) + 1) * (simulated.clients + 1)
     return simulated.algorithm.rounds * each <= _MOST_NUMBERS
 
 
@@ -161,7 +159,6 @@ def _summarise_models(simulated: Run) -> dict[str, Any]:
 
 
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
-    from fedtheory.engine.typed_run import of_each_client
     from fedtheory.errors import Diverging, NotApplicable
 
     has_iterates = simulated.algorithm.work.common_steps is not None and len(trajectory.server_mean) > 1
@@ -169,7 +166,7 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
         return None
     try:
         suboptimality = where_known(lambda: trajectory.local_suboptimality)
-        inside = {"suboptimality": suboptimality, "drift": of_each_client(simulated, trajectory.drift)}
+        inside = {"suboptimality": suboptimality, "drift": simulated.repeat_for_clients(trajectory.drift)}
     except (Diverging, NotApplicable):
         return None
     return {name: _texts(simulated, values) for name, values in inside.items()}
@@ -177,12 +174,11 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
 
 def constants(simulated: Run) -> dict[str, Any]:
     """The constants of a run; those that need a region say which; null where unbounded, with the reason."""
-    from fedtheory.engine.typed_run import clients_of
     from fedtheory.errors import NotApplicable
 
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
     found: dict[str, Any] = {
-        "clients": _count(simulated, clients_of(simulated)),
+        "clients": _count(simulated, simulated.clients),
         "dimension": _count(simulated, simulated.problem.features),
         "smoothness": text(simulated.smoothness),
         "strong_convexity": _text_or_none(text, lambda: simulated.strong_convexity),

@@ -23,6 +23,7 @@ from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.federation.rule import same_for_all
+from fedtheory.federation.types import WAY_OUT
 from fedtheory.shown import Card, Shown, number
 
 Made = TypeVar("Made")
@@ -53,7 +54,8 @@ class Run(Shown):
 
     def summary(self) -> str:
         """The algorithm, its rounds and its problem."""
-        return f"{self.algorithm.name}, {self.algorithm.rounds} rounds, on {self.problem.summary()}"
+        text = f"{self.algorithm.name}, {self.algorithm.rounds} rounds, on {self.problem.summary()}"
+        return f"{text}, which stand for {self.clients} clients in types" if self.is_in_types else text
 
     def card(self) -> Card:
         """Return the run's description as a table: problem, algorithm and sizes."""
@@ -63,7 +65,7 @@ class Run(Shown):
             "local steps": ", ".join(sorted({str(steps) for steps in work.steps})),
             "local step size": ", ".join(sorted({number(size) for size in work.step_sizes})),
             "server step size": number(server.server_step_size),
-            "participation": type(policy if policy.is_in_turn else server.participation).__name__.lower(),
+            "participation": type(policy if policy.is_in_turn else server.participation.of_clients).__name__.lower(),
             "clock": "synchronous" if policy.is_in_turn else type(policy).__name__.lower(),
         }
         return Card(f"{self.algorithm.name} on {self.problem.summary()}", facts=facts)
@@ -72,6 +74,63 @@ class Run(Shown):
     def known(self) -> dict[object, Any]:
         """Constants, and expressions in them, that claims about the same run share."""
         return {}
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many clients each of the problem's stands for, (M,): more than one where these are types."""
+        return self.algorithm.aggregation.participation.multiplicities(self.problem.clients)
+
+    @cached_property
+    def clients(self) -> int:
+        """Number of clients, also where the problem's are types."""
+        return sum(self.counts)
+
+    @property
+    def is_in_types(self) -> bool:
+        """Whether one client is followed for several equal ones."""
+        return self.clients > self.problem.clients
+
+    @cached_property
+    def multiplicities(self) -> Array:
+        """The numbers of `counts`, (M,), in the run's arithmetic."""
+        return self.arithmetic.array(list(self.counts))
+
+    @cached_property
+    def client_weights(self) -> Array:
+        """p_i of one client, (M,): where the problem's are types, of one of the equal clients of each."""
+        return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
+
+    @property
+    def has_equal_weights(self) -> bool:
+        """Whether every client counts alike."""
+        return bool((self.client_weights == self.client_weights[0]).all())
+
+    def of_one_client(self, values: Array) -> Array:
+        """Sums over the clients of each of the problem's (..., M), which share them evenly, as those of one client."""
+        return np.asarray(values / self.multiplicities) if self.is_in_types else values
+
+    def repeat_for_clients(self, values: Array) -> Array:
+        """Values of the problem's clients (..., M) as those of single clients."""
+        return np.repeat(values, self.counts, axis=-1) if self.is_in_types else values
+
+    def require_single_clients(self, reason: str) -> None:
+        """Raise `NotApplicable`, with the reason, where one client is followed for several equal ones."""
+        if self.is_in_types:
+            raise NotApplicable(f"{reason}, and of the {self.clients} clients one of each type is followed: {WAY_OUT}")
+
+    def written_out(self) -> Run:
+        """The run in which every client is followed on its own."""
+        if not self.is_in_types:
+            return self
+        places, algorithm = np.repeat(np.arange(self.problem.clients), self.counts).tolist(), self.algorithm
+        work, server = algorithm.work, algorithm.aggregation
+        each = replace(
+            algorithm,
+            work=replace(work, steps=tuple(work.steps[i] for i in places), step_sizes=work.step_sizes[places]),
+            clock=replace(algorithm.clock, times=tuple(algorithm.clock.times[i] for i in places)),
+            aggregation=replace(server, participation=server.participation.of_clients),
+        )
+        return replace(self, problem=self.problem.with_clients(places, self.client_weights[places]), algorithm=each)
 
     def once(self, make: Callable[[Run], Made]) -> Made:
         """Return the value of a function of the run, computed when it is asked for first."""

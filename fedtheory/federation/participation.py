@@ -62,6 +62,19 @@ class Participation(ABC):
     def count(self, clients: int) -> int:
         """Return the number of clients that a round selects, with repetition."""
 
+    @property
+    def of_clients(self) -> Participation:
+        """The law among single clients; another one where the problem's clients are types."""
+        return self
+
+    def multiplicities(self, clients: int) -> tuple[int, ...]:
+        """Return how many clients each of the problem's stands for, (M,): more than one where these are types."""
+        return (1,) * clients
+
+    def of_one_client(self, weights: Array) -> Array:
+        """Importance of one client, (M,), where each of the problem's stands for several equal ones."""
+        return weights
+
     def possibilities(self, _clients: int) -> int:
         """Count the values of w."""
         return 1

@@ -17,6 +17,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, arithmetic_of
 from fedtheory.federation.normalised import Normalised
 from fedtheory.federation.participation import Bernoulli, Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation.types import InTypes
 
 Factor = Literal["weight", "presence", "one"]
 """Factor of a client's vector: w_i, b_i or 1."""
@@ -165,6 +166,13 @@ def _(law: Multinomial, weights: Array) -> Turnout:
         },
         products,
     )
+
+
+@turnout.register
+def _(law: InTypes, weights: Array) -> Turnout:
+    """Joint moments of one client of each type, and of two different ones of each pair of types."""
+    first = np.cumsum((0, *law.counts[:-1]))
+    return turnout(law.law, law.of_each_client(weights)).of(first.tolist())
 
 
 def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:

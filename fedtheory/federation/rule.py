@@ -69,15 +69,15 @@ class Algorithm:
         if len(self.clock.times) != len(self.work.steps):
             expected = f"expected {len(self.work.steps)} numbers, got {len(self.clock.times)}"
             raise InputError("algorithm.clock.times", expected)
-        if isinstance(self.clock.policy, Cyclic) and not isinstance(self.aggregation.participation, Full):
+        if isinstance(self.clock.policy, Cyclic) and not isinstance(self.aggregation.participation.of_clients, Full):
             raise InputError(
                 "algorithm.participation", "expected full participation: the cycle already selects the participants"
             )
-        if not (self.clock.is_synchronous or isinstance(self.aggregation.participation, Full)):
+        if not (self.clock.is_synchronous or isinstance(self.aggregation.participation.of_clients, Full)):
             raise InputError("algorithm.participation", "expected full participation: the clock decides who reports")
         if self.drawn is not None and len(self.drawn.updates) != self.rounds:
             raise InputError("algorithm.rounds", f"expected {len(self.drawn.updates)}, as sampled, got {self.rounds}")
-        if self.clock.is_random and not isinstance(self.aggregation.participation, Full):
+        if self.clock.is_random and not isinstance(self.aggregation.participation.of_clients, Full):
             raise InputError("algorithm.participation", "expected full participation with random update times")
 
     def _require_weights(self) -> None:

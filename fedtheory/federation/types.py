@@ -40,14 +40,34 @@ class InTypes(Participation):
     law: Participation
     counts: tuple[int, ...]
     """Number of clients of each type, (E,)."""
+    is_uniform: bool = False
+    """Whether all clients count alike, which rounded weights of types may hide."""
 
     @property
     def clients(self) -> int:
         """M."""
         return sum(self.counts)
 
+    @property
+    def of_clients(self) -> Participation:
+        return self.law
+
+    def multiplicities(self, _clients: int) -> tuple[int, ...]:
+        return self.counts
+
+    def of_one_client(self, weights: Array) -> Array:
+        arithmetic = arithmetic_of(weights)
+        if self.is_uniform:
+            return np.repeat(arithmetic.array([1]) / arithmetic.number(self.clients, "M"), len(weights))
+        each: Array = weights / arithmetic.array(list(self.counts))
+        return each
+
+    def of_each_client(self, weights: Array) -> Array:
+        """Importance of all clients, (M,), from that of types (E,), which their clients share evenly."""
+        return np.repeat(self.of_one_client(weights), self.counts)
+
     def moments(self, weights: Array) -> TypeMoments:
-        return _moments(self.law, self.counts, tuple(weights), arithmetic_of(weights))
+        return _moments(self, tuple(weights), arithmetic_of(weights))
 
     def count(self, _clients: int) -> int:
         return self.law.count(self.clients)
@@ -62,23 +82,25 @@ class InTypes(Participation):
         return self.law.in_words(self.clients)
 
     def averages(self, weights: Array) -> bool:
-        return self.law.averages(self._each(weights))
+        return self.law.averages(self.of_each_client(weights))
 
-    def outcomes(self, _weights: Array) -> tuple[Array, Array]:
-        raise NotApplicable(f"outcomes of a round are listed for single clients, not for types: {WAY_OUT}")
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        moments = self.moments(weights)
+        if not moments.is_fixed:
+            raise NotApplicable(f"outcomes of a round are listed for single clients, not for types: {WAY_OUT}")
+        return arithmetic_of(weights).array([1]), moments.mean[None]
 
-    def sample(self, _weights: Array, _replicas: int, _generator: np.random.Generator) -> Array:
-        raise NotApplicable(f"participants are sampled among single clients, not among types: {WAY_OUT}")
+    def sample(self, weights: Array, replicas: int, _generator: np.random.Generator) -> Array:
+        moments = self.moments(weights)
+        if not moments.is_fixed:
+            raise NotApplicable(f"participants are sampled among single clients, not among types: {WAY_OUT}")
+        return np.broadcast_to(moments.mean, (replicas, len(moments.mean)))
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
         if len(clients) == len(self.counts):
             return fmpq(1)
         types = np.repeat(np.arange(len(self.counts)), self.counts)
-        return self.law.within(np.flatnonzero(np.isin(types, list(clients))).tolist(), self._each(weights))
-
-    def _each(self, weights: Array) -> Array:
-        """Weights of each client, (M,)."""
-        return each_of(weights, self.counts)
+        return self.law.within(np.flatnonzero(np.isin(types, list(clients))).tolist(), self.of_each_client(weights))
 
 
 def each_of(weights: Array, counts: tuple[int, ...]) -> Array:
@@ -87,12 +109,11 @@ def each_of(weights: Array, counts: tuple[int, ...]) -> Array:
 
 
 @lru_cache(maxsize=4)
-def _moments(
-    law: Participation, counts: tuple[int, ...], weights: tuple[Number, ...], arithmetic: Arithmetic
-) -> TypeMoments:
+def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) -> TypeMoments:
     """Moments of a law over M clients, added up by type; found once for all rounds and step sizes of a run."""
-    totals, first = arithmetic.array(list(weights)), np.cumsum((0, *counts[:-1]))
-    found = law.moments(each_of(totals, counts))
+    totals, counts = arithmetic.array(list(weights)), law.counts
+    each, first = law.of_each_client(totals), np.cumsum((0, *counts[:-1]))
+    found = law.law.moments(each)
     numbers = arithmetic.array(list(counts))
 
     def added(values: Array) -> Array:
@@ -104,4 +125,6 @@ def _moments(
 
     directions = tuple((scale, added(vector)) for scale, vector in found.directions)
     squares = added(found.squares)
-    return TypeMoments(added(found.mean), added(found.diagonal), found.pairing, directions, sums_of_squares=squares)
+    # Sums of importances that are added up again would be rounded once more.
+    mean = totals if (found.mean == each).all() else added(found.mean)
+    return TypeMoments(mean, added(found.diagonal), found.pairing, directions, sums_of_squares=squares)

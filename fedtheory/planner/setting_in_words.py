@@ -28,7 +28,7 @@ def notes_of(run: Run) -> list[str]:
 def _note_on_weights(run: Run) -> list[str]:
     """Note that the weights of a round do not sum to one, while trainers divide them by their sum."""
     law = run.algorithm.aggregation.participation
-    if not isinstance(law, Uniform | Bernoulli) or law.averages(run.problem.weights):
+    if not isinstance(law.of_clients, Uniform | Bernoulli) or law.averages(run.problem.weights):
         return []
     return [
         "a round's weights are p_i over the probability of taking part, and add up to one on average only; "
@@ -51,11 +51,11 @@ def _planned(run: Run) -> str:
         counted(work.steps, "local step"),
         counted((algorithm.rounds,), "round"),
         _batch(run),
-        _participation(algorithm.aggregation.participation, problem.clients),
+        _participation(algorithm.aggregation.participation.of_clients, run.clients),
         _clock(algorithm.clock),
     ]
     settings = ", ".join(part for part in parts if part)
-    return f"{problem.description}: {counted((problem.clients,), 'client')}; planned: {algorithm.name}, {settings}"
+    return f"{problem.description}: {counted((run.clients,), 'client')}; planned: {algorithm.name}, {settings}"
 
 
 def _batch(run: Run) -> str:

@@ -22,11 +22,13 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.datasets import FILES, DataFiles, keeping_files
 from fedtheory.federation.problem.least_squares import in_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
+from fedtheory.runfile.counts import ProblemInTypes
 from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.linear_models import read_any_problem
 from fedtheory.runfile.mistakes import read_or_list
 from fedtheory.runfile.model_limits import require_affordable_models
 from fedtheory.runfile.table import Table
+from fedtheory.runfile.types import read_algorithm_in_types
 from fedtheory.runfile.write import run_table, run_toml
 
 __all__ = ["RunReader", "parse_run", "read_or_list", "read_run", "read_toml", "run_table", "run_toml", "run_with"]
@@ -61,7 +63,7 @@ class RunReader:
 
     def __init__(self, arithmetic: Arithmetic, folder: Path) -> None:
         self.arithmetic, self.folder = arithmetic, folder
-        self._last: tuple[object, Problem] | None = None
+        self._last: tuple[object, ProblemInTypes] | None = None
         self._files: DataFiles = {}
 
     def read(self, content: dict[str, Any]) -> Run:
@@ -80,10 +82,15 @@ def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Pa
     return _rest_of(document, read_any_problem(document.table("problem"), folder), folder)
 
 
-def _rest_of(document: Table, problem: Problem, folder: Path) -> Run:
-    algorithm = read_algorithm(document.table("algorithm"), problem, folder)
+def _rest_of(document: Table, types: ProblemInTypes, folder: Path) -> Run:
+    """The run, by types where these say all of it; else every client is written out."""
+    given = document.take("algorithm")
     document.finish()
-    return _affordable(problem, algorithm)
+    in_types = read_algorithm_in_types(Table(given, "algorithm", document.arithmetic), types, folder)
+    if in_types is not None:
+        return _affordable(types.problem, in_types)
+    problem = types.written_out()
+    return _affordable(problem, read_algorithm(Table(given, "algorithm", document.arithmetic), problem, folder))
 
 
 def run_with(problem: Problem, keys: dict[str, Any]) -> Run:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.errors import InputError
+from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.checks import is_known_semidefinite, semidefinite, uniform_weights
+from fedtheory.federation.problem.checks import uniform_weights
 from fedtheory.federation.types import each_of
 from fedtheory.runfile.table import Table, whole_number
 
@@ -70,26 +70,24 @@ class ProblemInTypes:
             return True
         return bool((self.given == np.repeat(self.given[first], self.counts)).all())
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all clients count alike."""
+        if self.given is None:
+            return True
+        weights = self._weights
+        return bool((weights == weights[0]).all())
+
     def written_out(self) -> Problem:
         """The problem with every client; `InputError` where these would not fit into memory."""
         if set(self.counts) == {1}:
             return self.problem
         problem, clients = self.problem, sum(self.counts)
-        if clients * problem.dimension**2 > MOST_WRITTEN_OUT:
-            expected = f"expected at most {MOST_WRITTEN_OUT} entries in all Hessians (clients x dimension x dimension)"
-            got = f"{clients} x {problem.dimension} x {problem.dimension}"
-            way_out = "use fewer clients; fedtheory simulate goes by types where participation is synchronous"
-            raise InputError("problem.count", f"{expected}, got {got}: {way_out}")
+        each = len(problem.terms.owners) if isinstance(problem, LossProblem) else problem.dimension**2
+        if clients * each > MOST_WRITTEN_OUT:
+            numbers = "terms" if isinstance(problem, LossProblem) else "entries in all Hessians"
+            expected = f"expected at most {MOST_WRITTEN_OUT} {numbers} of single clients"
+            way_out = "use smaller counts; synchronous rounds whose clients are treated alike need no single clients"
+            raise InputError("problem.count", f"{expected}, got {clients} clients x {each}: {way_out}")
         places = np.repeat(np.arange(len(self.counts)), self.counts)
-        arrays: dict[str, Any] = {name: getattr(problem, name)[places] for name in ("hessians", "linear", "constants")}
-        if is_known_semidefinite(problem.hessians):
-            arrays["hessians"] = semidefinite(arrays["hessians"])
-        listed = places.tolist()
-        return replace(
-            problem,
-            **arrays,
-            weights=self._weights,
-            oracle=problem.oracle.of(listed),
-            data=None if problem.data is None else problem.data.of(listed),
-            span=None if problem.span is None else problem.span.of(listed),
-        )
+        return problem.with_clients(places.tolist(), self._weights)

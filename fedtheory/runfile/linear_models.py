@@ -13,18 +13,17 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.linear_models import LinearModel, LinearModelProblem, MarginLoss, RowBatches
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.oracles import ExactOracle, Oracle
-from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
 from fedtheory.federation.types import each_of
-from fedtheory.runfile.counts import Counts, read_counts
+from fedtheory.runfile.counts import Counts, ProblemInTypes, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import (
     is_intercept_free,
     read_batches,
     read_classes,
-    read_problem,
     read_rows,
     read_shares,
+    read_types,
 )
 from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import Table
@@ -35,13 +34,13 @@ REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
 """Kinds whose loss, convex and smooth, is taken of x'w - y on data."""
 
 
-def read_any_problem(table: Table, folder: Path) -> Problem:
-    """The problem of a `[problem]` table: a linear model on data, or any other kind."""
+def read_any_problem(table: Table, folder: Path) -> ProblemInTypes:
+    """The problem of a `[problem]` table: a linear model on data, whose clients are written out, or any other kind."""
     if not is_linear_model(table):
-        return read_problem(table, folder)
+        return read_types(table, folder)
     problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
     table.finish()
-    return problem
+    return ProblemInTypes(problem, (1,) * problem.clients)
 
 
 def is_linear_model(table: Table) -> bool:

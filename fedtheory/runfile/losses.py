@@ -8,7 +8,8 @@ import numpy as np
 
 from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
-from fedtheory.federation.losses import Kind, LossProblem, Terms, separable
+from fedtheory.federation.losses import Kind, Terms, separable
+from fedtheory.runfile.counts import ProblemInTypes, entry_weights, read_counts
 from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import Table
 
@@ -24,7 +25,7 @@ class _Term:
     width: Number
 
 
-def read_losses(table: Table, kind: Kind) -> LossProblem:
+def read_losses(table: Table, kind: Kind) -> ProblemInTypes:
     """The problem of a table of one of these kinds; exact data of all but Huber losses give enclosures."""
     given, key = table.take("terms"), table.path("terms")
     if not isinstance(given, list) or not given:
@@ -43,13 +44,15 @@ def read_losses(table: Table, kind: Kind) -> LossProblem:
         array([term.centre for term in read]),
         array([term.width for term in read]),
     )
-    return separable(
+    counts, weights = read_counts(table, len(given)), table.optional_array("weights", 1)
+    problem = separable(
         terms,
         read_start(Table({"start": start}, table.key, table.arithmetic), dimension),
         clients=len(given),
-        weights=table.optional_array("weights", 1),
+        weights=entry_weights(weights, counts, table.arithmetic),
         noise=read_noise(table, len(given)),
     )
+    return ProblemInTypes(problem, counts, weights)
 
 
 def _read_client(table: Table, kind: Kind, client: int, terms: object) -> list[_Term]:

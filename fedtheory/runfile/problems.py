@@ -34,8 +34,7 @@ def read_types(table: Table, folder: Path) -> ProblemInTypes:
     """The same with each client that the table lists once, and how many of it there are."""
     kind = table.choice("kind", ("quadratic", "least-squares", "logistic", *KINDS))
     if kind in KINDS:
-        losses: Problem = read_losses(table, KINDS[kind])
-        found = ProblemInTypes(losses, (1,) * losses.clients)
+        found = read_losses(table, KINDS[kind])
     else:
         found = _quadratic(table) if kind == "quadratic" else _build_on_rows(table, *read_rows(table, folder))
     table.finish()

@@ -2,66 +2,47 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fedtheory.arithmetic import Arithmetic
-from fedtheory.engine.run import Run
-from fedtheory.engine.typed_run import TypedRun
-from fedtheory.errors import InputError, NotApplicable
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.types import InTypes
-from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.algorithms import read_algorithm
-from fedtheory.runfile.limits import require_affordable
-from fedtheory.runfile.linear_models import is_linear_model
-from fedtheory.runfile.mistakes import read_or_list
-from fedtheory.runfile.problems import read_types
+from fedtheory.runfile.counts import ProblemInTypes
 from fedtheory.runfile.table import Table
 
-_NAMES = ("fedavg", "sgd", "two-sided-fedavg")
-"""Algorithms whose participation is free."""
 _OF_CLIENTS = ("local_step_size", "local_steps", "aggregation")
 """Keys that may list a number for each client."""
 
 
-def read_run_in_types(file: str | Path, arithmetic: Arithmetic) -> Run:
-    """The run of a TOML file as `parse_run_in_types` has it; `InputError` names the file, the key and what is wrong."""
-    content = read_toml(file)
+def read_algorithm_in_types(table: Table, types: ProblemInTypes, folder: Path = Path()) -> Algorithm | None:
+    """The algorithm of an `[algorithm]` table for clients in types; None where single clients are to be followed."""
+    if set(types.counts) == {1} or not types.is_alike or not _treats_clients_alike(table):
+        return None
     try:
-        return read_or_list(content, lambda tables: parse_run_in_types(tables, arithmetic, Path(file).parent))
-    except InputError as error:
-        raise error.in_file(str(file)) from None
-
-
-def parse_run_in_types(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
-    """The run of an already parsed run file: by types where it has counts and rounds wait for all participants.
-
-    Otherwise every client is written out.
-    """
-    if not _may_go_by_types(content, arithmetic):
-        return parse_run(content, arithmetic, folder)
-    document = Table(content, "", arithmetic)
-    types = read_types(document.table("problem"), folder)
-    if not types.is_alike or set(types.counts) == {1}:
-        return parse_run(content, arithmetic, folder)
-    try:
-        algorithm = read_algorithm(
-            document.table("algorithm"), types.problem, folder, lambda law: InTypes(law, types.counts)
-        )
+        law = partial(InTypes, counts=types.counts, is_uniform=types.is_uniform)
+        algorithm = read_algorithm(table, types.problem, folder, law)
     except NotApplicable:
-        return parse_run(content, arithmetic, folder)
-    document.finish()
-    require_affordable(types.problem, algorithm)
-    return TypedRun(types.problem, algorithm, types.counts)
+        return None
+    return algorithm if _follows_types(types, algorithm) else None
 
 
-def _may_go_by_types(content: dict[str, Any], arithmetic: Arithmetic) -> bool:
-    problem, algorithm = content.get("problem"), content.get("algorithm")
-    if not isinstance(problem, dict) or not isinstance(algorithm, dict) or "count" not in problem:
-        return False
-    if is_linear_model(Table(problem, "problem", arithmetic)) or algorithm.get("name", "fedavg") not in _NAMES:
-        return False
-    kind = algorithm.get("participation", {})
-    is_synchronous = "clock" not in algorithm and isinstance(kind, dict) and kind.get("kind") != "cyclic"
-    has_lists = any(isinstance(algorithm.get(key), list) for key in _OF_CLIENTS)
-    return is_synchronous and not has_lists and algorithm.get("aggregation", "importance") == "importance"
+def _treats_clients_alike(table: Table) -> bool:
+    """Whether rounds wait for all participants, and no key says of single clients what they do."""
+    kind: Any = table.peek("participation") or {}
+    is_synchronous = table.peek("clock") is None and isinstance(kind, dict) and kind.get("kind") != "cyclic"
+    has_lists = any(isinstance(table.peek(key), list) for key in _OF_CLIENTS) or table.peek("mixing") is not None
+    return is_synchronous and not has_lists and table.peek("aggregation") in (None, "importance")
+
+
+def _follows_types(types: ProblemInTypes, algorithm: Algorithm) -> bool:
+    """Whether the engine needs one client of each type: always where moments close, else where nothing is random."""
+    problem = types.problem
+    if not isinstance(problem, LossProblem):
+        return True
+    is_fixed = algorithm.aggregation.moments(problem.weights).is_fixed
+    return is_fixed and isinstance(problem.oracle, ExactOracle)

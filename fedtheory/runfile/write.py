@@ -25,7 +25,11 @@ def run_table(run: Run) -> dict[str, Any]:
 
     Data of a least-squares problem is written out, as the keys `inputs` and `outputs`.
     """
-    return {"problem": _problem(run.problem), "algorithm": _algorithm(run.algorithm, run.problem)}
+    problem = _problem(run.problem)
+    if run.is_in_types:
+        # Without weights single clients count alike, not the types.
+        problem |= {"count": list(run.counts), "weights": _numbers(run.problem.weights, run.problem)}
+    return {"problem": problem, "algorithm": _algorithm(run.algorithm, run.problem)}
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
@@ -132,8 +136,9 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
         table["aggregation"] = _numbers(algorithm.aggregation.weights(problem.weights), problem)
     if algorithm.aggregation.server_step_size != 1:
         table["server_step_size"] = problem.arithmetic.text(algorithm.aggregation.server_step_size)
-    if not isinstance(algorithm.aggregation.participation, Full):
-        table["participation"] = _participation(algorithm.aggregation.participation)
+    law = algorithm.aggregation.participation.of_clients
+    if not isinstance(law, Full):
+        table["participation"] = _participation(law)
     return table | _parameters(algorithm, problem)
 
 

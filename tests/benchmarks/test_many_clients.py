@@ -13,7 +13,7 @@ from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Participation, Uniform, fedavg
 from fedtheory.federation.problem import Problem
-from fedtheory.runfile.types import parse_run_in_types
+from fedtheory.runfile import parse_run
 
 pytestmark = pytest.mark.slow
 STEP_SIZE, LOCAL_STEPS, SAMPLED = 0.05, 5, 100
@@ -69,7 +69,7 @@ def test_clients_in_types_against_their_types(benchmark: Any, row: Row) -> None:
         problem = {"kind": "quadratic", "hessians": hessians, "linear": linear, "noise": 1.0, "count": count}
         law = {"kind": "uniform", "clients": sampled}
         algorithm = {"local_step_size": STEP_SIZE, "local_steps": LOCAL_STEPS, "rounds": 100, "participation": law}
-        return parse_run_in_types({"problem": problem, "algorithm": algorithm}, FLOAT)
+        return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
 
     found = least_work_of(lambda: run(333_333, 1000).trajectory.server_suboptimality, 3)
     ratio = found / least_work_of(lambda: run(1, 2).trajectory.server_suboptimality, 3)

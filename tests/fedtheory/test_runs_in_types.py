@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.engine.typed_run import TypedRun, clients_of, of_each_client
-from fedtheory.errors import InputError
-from fedtheory.runfile import parse_run
-from fedtheory.runfile.types import parse_run_in_types
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.language import assumptions as a
+from fedtheory.language.quantities import RunQuantity
+from fedtheory.language.vocabulary import vocabulary
+from fedtheory.runfile import parse_run, run_table
 
 LAWS: dict[str, dict[str, Any]] = {
     "full": {"kind": "full"},
@@ -45,6 +49,18 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     },
 }
 ALGORITHM: dict[str, Any] = {"local_step_size": "1/8", "local_steps": 2, "rounds": 3, "server_step_size": "3/2"}
+LOSSES: dict[str, Any] = {
+    "kind": "huber",
+    "terms": [[{"centre": "0", "width": "1"}], [{"centre": "2", "width": "1"}]],
+    "start": ["4"],
+}
+DEFINITIONS: dict[str, dict[str, Any]] = {
+    "scaffold": {},
+    "fedprox": {"proximal": "1/2"},
+    "fednova": {},
+    "fedavgm": {"momentum": "1/2"},
+    "scaffnew": {"probability": "1/2", "local_steps": 1},
+}
 MEASURED = ("server_suboptimality", "server_distance_sq", "server_gradient_sq", "local_suboptimality", "drift")
 CONSTANTS = ("smoothness", "strong_convexity", "initial_gap", "initial_distance_sq")
 
@@ -54,23 +70,117 @@ def _content(problem: str, law: str, counts: list[int], **keys: Any) -> dict[str
     return {"problem": {**PROBLEMS[problem], "count": counts, **keys}, "algorithm": algorithm}
 
 
+def _each(values: Any, run: Run) -> list[Any]:
+    """Values of all clients, where there is one for each client that the run follows."""
+    found = np.asarray(values)
+    is_of_clients = found.ndim and found.shape[-1] == run.problem.clients
+    return np.asarray(run.repeat_for_clients(found) if is_of_clients else found).tolist()
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_exact_numbers_are_equal(problem: str, law: str) -> None:
     """In rationals, for every law of participation and every kind of noise."""
-    content = _content(problem, law, [3, 2])
-    found, expected = parse_run_in_types(content, RATIONAL), parse_run(content, RATIONAL)
-    assert isinstance(found, TypedRun)
-    assert found.problem.clients == 2
-    assert expected.problem.clients == 5
+    found = parse_run(_content(problem, law, [3, 2]), RATIONAL)
+    expected = found.written_out()
+    assert (found.problem.clients, found.clients) == (2, 5)
+    assert (expected.problem.clients, expected.clients) == (5, 5)
     for name in MEASURED:
         one, other = (getattr(run.trajectory, name) for run in (found, expected))
-        each = of_each_client(found, one) if name == "drift" else one
+        each = found.repeat_for_clients(one) if name == "drift" else one
         assert each.tolist() == other.tolist(), name
     for name in CONSTANTS:
         assert getattr(found, name) == getattr(expected, name), name
     assert found.problem.optimal_value == expected.problem.optimal_value
     assert found.algorithm.times(found.problem.weights) == expected.algorithm.times(expected.problem.weights)
+
+
+@pytest.mark.parametrize("weights", [None, ["1/4", "3/4"]], ids=["equal weights", "weights of types"])
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_definitions_go_by_types(name: str, weights: list[str] | None) -> None:
+    """Algorithms whose clients keep vectors, SCAFFOLD among them, with the numbers of all clients."""
+    content = _content("batches", "full", [3, 2], **({} if weights is None else {"weights": weights}))
+    content["algorithm"] |= {"server_step_size": 1, "name": name, **DEFINITIONS[name]}
+    found = parse_run(content, RATIONAL)
+    expected = found.written_out()
+    assert (found.problem.clients, expected.problem.clients) == (2, 5)
+    for measured in ("server_suboptimality", "server_distance_sq", "server_gradient_sq"):
+        one, other = (getattr(run.trajectory, measured) for run in (found, expected))
+        assert one.tolist() == other.tolist(), measured
+
+
+def test_losses_go_by_types_without_noise() -> None:
+    content = {"problem": LOSSES | {"count": [2, 3]}, "algorithm": {"local_step_size": "1/4", "rounds": 3}}
+    found = parse_run(content, RATIONAL)
+    expected = found.written_out()
+    assert (found.problem.clients, expected.problem.clients) == (2, 5)
+    assert found.problem.optimum.tolist() == expected.problem.optimum.tolist() == [fmpq(4, 3)]
+    assert found.trajectory.server_suboptimality.tolist() == expected.trajectory.server_suboptimality.tolist()
+    noisy = parse_run(content | {"problem": LOSSES | {"count": [2, 3], "noise": "1"}}, RATIONAL)
+    assert (noisy.problem.clients, noisy.problem.weights.tolist()) == (5, [fmpq(1, 5)] * 5)
+
+
+CASES: list[tuple[str, str, list[int], list[str] | None]] = [
+    ("quadratic", "full", [3, 2], None),
+    ("batches", "uniform", [1, 3], None),
+    ("batches", "full", [3, 2], ["1/4", "3/4"]),
+    ("quadratic", "multinomial", [3, 2], ["1/4", "3/4"]),
+    ("full gradients", "full", [3, 2], ["1/5", "4/5"]),
+    ("quadratic", "bernoulli", [2, 1], None),
+]
+SINGLE = "one of each type is followed"
+
+
+def _case(problem: str, law: str, counts: list[int], weights: list[str] | None) -> Run:
+    content = _content(problem, law, counts, **({} if weights is None else {"weights": weights}))
+    content["algorithm"] |= {"server_step_size": 1, "local_step_size": "1/40", "rounds": 2}
+    run = parse_run(content, RATIONAL)
+    assert run.is_in_types
+    return run
+
+
+def _answer(ask: Callable[[], Any]) -> Any:
+    """The answer, or the reason why there is none."""
+    try:
+        return ask()
+    except FedtheoryError as reason:
+        return f"{type(reason).__name__}: {reason}"
+
+
+@pytest.mark.parametrize(("problem", "law", "counts", "weights"), CASES)
+def test_every_quantity_is_that_of_single_clients(
+    problem: str, law: str, counts: list[int], weights: list[str] | None
+) -> None:
+    """All of the vocabulary, exactly; what is known of single clients alone says so."""
+    run = _case(problem, law, counts, weights)
+    single, compared = run.written_out(), 0
+    for quantity in (entry.quantity for entry in vocabulary()):
+        if not isinstance(quantity, RunQuantity):
+            continue
+        found, expected = (_answer(lambda q=quantity, r=one: q.on(r)) for one in (run, single))  # type: ignore[misc]
+        if isinstance(found, str) and SINGLE in found:
+            continue
+        compared += 1
+        if isinstance(found, str):
+            assert found == expected, quantity.name
+            continue
+        assert found is not None
+        equal = np.asarray(found).tolist() == np.asarray(expected).tolist() or _each(found, run) == _each(
+            expected, single
+        )
+        assert equal, quantity.name
+    assert compared > 150
+
+
+@pytest.mark.parametrize(("problem", "law", "counts", "weights"), CASES)
+def test_assumptions_hold_where_they_hold_for_single_clients(
+    problem: str, law: str, counts: list[int], weights: list[str] | None
+) -> None:
+    run = _case(problem, law, counts, weights)
+    single = run.written_out()
+    for assumption in (one for one in vars(a).values() if isinstance(one, a.Assumption)):
+        found, expected = (_answer(lambda q=assumption, r=one: q.require(r) and None) for one in (run, single))  # type: ignore[misc]
+        assert (found is None) == (expected is None), assumption.name
 
 
 @settings(max_examples=20, deadline=None)
@@ -83,19 +193,29 @@ def test_exact_numbers_are_equal(problem: str, law: str) -> None:
 def test_floats_are_close(problem: str, law: str, counts: list[int], share: int) -> None:
     """To 1e-9 relative, with weights of the types that their clients share evenly."""
     weights = [share / 8, 1 - share / 8]
-    content = _content(problem, law, [1 + counts[0], counts[1]], weights=weights)
-    found, expected = parse_run_in_types(content, FLOAT), parse_run(content, FLOAT)
-    assert isinstance(found, TypedRun)
+    found = parse_run(_content(problem, law, [1 + counts[0], counts[1]], weights=weights), FLOAT)
+    expected = found.written_out()
+    assert found.is_in_types
     for name in MEASURED:
         one, other = (getattr(run.trajectory, name) for run in (found, expected))
-        each = of_each_client(found, one) if name == "drift" else one
+        each = found.repeat_for_clients(one) if name == "drift" else one
         np.testing.assert_allclose(each, other, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("counts", [[5, 3], [49, 3], [333_333, 666_667]])
+def test_rounding_hides_no_equal_weights(counts: list[int]) -> None:
+    """Weights of types that are divided by their counts again differ in the last digit; single ones do not."""
+    run = parse_run(_content("quadratic", "full", counts), FLOAT)
+    a.uniform_shares.require(run)
+    a.full_participation.require(run)
+    assert set(run.client_weights.tolist()) == {1 / sum(counts)}
 
 
 def test_constants_on_a_ball_are_equal() -> None:
     content = _content("batches", "full", [30, 20])
     content["algorithm"] |= {"server_step_size": 1, "local_step_size": 0.05}
-    found, expected = parse_run_in_types(content, FLOAT), parse_run(content, FLOAT)
+    found = parse_run(content, FLOAT)
+    expected = found.written_out()
     for name in ("noise_variance", "dissimilarity_sq", "mean_dissimilarity_sq"):
         assert getattr(found, name).value == pytest.approx(getattr(expected, name).value, rel=1e-7), name
         assert getattr(found, name).region.description == getattr(expected, name).region.description
@@ -104,8 +224,8 @@ def test_constants_on_a_ball_are_equal() -> None:
 def test_ten_million_clients_cost_what_their_types_cost() -> None:
     """The error is that of few clients whose mean has as little noise."""
     content = _content("quadratic", "full", [6_000_000, 4_000_000])
-    run = parse_run_in_types(content, FLOAT)
-    assert clients_of(run) == 10_000_000
+    run = parse_run(content, FLOAT)
+    assert run.clients == 10_000_000
     assert run.problem.hessians.shape == (2, 2, 2)
     noise = [0.5 / 6e6, 2 / 4e6]
     few = parse_run(
@@ -118,31 +238,43 @@ def test_ten_million_clients_cost_what_their_types_cost() -> None:
     np.testing.assert_allclose(run.trajectory.server_suboptimality, few.trajectory.server_suboptimality, rtol=1e-9)
 
 
+@pytest.mark.parametrize(("weights", "expected"), [(None, ["3/5", "2/5"]), (["1/5", "4/5"], ["1/5", "4/5"])])
+def test_a_run_in_types_is_written_as_one(weights: list[str] | None, expected: list[str]) -> None:
+    run = _case("batches", "uniform", [3, 2], weights)
+    table = run_table(run)
+    assert table["problem"]["count"] == [3, 2]
+    assert table["problem"]["weights"] == expected
+    again = parse_run(table, RATIONAL)
+    assert run_table(again) == table
+    assert again.trajectory.server_suboptimality.tolist() == run.trajectory.server_suboptimality.tolist()
+
+
 @pytest.mark.parametrize(
     ("keys", "algorithm"),
     [
-        ({}, {"name": "scaffold"}),
         ({}, {"clock": {"policy": "async"}}),
+        ({}, {"participation": {"kind": "cyclic", "clients": 1}}),
         ({}, {"local_steps": [1, 2, 1, 2, 1]}),
         ({}, {"participation": {"kind": "fixed", "clients": [0, 3]}}),
         ({"weights": [0.1, 0.2, 0.3, 0.2, 0.2]}, {}),
+        ({}, {"name": "dsgd", "local_steps": 1, "mixing": [[0.2] * 5] * 5}),
     ],
-    ids=["scaffold", "clock", "steps of each client", "some of a type", "weights of each client"],
+    ids=["clock", "cycle", "steps of each client", "some of a type", "weights of each client", "graph"],
 )
 def test_other_runs_are_written_out(keys: dict[str, Any], algorithm: dict[str, Any]) -> None:
     content = _content("quadratic", "full", [3, 2], **keys)
     content["algorithm"] |= {"server_step_size": 1, **algorithm}
-    run = parse_run_in_types(content, FLOAT)
-    assert not isinstance(run, TypedRun)
+    run = parse_run(content, FLOAT)
+    assert not run.is_in_types
     assert run.problem.clients == 5
 
 
 def test_clients_that_are_too_many_to_write_out_are_refused() -> None:
     """With one line that says what goes by types."""
     content = _content("quadratic", "full", [6_000_000, 4_000_000])
-    content["algorithm"] |= {"name": "scaffold"}
-    with pytest.raises(InputError, match="fedtheory simulate goes by types"):
-        parse_run_in_types(content, FLOAT)
+    content["algorithm"] |= {"server_step_size": 1, "clock": {"policy": "async"}}
+    with pytest.raises(InputError, match="expected at most 20000000 entries in all Hessians of single clients"):
+        parse_run(content, FLOAT)
 
 
 @pytest.mark.parametrize("kind", ["least-squares", "logistic"])
@@ -158,8 +290,8 @@ def test_data_clients_have_counts(kind: str) -> None:
     found, expected = (
         parse_run({"problem": {**common, **keys}, "algorithm": algorithm}, FLOAT) for keys in (given_counts, written)
     )
-    assert found.problem.clients == 5
-    np.testing.assert_allclose(found.problem.weights, expected.problem.weights, rtol=1e-12)
+    assert found.clients == 5
+    np.testing.assert_allclose(found.written_out().problem.weights, expected.problem.weights, rtol=1e-12)
     np.testing.assert_allclose(
         found.trajectory.server_suboptimality, expected.trajectory.server_suboptimality, rtol=1e-9
     )

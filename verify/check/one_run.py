@@ -38,6 +38,19 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     enclosed in floats.
     Raises `InputError` for a claim that cannot be evaluated.
     """
+    found = _check_as_given(claim, run, nearby)
+    if found.applicable or not run.is_in_types or run.clients * run.problem.dimension > _MOST_WRITTEN_OUT:
+        return found
+    # Statements about single clients need them one by one.
+    return check(claim, run.once(Run.written_out), [near.once(Run.written_out) for near in nearby])
+
+
+_MOST_WRITTEN_OUT = 2_000
+"""Coordinates of all clients together up to which clients in types are written out for a claim."""
+
+
+def _check_as_given(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+    """A check on a run as it is, whether its clients are types or not."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.algorithm):
         run = certified(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)

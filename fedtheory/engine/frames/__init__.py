@@ -76,6 +76,8 @@ def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...
 
 
 def _require_steps(place: str, run: Run) -> None:
+    if place == "round" or (place != "points" and not goes_by_points(run.problem, run.algorithm)):
+        run.require_single_clients("at a local step each client has noise of its own")
     if place != "points":
         run.algorithm.require_update_rule("vectors have values at the local steps of the update rule")
 

@@ -38,26 +38,28 @@ def kinds_of(problem: Problem, algorithm: Algorithm) -> Kinds:
     of_client: list[int] = []
     means = algorithm.aggregation.moments(problem.weights).mean
     has_graph = algorithm.defined is not None and algorithm.defined.mixing is not None
+    numbers = algorithm.aggregation.participation.multiplicities(problem.clients)
     is_alone = has_graph or not algorithm.clock.is_synchronous
     for client in range(problem.clients):
-        key = client if is_alone else _key(problem, algorithm, means, client)
+        key = client if is_alone else _key(problem, algorithm, means, numbers, client)
         if key not in found:
             found[key] = len(representatives)
             representatives.append(client)
         of_client.append(found[key])
     counts = [0] * len(representatives)
-    for kind in of_client:
-        counts[kind] += 1
+    for kind, number in zip(of_client, numbers, strict=True):
+        counts[kind] += number
     return Kinds(representatives, counts, of_client)
 
 
-def _key(problem: Problem, algorithm: Algorithm, means: Array, client: int) -> Hashable:
+def _key(problem: Problem, algorithm: Algorithm, means: Array, numbers: tuple[int, ...], client: int) -> Hashable:
     work = algorithm.work
     return (
         _entries(problem.hessians[client]),
         _entries(problem.linear[client]),
         _plain(problem.weights[client]),
         _plain(means[client]),
+        numbers[client],
         work.steps[client],
         _plain(work.step_sizes[client]),
         _noise(problem.oracle, client),

@@ -46,7 +46,8 @@ class RoundParameters:
     @cached_property
     def shares(self) -> Array:
         """p_i of each kind, (G,)."""
-        shares: Array = self.problem.weights[self.kinds.representatives]
+        each = self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
+        shares: Array = each[self.kinds.representatives]
         return shares
 
     def step_sizes(self, n: int, k: int) -> Array:

@@ -38,7 +38,6 @@ from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
-from fedtheory.federation.types import InTypes
 
 _MOST_MAPPED = 2**21
 """Numbers of the linear maps of all clients' noise."""
@@ -141,10 +140,15 @@ class Recursion:
         return weights
 
     @cached_property
+    def multiplicities(self) -> Array:
+        """How many clients each of the problem's stands for, (M,)."""
+        counts = self.algorithm.aggregation.participation.multiplicities(self.problem.clients)
+        return self.problem.arithmetic.array(list(counts))
+
+    @cached_property
     def own_importances(self) -> Array:
         """p_i of one client, (M,), also where each of the problem's stands for all clients of a type."""
-        weights, law = self.problem.weights, self.algorithm.aggregation.participation
-        return weights / self.problem.arithmetic.array(law.counts) if isinstance(law, InTypes) else weights
+        return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
 
     @property
     def squared_importances(self) -> Array:

@@ -95,7 +95,7 @@ class RoundForms:
         steps = local_maps(self.recursion.centred, self.recursion.work)
         maps = np.stack([weighted_sum(weights, each) for each in steps])
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
-        return self._build_sum_form(homogeneous(identity), weights * weights, maps)
+        return self._build_sum_form(homogeneous(identity), weights * weights / self.recursion.multiplicities, maps)
 
     def _build_sum_form(self, form: Array, squares: Array, maps: Array) -> Array:
         """The form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means.

@@ -130,7 +130,7 @@ def _require_use(found: FederatedAlgorithm, aggregation: Aggregation) -> None:
     if aggregation.chosen is not None and not found.uses(Weighted):
         expected = f'expected "importance" with {found.name}, whose server does not weight clients'
         raise InputError("algorithm.aggregation", expected)
-    if isinstance(aggregation.participation, Full):
+    if isinstance(aggregation.participation.of_clients, Full):
         return
     expected = f"expected full participation with {found.name}"
     if found.needs_everybody:

@@ -118,8 +118,11 @@ class LossProblem(NonquadraticProblem):
 
     def repeated(self, copies: int) -> LossProblem:
         """The problem with every client repeated, the shares divided by the number of copies."""
-        clients: Sequence[int] = list(range(self.clients)) * copies
-        weights: Array = self.weights[clients] / copies
+        clients = list(range(self.clients)) * copies
+        return self.with_clients(clients, self.weights[clients] / copies)
+
+    def with_clients(self, clients: Sequence[int], weights: Array) -> LossProblem:
+        """The problem of some of the clients, in that order, with other weights; a client may be named repeatedly."""
         return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
 
     def as_floats(self) -> LossProblem:

@@ -350,12 +350,18 @@ class Problem(Shown):
     def repeated(self, copies: int) -> Problem:
         """The problem with every client repeated, the shares divided by the number of copies."""
         clients = list(range(self.clients)) * copies
+        return self.with_clients(clients, self.weights[clients] / copies)
+
+    def with_clients(self, clients: Sequence[int], weights: Array) -> Problem:
+        """The problem of some of the clients, in that order, with other weights; a client may be named repeatedly."""
+        clients = list(clients)
+        hessians = self.hessians[clients]
         return replace(
             self,
-            hessians=self.hessians[clients],
+            hessians=semidefinite(hessians) if is_known_semidefinite(self.hessians) else hessians,
             linear=self.linear[clients],
             constants=self.constants[clients],
-            weights=self.weights[clients] / copies,
+            weights=weights,
             data=None if self.data is None else self.data.of(clients),
             oracle=self.oracle.of(clients),
             span=None if self.span is None else self.span.of(clients),

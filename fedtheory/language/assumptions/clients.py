@@ -7,16 +7,15 @@ from fedtheory.language.assumptions.assumption import Assumption, Setting, expec
 
 
 def _uniform_shares(run: Run) -> None:
-    weights = run.problem.weights
-    expect((weights == weights[0]).all(), "the clients have unequal weights")
+    expect(run.has_equal_weights, "the clients have unequal weights")
 
 
 def _several_clients(run: Run) -> None:
-    expect(run.problem.clients > 1, "there is one client only")
+    expect(run.clients > 1, "there is one client only")
 
 
 def _one_client(run: Run) -> None:
-    expect(run.problem.clients == 1, "there are several clients")
+    expect(run.clients == 1, "there are several clients")
 
 
 def _one_type(run: Run) -> None:

@@ -18,7 +18,7 @@ def _full_participation(run: Run) -> None:
 
 def _every_client(run: Run) -> None:
     clocks.expect_no_cycle(run)
-    expect(isinstance(run.algorithm.aggregation.participation, Full), "some clients are left out of a round")
+    expect(isinstance(run.algorithm.aggregation.participation.of_clients, Full), "some clients are left out of a round")
 
 
 def _full_rounds(run: Run) -> None:
@@ -30,7 +30,7 @@ def _full_rounds(run: Run) -> None:
 def _uniform_sampling(run: Run) -> None:
     clocks.expect_no_cycle(run)
     run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
-    law = run.algorithm.aggregation.participation
+    law = run.algorithm.aggregation.participation.of_clients
     expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
     weights.importance_weights.require(run)
 
@@ -49,7 +49,7 @@ def _averaged_participants(run: Run) -> None:
 
 def _multinomial_sampling(run: Run) -> None:
     clocks.expect_no_cycle(run)
-    law = run.algorithm.aggregation.participation
+    law = run.algorithm.aggregation.participation.of_clients
     expect(isinstance(law, Multinomial), "the participants are not sampled with replacement")
 
 

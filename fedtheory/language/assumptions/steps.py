@@ -49,7 +49,7 @@ def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
     work = run.algorithm.work
     scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * scaled
-    expect(abs(scaled - run.problem.clients) <= rounding, f"the step size is not {step_size}")
+    expect(abs(scaled - run.clients) <= rounding, f"the step size is not {step_size}")
 
 
 def _speedup_step(run: Run) -> None:

@@ -11,9 +11,9 @@ def _in_turn(run: Run, clients: int) -> None:
     reason = run.algorithm.clock.policy.changes_weights
     expect(not reason, reason)
     identity = run.arithmetic.identity(run.problem.dimension)
-    expect(run.problem.clients == clients, f"there are not {clients} clients")
+    expect(run.clients == clients, f"there are not {clients} clients")
     expect((run.problem.hessians == identity).all(), "a client's objective has another Hessian than the identity")
-    expect((run.problem.weights * clients == 1).all(), "the clients have unequal weights")
+    expect((run.client_weights * clients == 1).all(), "the clients have unequal weights")
     expect(run.algorithm.aggregation.server_step_size == 1, "the server step size is not 1")
     reports = run.algorithm.schedule.participates
     alternate = (reports[2:] == reports[:-2]).all() and not (reports[1:] & reports[:-1]).any()

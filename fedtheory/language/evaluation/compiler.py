@@ -328,8 +328,7 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
 
 def _select_weights(node: Expr, site: Site) -> Array:
     """Weights of a mean or of a sum over clients, (M,)."""
-    weights = site.importances
-    return weights if isinstance(node, ex.Average) else weights * 0 + 1
+    return site.importances if isinstance(node, ex.Average) else site.multiplicities
 
 
 def _round(site: Site) -> RoundFrame:

@@ -66,6 +66,11 @@ class SiteOfRuns(Site):
         """p_i of each place's run, (places, 1, M)."""
         return self._layout.of_each([run.problem.weights for run in self.runs])[:, None]
 
+    @property
+    def multiplicities(self) -> Array:
+        """How many clients each of each place's run stands for, (places, 1, M)."""
+        return self._layout.of_each([run.multiplicities for run in self.runs])[:, None]
+
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
         """A function of values, row by row where some row refuses it."""
         try:

@@ -67,6 +67,11 @@ class Site:
         """p_i on the axis of clients."""
         return self.run.problem.weights
 
+    @property
+    def multiplicities(self) -> Array:
+        """How many clients each entry on the axis of clients stands for."""
+        return self.run.multiplicities
+
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
         """A function of values that some runs may refuse."""
         return np.asarray(compute(*values))

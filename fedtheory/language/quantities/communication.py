@@ -30,7 +30,7 @@ def _messages(
     """A count over all messages of one aggregation of a run, whose models are d numbers."""
 
     def measure(run: Run) -> Any:
-        counted = count(listed(run.problem.clients, Fraction(run.problem.features)))
+        counted = count(listed(run.clients, Fraction(run.problem.features)))
         return run.arithmetic.number(str(counted), "messages")
 
     return measure

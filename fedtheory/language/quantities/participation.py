@@ -15,7 +15,7 @@ from fedtheory.language.quantities.quantity import constant
 
 
 def _participants(run: Run) -> Number:
-    policy, clients = run.algorithm.clock.policy, run.problem.clients
+    policy, clients = run.algorithm.clock.policy, run.clients
     count = policy.clients if isinstance(policy, Cyclic) else run.algorithm.aggregation.participation.count(clients)
     return run.arithmetic.number(count, "L")
 

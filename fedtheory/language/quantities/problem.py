@@ -10,12 +10,12 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
-clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
+clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.clients, "M"))
 importance = constant(
-    "importance", "p_i", "importance of each client in the objective", lambda run: place_on_clients(run.problem.weights)
+    "importance", "p_i", "importance of each client in the objective", lambda run: place_on_clients(run.client_weights)
 )
 largest_importance = constant(
-    "largest_importance", r"p_{\max}", "the largest importance of a client", lambda run: max(run.problem.weights)
+    "largest_importance", r"p_{\max}", "the largest importance of a client", lambda run: max(run.client_weights)
 )
 smoothness = constant(
     "smoothness",

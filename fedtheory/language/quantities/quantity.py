@@ -94,6 +94,8 @@ class RunQuantity:
     def _ask(self, question: Callable[[Run], Any], run: Run) -> Any:
         """Evaluate on a run; where there is no value the reason names the quantity."""
         try:
+            if self.of_types:
+                run.require_single_clients("a type's number stands at its first client")
             with mistakes_of(question):
                 return question(run)
         except NotApplicable as reason:

@@ -41,7 +41,7 @@ update_rate = constant(
     "update_rate",
     r"\sum_i\frac1{\tau_i}",
     "sum_i 1/tau_i, how often clients finish in a unit of time",
-    lambda run: clock_number(run, sum(1 / time for time in run.algorithm.clock.times)),
+    lambda run: clock_number(run, sum(n / time for n, time in zip(run.counts, run.algorithm.clock.times, strict=True))),
 )
 interval = constant(
     "interval", r"\Delta t", "time between two updates of FedFix", lambda run: clock_number(run, interval_of(run))
@@ -74,11 +74,14 @@ expected_clock_time = RunQuantity(
 def _expected_round_time(run: Run) -> Any:
     """E[max of T_i over the participants], over all outcomes of a round."""
     expect_no_cycle(run)
+    run.require_single_clients("outcomes of a round are those of single clients")
     if run.algorithm.aggregation.participation.possibilities(run.problem.clients) > MOST_OUTCOMES:
         raise NotApplicable(f"a round has more than {MOST_OUTCOMES} outcomes")
     chances, weights = run.algorithm.aggregation.participation.outcomes(run.problem.weights)
     times = run.algorithm.clock.times
-    slowest = [max(time for time, weight in zip(times, row, strict=True) if weight != 0) for row in weights]
+    # A round without participants lasts as long as the fastest client works.
+    present = ([time for time, weight in zip(times, row, strict=True) if weight != 0] for row in weights)
+    slowest = [max(each, default=min(times)) for each in present]
     return chances @ run.arithmetic.array(slowest)
 
 

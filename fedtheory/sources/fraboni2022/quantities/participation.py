@@ -37,7 +37,8 @@ weight_pairing = RunQuantity(
 
 
 def _excess(run: Run) -> Any:
-    return (weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * run.surrogate.weights).max()
+    expected = run.of_one_client(run.surrogate.weights)
+    return (weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * expected).max()
 
 
 weight_excess = RunQuantity(
@@ -49,7 +50,7 @@ weight_excess = RunQuantity(
 
 
 def _reporting_excess(run: Run) -> Any:
-    expected = run.surrogate.weights
+    expected = run.of_one_client(run.surrogate.weights)
     excess = weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * expected
     return np.where(expected != 0, excess, excess - excess).max()
 
@@ -64,6 +65,7 @@ reporting_excess = RunQuantity(
 
 def _weight_squares(run: Run) -> Array:
     """E[w_i(n)^2], (N, M): a sum over all outcomes of the law, or the square of what is given."""
+    run.require_single_clients("outcomes of a round are those of single clients")
     aggregation = run.algorithm.aggregation
     if not run.algorithm.clock.is_synchronous:
         return np.asarray(run.surrogate.weights**2)
@@ -98,6 +100,7 @@ spread_factor = RunQuantity(
 
 def _fastest(run: Run) -> Fixed:
     """The law that always takes the m fastest clients, m as many as the run's law takes."""
+    run.require_single_clients("the fastest are single clients")
     times = run.algorithm.clock.times
     count = min(run.algorithm.aggregation.participation.count(run.problem.clients), run.problem.clients)
     return Fixed(tuple(sorted(sorted(range(len(times)), key=times.__getitem__)[:count])))

@@ -59,7 +59,7 @@ def _unrepresented_importances(run: Run) -> Array:
     """p_i of the clients of types with s_j(n) = 0, zero for the others, (N, M)."""
     surrogate = run.surrogate
     missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
-    importances: Array = np.where(missing, run.problem.weights, run.problem.weights * 0)
+    importances: Array = np.where(missing, run.client_weights, run.client_weights * 0)
     return importances
 
 

@@ -54,7 +54,7 @@ def _buffer(run: Run) -> Any:
         raise NotApplicable("the server waits for a time, not for a number of contributions")
     if isinstance(policy, FedBuff):
         return run.arithmetic.number(policy.buffer, "count")
-    return run.arithmetic.number(1 if isinstance(policy, Asynchronous) else run.problem.clients, "count")
+    return run.arithmetic.number(1 if isinstance(policy, Asynchronous) else run.clients, "count")
 
 
 buffer = constant(
@@ -67,6 +67,7 @@ buffer = constant(
 
 def _whole_times(run: Run) -> list[int]:
     """The clients' update times, once they are known to be whole numbers."""
+    run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
     if any(time.q != 1 for time in times):
         raise NotApplicable("the clients' update times are not whole numbers")
@@ -123,6 +124,7 @@ longest_report_interval = constant(
 
 def _most_other_reports(run: Run) -> Any:
     """max_i sum_{j != i} ceil(tau_i / tau_j)."""
+    run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
     sums = [sum(int((time / other).ceil()) for other in times) - 1 for time in times]
     return run.arithmetic.number(max(sums), "reports")

@@ -29,13 +29,21 @@ round_optimum_noise = per_round(
     "sigma_1(n) = sum_i q_i(n)/q(n) E|g_i|^2 at the optimum of L^n",
     lambda run: place_on_rounds((run.surrogate.shares * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
 )
+
+
+def _mixed_noise_at_round_optima(run: Run) -> Array:
+    """sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
+    surrogate = run.surrogate
+    squares = surrogate.shares * run.of_one_client(surrogate.shares)
+    total: Array = (squares * run.second_moments_at(surrogate.round_optima)).sum(axis=1)
+    return total
+
+
 round_optimum_mixed_noise = per_round(
     "round_optimum_mixed_noise",
     r"\sigma_2(n)",
     "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
-    lambda run: place_on_rounds(
-        (run.surrogate.shares**2 * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)
-    ),
+    lambda run: place_on_rounds(_mixed_noise_at_round_optima(run)),
 )
 mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")
 mean_round_optimum_mixed_noise = mean_over_rounds(round_optimum_mixed_noise, r"\Sigma_2(N)")

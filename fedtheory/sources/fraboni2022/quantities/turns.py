@@ -60,7 +60,7 @@ def _cycle(run: Run) -> Array:
     b = a + q_1 phi (theta_1* - b) and a = b + q_2 phi (theta_2* - a): each client
     starts from what it returned last, one update ago.
     """
-    if run.problem.clients != 2:
+    if run.clients != 2:
         raise NotApplicable("expected two clients that take turns")
     arithmetic, phi = run.arithmetic, _progress_of(run)
     first, second = run.algorithm.aggregation.weights(run.problem.weights) * phi
@@ -117,6 +117,7 @@ mean_cycle_distance_sq = RunQuantity(
 
 
 def _require_client(run: Run, client: int) -> None:
+    run.require_single_clients("clients are told apart by their places")
     if run.problem.clients <= client:
         raise NotApplicable(f"there is no client number {client + 1}")
 
@@ -156,5 +157,5 @@ first_importance = constant(
     "first_importance",
     "p_1",
     "importance of the first client",
-    lambda run: run.problem.weights[0],
+    lambda run: run.client_weights[0],
 )

@@ -40,47 +40,50 @@ expected_weight = per_round(
     "expected_weight",
     "q_i(n)",
     "q_i(n) = E[w_i(n)], expected weight of each client in each update",
-    lambda run: place_on_rounds_and_clients(run.surrogate.weights),
+    lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.weights)),
 )
 weight_sum = per_round("weight_sum", "q(n)", "q(n) = sum_i q_i(n)", lambda run: place_on_rounds(run.surrogate.totals))
 weight_share = per_round(
     "weight_share",
     r"\tilde q_i(n)",
     "q_i(n) / q(n), the share of each client in each update",
-    lambda run: place_on_rounds_and_clients(run.surrogate.shares),
+    lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.shares)),
 )
 largest_share = per_round(
     "largest_share",
     r"\max_i\tilde q_i(n)",
     "max_i q_i(n) / q(n) of each update",
-    lambda run: place_on_rounds(run.surrogate.shares.max(axis=1)),
+    lambda run: place_on_rounds(run.of_one_client(run.surrogate.shares).max(axis=1)),
 )
 largest_share_of_all = RunQuantity(
     "largest_share_of_all",
     r"\max_{i,n}\tilde q_i(n)",
     "max over i, n of q_i(n) / q(n)",
-    lambda run: run.surrogate.shares.max(),
+    lambda run: run.of_one_client(run.surrogate.shares).max(),
 )
 largest_expected_weight = RunQuantity(
-    "largest_expected_weight", r"\max q_i(n)", "max over i, n of q_i(n)", lambda run: run.surrogate.weights.max()
+    "largest_expected_weight",
+    r"\max q_i(n)",
+    "max over i, n of q_i(n)",
+    lambda run: run.of_one_client(run.surrogate.weights).max(),
 )
 mean_weight = RunQuantity(
     "mean_weight",
     "q_i",
     "q_i = (1/N) sum_n q_i(n), mean weight of each client over all updates",
-    lambda run: place_on_clients(run.surrogate.mean_weights),
+    lambda run: place_on_clients(run.of_one_client(run.surrogate.mean_weights)),
 )
 mean_weight_share = RunQuantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
-    lambda run: place_on_clients(run.surrogate.mean_shares),
+    lambda run: place_on_clients(run.of_one_client(run.surrogate.mean_shares)),
 )
 mean_of_shares = RunQuantity(
     "mean_of_shares",
     r"\frac1N\sum_n\tilde q_i(n)",
     "mean over the updates of q_i(n)/q(n), of each client",
-    lambda run: place_on_clients(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
+    lambda run: place_on_clients(run.of_one_client(run.surrogate.shares).sum(axis=0) / run.algorithm.rounds),
 )
 largest_weight_sum = RunQuantity(
     "largest_weight_sum",

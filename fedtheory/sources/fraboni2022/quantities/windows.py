@@ -16,6 +16,7 @@ def _client_values(run: Run) -> Array:
 
 def _sum_over_windows(run: Run, values: Array) -> Array:
     """Sums over the blocks of W updates, (N/W, 1, M) from (N, M)."""
+    run.require_single_clients("windows are of the weights of single clients")
     window = run.algorithm.schedule.smallest_window(run.surrogate.weights)
     sums: Array = values.reshape(-1, window, values.shape[1]).sum(axis=1)
     return sums[:, None, :]

@@ -46,6 +46,7 @@ def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
 
 
 def _loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Array]) -> Iterator[Array]:
+    run.require_single_clients("a sampled path has the draws of single clients")
     generator = np.random.default_rng(seed)
     iterates = np.tile(run.problem.centred.start, (run.problem.clients, 1))
     for t in range(1, run.algorithm.rounds * common_steps(run) + 1):
@@ -113,6 +114,7 @@ def loop_moments(run: Run) -> LoopMoments:
 
     Raises `Diverging` where they leave double precision.
     """
+    run.require_single_clients("the loop keeps the iterates of all clients")
     steps, clients = common_steps(run), run.problem.clients
     stepping, restarting = (_joint_map(run, restarts) for restarts in (False, True))
     one = run.arithmetic.array([1])
