@@ -8,11 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import sympy as sp
 
 from fedtheory.language import quantities as q
 from fedtheory.planner import ahead
 from fedtheory.planner.answer import Answer
+from fedtheory.planner.bound import slack_between
 from fedtheory.planner.listing import listing
+from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
 from fedtheory.planner.travel import packed
 
 
@@ -42,6 +45,44 @@ def test_no_bound_covers_a_run_without_bounds() -> None:
     found = listing(SimpleNamespace(claims=(), answer=None, recommended=None))  # type: ignore[arg-type]
     assert found.title == "bounds at smaller step sizes: none covers the run"
     assert (list(found.rows), found.remark) == ([], "")
+
+
+def test_conditions_at_their_edge() -> None:
+    """A near tie holds, a strict condition fails at it, and an equation fails on either side."""
+    x = sp.Symbol("x")
+    given = [(x <= 1, 1.0, True), (x < 1, 1.0, False), (x >= 1, 1.0, True), (x > 1, 1.0, False), (x < 1, 0.5, True)]
+    given += [(x > 1, 1.5, True), (sp.Eq(x, 1), 1.0, True), (sp.Eq(x, 1), 1.5, False), (sp.Eq(x, 1), 0.5, False)]
+    for condition, left, holds in given:
+        assert slack_between(condition, left, 1.0).holds is holds
+    assert slack_between(x <= 1, 1.0 + 1e-15, 1.0).holds
+    assert not slack_between(x < 1, 1.0 + 1e-15, 1.0).holds
+
+
+@pytest.mark.parametrize(("reached", "longer"), [([True, False], 0), ([False, True], 0), ([False, False], 2)])
+def test_more_rounds_than_planned(reached: list[bool], longer: int) -> None:
+    """Where one step size reaches the target in the planned rounds, no longer run is made."""
+    asked = []
+
+    def outcome(step_size: float, rounds: int) -> Outcome:
+        asked.append(rounds)
+        return Outcome(step_size, rounds, 0.1, rounds > 40, False)
+
+    tried = [Outcome(1.0 / (n + 1), 10, 0.5 - n / 10, one, False) for n, one in enumerate(reached)]
+    search = SimpleNamespace(
+        errors=SimpleNamespace(run=SimpleNamespace(algorithm=SimpleNamespace(rounds=10))),
+        accuracy=0.3,
+        largest=4.0,
+        outcome=outcome,
+        _tried=lambda _: tried,
+        _rank=lambda one: (not one.reached, one.error),
+        _is_affordable=lambda _: True,
+        _is_quick=True,
+        _most=lambda _best, rounds: rounds,
+        _settled=lambda best, _found: best,
+    )
+    found = RoundsNeeded._best_of_few(search)  # type: ignore[arg-type]
+    assert found.reached
+    assert (max(asked) > 10) is (longer > 0)
 
 
 class _Worker:

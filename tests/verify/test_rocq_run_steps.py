@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import sympy as sp
 
+from fedtheory.kernel import InequalityRef, square
+from fedtheory.kernel.expressions import Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_outcomes import OfOutcomes
 from verify.rocq.run_steps import _bound
 
 G, K, s, g, eta, tau = sp.symbols("G K s g eta tau", positive=True)
@@ -35,3 +41,14 @@ def test_other_statements_bound_no_drift(chain: tuple[object, ...]) -> None:
     """An equation would do, and is refused as well: nothing but what is used is read."""
     with pytest.raises(NotExported, match="t:drift does not bound the drift of each client"):
         _bound(OWN, Claim(id="t:drift", chain=chain, where=WHERE))
+
+
+def test_only_squares_of_participants_are_facts_of_a_draw() -> None:
+    """Neither other inequalities about them nor squares of what every client has."""
+    v = sp.Symbol("v", real=True)
+    writer: Any = SimpleNamespace(reader=SimpleNamespace(vocabulary=None))
+    for reason in (square(v), square(norm_sq(v) * v), InequalityRef("cocoercivity", (Selected(v), v))):
+        assert OfOutcomes.list_participant_facts(writer, reason) is None
+    writer.reader.vocabulary = SimpleNamespace(claim=OWN)
+    with pytest.raises(NotExported, match="step sizes that are normalised"):
+        OfOutcomes.list_participant_facts(writer, square(Selected(v)))

@@ -32,7 +32,7 @@ from chain_claims import (
 )
 
 from fedtheory import assumptions as a
-from fedtheory.kernel import Numbers
+from fedtheory.kernel import Numbers, one
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.plain_symbols import use_plain_symbols
@@ -108,6 +108,8 @@ def test_a_potential_pays_for_the_drift(name: str, share: str) -> None:
             assert kept * now >= after * (1 + sp.Rational(1, count)) + 2 * sp.Rational(step) * 2
             assert 0 <= after <= 8 * sp.Rational(step) * 2 * (count - 1)
         assert values[-1] == 0
+    assert {term.averaged for term in kind.terms if term.reason == one()} == {False}
+    assert {term.averaged for term in kind.terms if term.reason.kind == "square"} >= {True}
     noise = eta**2 * sigma**2 / M
     paid = (tau + 1) * (zeta**2 if share == "1/2" else G**2) + (sigma**2 * (1 - 1 / M) if share == "1/2" else 0)
     assert sp.expand(_own(kind.offset) - noise - 8 * eta**3 * L * (tau - 1) * paid) == 0

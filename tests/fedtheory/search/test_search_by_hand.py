@@ -216,6 +216,10 @@ def test_linear_equations_are_solved() -> None:
     assert system.impose({-1: ZERO})
     assert not system.impose({-1: _number(1)})
     assert not system.impose({0: ZERO, -1: _number(1)})
+    chain = System(Blocks({}, {}), [None, None, None], {})  # type: ignore[list-item]
+    assert chain.impose({0: _number(1), 1: _number(-1), 2: _number(-1)})
+    assert chain.impose({1: _number(1), 2: _number(1)})
+    assert chain.known == {0: {}, 1: {2: _number(-1)}}
 
 
 def test_simple_values_begin_at_an_end() -> None:
@@ -345,6 +349,8 @@ def test_quantities_that_others_name() -> None:
     claim = error_bound(LOOSE, where={symbol: quantity for symbol, quantity in WHERE.items() if symbol != M})
     assert lacking_quantities(claim, [error_bound(LOOSE + sigma / M)]) == ["clients"]
     assert lacking_quantities(error_bound(LOOSE), [claim]) == []
+    of_vectors = Claim(id="mine:step", lhs=norm_sq(eta), rhs=D, where={eta: q.server_model, D: q.initial_distance})
+    assert lacking_quantities(error_bound(LOOSE), [of_vectors]) == []
 
 
 def test_a_document_is_renamed_where_it_names_its_claim() -> None:

@@ -1,0 +1,53 @@
+"""Edges of the kernel against values by hand: what depends on a draw inside, and Bernoulli's inequality."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import sympy as sp
+from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
+
+from fedtheory.kernel import Numbers, Rejected, vector
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner
+from fedtheory.kernel.signs import is_nonnegative
+
+
+@pytest.mark.parametrize("point", [Selected(x_i), w + Selected(x_i), 2 * Selected(x_i)], ids=str)
+def test_gradients_at_sampled_means_are_random(point: sp.Expr) -> None:
+    """A gradient at the mean of the participants is not its own expectation; nor is a sum or a mean of it."""
+    gradient = Gradient(F, point)
+    for random in (gradient, Gradient(F_i, point), LocalSum(gradient), Selected(gradient), w + Average(gradient)):
+        assert vector(random, THEORY)
+        with pytest.raises(Rejected, match=r"the expectation of .* is not known"):
+            vector(Expectation(random), THEORY)
+    with pytest.raises(Rejected, match="is not independent of them"):
+        same(inner(gradient, Selected(x_i)), 0)
+    assert same(inner(Expectation(Selected(x_i)), w), inner(Average(x_i), w))
+
+
+a, t, M = sp.symbols("a t M", positive=True)
+x, k = sp.Symbol("x", real=True), sp.Symbol("k", integer=True, nonnegative=True)
+NUMBERS = Numbers(symbols=frozenset({a, x, k, t, M}), at_least={t: 1, M: 2}, integer=frozenset({k}))
+POWERS = {
+    "Bernoulli": ((1 + a) ** k - 1 - a * k, True),
+    "for real exponents from one on": ((1 + a) ** t - 1 - a * t, True),
+    "one more": ((1 + a) ** (k + 1) - 1 - a * (k + 1), True),
+    "of a count": (M**k - 1 - (M - 1) * k, True),
+    "twice the slope": ((1 + a) ** k - 1 - 2 * a * k, False),
+    "the base for the slope": ((1 + a) ** k - 1 - (1 + a) * k, False),
+    "a count for the slope": (M**k - 1 - M * k, False),
+    "more than one": ((1 + a) ** k - 1 - a * k - a, False),
+    "a smaller exponent": ((1 + a) ** (k - 1) - 1, False),
+    "an unknown base": ((1 + x) ** k - 1, False),
+}
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_powers_from_one_on(name: str) -> None:
+    """(1 + a)^n is at least 1 + a n for a >= 0 and n = 0, 1, 2, ...; what is false is negative somewhere."""
+    number, stands = POWERS[name]
+    assert is_nonnegative(number, NUMBERS, ()) is stands
+    places = product((sp.S.Half, sp.Integer(3)), map(sp.Integer, range(3)), map(sp.Integer, (2, 5)))
+    values = [number.xreplace({a: p, x: -sp.S.Half, k: n, t: n + 1, M: m}) for p, n, m in places]
+    assert all(value >= 0 for value in values) is stands

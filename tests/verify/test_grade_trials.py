@@ -1,0 +1,99 @@
+"""Trials of answers on long runs, and what a page says of a run: by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.falsify.tables import Table
+from verify.grade import battery, folder
+from verify.grade.battery import Battery
+from verify.grade.feedback import RUN_FILE, _run, run_text
+from verify.grade.marking import AnswerRow
+from verify.grade.python_answer import _where
+
+
+def _table(start: str, rounds: int = 2) -> Table:
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": [start]}
+    return {"problem": problem, "algorithm": {"local_step_size": "1/2", "rounds": rounds}}
+
+
+def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """(x / 4)^2 <= 1/4 holds from x = 1 and x = 2, and fails from x = 3: that run alone is asked in rationals."""
+    claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=Fraction(1, 4), where={})
+    asked = []
+
+    def confirm(_claim: Claim, tables: list[Table]) -> Any:
+        asked.extend(tables)
+        return next((one for one in tables if check(claim, parse_run(one, RATIONAL)).holds is False), None)
+
+    monkeypatch.setattr(battery, "confirm", confirm)
+    large = _table("3")
+    tried = Battery([], [_table("1"), large]).try_claim(claim)
+    assert (tried.tried, tried.violation, asked) == (2, large, [large])
+    assert tried.largest_ratio == pytest.approx(0.25)
+    held = Battery([], [_table("1"), _table("3/2")]).try_claim(claim)
+    assert (held.violation, asked) == (None, [large])
+    small = [parse_run(_table(start), RATIONAL) for start in ("1", "3")]
+    exact = Battery(small, [large]).try_claim(claim)
+    assert exact.violation is not None
+    assert exact.violation["problem"]["start"] == ["3"]
+    assert (exact.tried, asked) == (3, [large])
+
+
+def _row(**keys: Any) -> AnswerRow:
+    return AnswerRow(name="drift", title="The drift", points=0, of=2, comment="too small", **keys)
+
+
+def test_a_page_shows_the_run_of_a_refuted_answer() -> None:
+    """With the command that shows both sides where there is a statement, and nothing without a run."""
+    assert _run(_row()) == ""
+    alone = _run(_row(run_file="start = 1 & 2"))
+    assert "start = 1 &amp; 2" in alone
+    assert RUN_FILE not in alone
+    both = _run(_row(run_file="start = 1", relation="drift <= 1"))
+    assert f"<pre>fedtheory check &quot;drift &lt;= 1&quot; {RUN_FILE}</pre>" in both
+    assert run_text(_row(run_file="start = 1")) == "start = 1"
+    assert run_text(_row(run_file="start = 1", relation="drift <= 1"), "a.toml") == (
+        '# fedtheory check "drift <= 1" a.toml\nstart = 1'
+    )
+
+
+WRONG = [
+    ("a b", 1, 3, "at `b`, letter 3"),
+    ("a b", 9, 3, "at `b`, letter 3"),
+    ("a\nb c", 2, 3, "at `c`, letter 3"),
+    ("a\nb c", 1, 1, "at `a`, letter 1"),
+    ("a b", 1, 99, "at the end, behind `a b`, letter 4"),
+    ("a b", 1, 0, "at `a b`, letter 1"),
+    ("a b", None, None, "at `a b`, letter 1"),
+    ("a +", 1, 1, "at the end, behind `a +`, letter 4"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "offset", "place"), WRONG)
+def test_the_first_wrong_symbol(text: str, line: int | None, offset: int | None, place: str) -> None:
+    """Python counts lines and symbols from one, and may point behind the text."""
+    error = SyntaxError("bad")
+    error.lineno, error.offset = line, offset
+    assert _where(text, error) == f"this is not an expression in Python's notation {place}: bad"
+
+
+def test_a_folder_is_graded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them are used where they are asked for; code without a sandbox is executed only then."""
+    asked, unsafe = list[int](), list[bool]()
+    monkeypatch.setattr(folder, "as_finished", lambda _call, _tasks, jobs: asked.append(jobs) or ())
+    monkeypatch.setattr(folder, "find_launch", unsafe.append)
+    monkeypatch.setattr(folder, "handed_in", lambda *_: [])
+    monkeypatch.setattr(folder, "write_all", lambda *_: [])
+    assert folder.grade_folder(tmp_path, tmp_path / "out") == []
+    folder.grade_folder(tmp_path, tmp_path / "out", jobs=2, unsafe=True)
+    assert (asked, unsafe) == ([1, 2], [False, True])
