@@ -175,7 +175,7 @@ _ABOUT_UPDATES = (
 _ABOUT_KINDS: dict[type, str] = {
     Induction: (
         "  Where two statements stand side by side, the first follows from the second by induction over the local "
-        "show_steps, and the coefficients are those of the second."
+        "steps, and the coefficients are those of the second."
     ),
     Squared: (
         "  Where an inequality between lengths stands beside another one, the other one is its square, and the "

@@ -108,7 +108,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if not found.is_steady:
         return found
     if claim.rate is not None and run.is_estimated:
-        return replace(found, reason="ladders of a rate climb exact errors; Monte-Carlo, no verdict")
+        return replace(found, reason="a rate needs exact errors, and those of this run are Monte-Carlo averages")
     if claim.rate is not None:
         return replace(found, rate=_rate(claim, run, nearby))
     if not claim.relations:
