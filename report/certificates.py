@@ -9,10 +9,10 @@ from markupsafe import Markup
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from fedtheory.proofs import certificate_of
-from fedtheory.proofs.document import digest, document_of, text_of
+from fedtheory.proofs.document import certificate_in, digest, text_of
 from fedtheory.proofs.entries import Entry
 from fedtheory.proofs.outline import outline
+from fedtheory.proofs.recorded import document_for
 from report.mathml import displayed, formula, prose
 
 
@@ -52,10 +52,10 @@ class CertificateSection:
 
 def certificate_section(claim: Claim) -> CertificateSection | None:
     """The certificate of a claim, typeset; None where it has none."""
-    found, certificate = outline(claim), certificate_of(claim.id)
-    if found is None or certificate is None:
+    found, document = outline(claim), document_for(claim)
+    if found is None or document is None:
         return None
-    relaxed, document = certificate.relaxed, document_of(claim, certificate)
+    relaxed = certificate_in(claim, document).relaxed
     return CertificateSection(
         prose(found.introduction),
         [CertificateGroup(displayed(group.statement), [_term(e) for e in group.entries]) for group in found.groups],

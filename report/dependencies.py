@@ -7,9 +7,8 @@ from typing import Any
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs import certificate_of
-from fedtheory.proofs.document import document_of
 from fedtheory.proofs.printed import printed_steps
+from fedtheory.proofs.recorded import document_for
 
 
 def premises_of(claim: Claim) -> list[str]:
@@ -20,8 +19,8 @@ def premises_of(claim: Claim) -> list[str]:
 
 def used_by(claim: Claim) -> list[str]:
     """Ids of the claims that its certificate uses, each once."""
-    certificate = certificate_of(claim.id)
-    named = iter(()) if certificate is None else _texts(document_of(claim, certificate))
+    document = document_for(claim)
+    named = iter(()) if document is None else _texts(document)
     known = all_claims()
     return [text for text in dict.fromkeys(named) if text in known and text != claim.id]
 

@@ -22,7 +22,7 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
-from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
@@ -48,7 +48,7 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import Positive, Products
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
@@ -66,11 +66,11 @@ class Outline:
 
 def outline(claim: Claim) -> Outline | None:
     """The outline of a claim's certificate; None where it has none."""
-    recorded = certificate_of(claim.id)
-    if recorded is None:
-        return None
     # What is shown is what is judged.
-    document, claim = document_of(claim, recorded), use_plain_symbols(claim)
+    document = document_for(claim)
+    if document is None:
+        return None
+    claim = use_plain_symbols(claim)
     certificate = certificate_in(claim, document)
     introduction, groups = _KINDS[type(certificate)]
     with claim.typesetting():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with, papers
 from fedtheory.language.source import Paper
 from fedtheory.proofs.decoding import AnyCertificate
-from fedtheory.proofs.document import Document, claim_named, read_document
+from fedtheory.proofs.document import Document, claim_named, document_of, read_document
 
 
 @cache
@@ -54,3 +55,9 @@ def recorded_for(claim_id: str) -> AnyCertificate | Document | None:
     listed = certificate_of(claim_id)
     paper = paper_with(claim_id.partition(":")[0])
     return listed if listed is not None or paper is None else _found_in(paper).get(claim_id)
+
+
+def document_for(claim: Claim) -> Document | None:
+    """The certificate of a claim as data; None where it has none."""
+    recorded = recorded_for(claim.id)
+    return recorded if recorded is None or isinstance(recorded, dict) else document_of(claim, recorded)

@@ -22,7 +22,7 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.client_steps import is_of_steps, theorem_of_steps
@@ -60,12 +60,12 @@ from verify.rocq.vocabulary import Vocabulary
 
 def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:
     """A claim with a certificate, or with its own, as a theorem; `NotExported` with the reason where it cannot be."""
-    certificate = certificate_of(claim.id) if certificate is None else certificate
-    if certificate is None:
-        raise NotExported("it has no certificate")
     try:
         plain = use_plain_symbols(claim)
-        read = certificate_in(plain, document_of(claim, certificate))
+        document = document_for(claim) if certificate is None else document_of(plain, certificate)
+        if document is None:
+            raise NotExported("it has no certificate")
+        read = certificate_in(plain, document)
         return _export_kind(plain, read)
     except NotExported:
         raise
