@@ -17,7 +17,16 @@ from fedtheory.language.registry import all_sources
 PAGE = ROOT / "docs" / "trust.md"
 ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
-_SHOWN = ("entries", "missing_assumptions", "outline", "outline_steps", "printed", "proof_report", "rule_labels")
+_SHOWN = (
+    "entries",
+    "missing_assumptions",
+    "near_misses",
+    "outline",
+    "outline_steps",
+    "printed",
+    "proof_report",
+    "rule_labels",
+)
 SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name}" for name in _SHOWN)))
 """What people are shown of a proof: no verdict depends on it."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")

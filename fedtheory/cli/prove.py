@@ -213,6 +213,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     from fedtheory.language.registry import why_not_proved
     from fedtheory.language.typesetting import latex
     from fedtheory.proofs.missing_assumptions import missing_assumptions
+    from fedtheory.proofs.near_misses import near_misses
     from verify.printed import first_failure
 
     failing = first_failure(printed)
@@ -231,6 +232,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "first_failing": None if failing is None else failing.claim.id,
         "why_not_proved": why_not_proved(proof.claim),
         "missing_assumptions": list(missing_assumptions(proof)),
+        **({"near_misses": list(near_misses(proof))} if proof.verdict == "broken" else {}),
         **document_of_setting(proof.claim),
     }
 
@@ -242,6 +244,7 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     from fedtheory.cli.proof_search import WHERE_TO_BEGIN
     from fedtheory.language.registry import why_not_proved
     from fedtheory.proofs.missing_assumptions import missing_assumptions
+    from fedtheory.proofs.near_misses import near_misses
 
     reason = why_not_proved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
@@ -252,6 +255,8 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     if missing:
         needed = " and ".join(f"assumptions.{name}" for name in missing)
         print_lines(f"  the certificate gets further if the claim assumes more: add {needed}")
+    for change in near_misses(proof):
+        print_lines(f"  the certificate is accepted with one change: {escape(change)}")
     print_setting([(proof.claim.id, proof.claim)])
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner, LocalSum, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner, LocalSum, inner, norm_sq
 
 _MOST_VECTORS = 8
 Wrap = Callable[[Expr], Expr]
+Pairs = Mapping[tuple[Expr, ...], Expr]
+"""Coefficients of inner products, by their two vectors."""
 
 
 def collected(terms: Mapping[Expr, Expr]) -> Expr:
@@ -40,12 +42,36 @@ def _collected(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
     if len(vectors) > _MOST_VECTORS:
         return plain
     squares = list(_squares(_matrix(form, vectors), vectors))
-    if len(squares) >= len(group) or any(square is None for square in squares):
-        return plain
-    return sp.Add(*(weight * wrap(norm_sq(of)) for weight, of in filter(None, squares)))
+    if len(squares) < len(group) and all(square is not None for square in squares):
+        return sp.Add(*(weight * wrap(norm_sq(of)) for weight, of in filter(None, squares)))
+    return _with_products(form, wrap) or plain
 
 
-def _matrix(form: Mapping[tuple[Expr, ...], Expr], vectors: list[Expr]) -> sp.Matrix:
+def _with_products(form: Pairs, wrap: Wrap) -> Expr | None:
+    """Squares of the vectors whose own square occurs, and products for the rest; None where that is no shorter."""
+    squared = {one for one, other in form if one == other}
+    inside = {pair: coefficient for pair, coefficient in form.items() if squared >= set(pair)}
+    vectors = sorted(squared, key=sp.default_sort_key)
+    squares = list(_squares(_matrix(inside, vectors), vectors))
+    products = list(_products({pair: coefficient for pair, coefficient in form.items() if pair not in inside}))
+    if any(square is None for square in squares) or len(squares) + len(products) >= len(form):
+        return None
+    norms = (weight * wrap(norm_sq(of)) for weight, of in filter(None, squares))
+    return sp.Add(*norms, *(weight * wrap(inner(one, other)) for weight, one, other in products))
+
+
+def _products(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """Weights and pairs of vectors; the vector that occurs most often takes all its partners at once."""
+    while form:
+        counts = Counter(vector for pair in form for vector in set(pair))
+        often = min(counts, key=lambda vector: (-counts[vector], sp.default_sort_key(vector)))
+        partners = {(set(pair) - {often} or {often}).pop(): c for pair, c in form.items() if often in pair}
+        weight = min(partners.values(), key=lambda c: (c.could_extract_minus_sign(), sp.default_sort_key(c)))
+        yield weight, often, sp.Add(*(sp.cancel(c / weight) * vector for vector, c in partners.items()))
+        form = {pair: c for pair, c in form.items() if often not in pair}
+
+
+def _matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
     matrix = sp.zeros(len(vectors))
     for (one, other), coefficient in form.items():
         row, column = vectors.index(one), vectors.index(other)

@@ -79,7 +79,7 @@ def vector(expression: Expr, context: Context) -> Form:
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
     if rule is None and expression != 0:
-        raise Rejected(f"{expression} is not a vector of the theory")
+        raise Rejected(f"{expression} is not a vector of the context")
     return rule() if rule is not None else {}
 
 
@@ -87,7 +87,7 @@ def _symbol(symbol: sp.Symbol, context: Context) -> Form:
     if symbol in context.definitions:
         return vector(context.definitions[symbol], context)
     if symbol not in context.vectors | context.client_vectors:
-        raise Rejected(f"{symbol} is not a vector of the theory: the claim's assumptions do not define it")
+        raise Rejected(f"{symbol} is not a vector of the context: the claim's assumptions do not define it")
     return {symbol: ONE}
 
 

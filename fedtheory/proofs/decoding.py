@@ -143,7 +143,8 @@ def _reason(_kind: Any, value: InequalityRef, symbols: SymbolTable) -> Inequalit
     if any(one.kind is Parameter.VAR_POSITIONAL for one in expected):
         expected *= len(value.about)
     if len(expected) != len(value.about):
-        raise Rejected(f"{value.kind} is about {len(expected)} things, got {len(value.about)}")
+        names = ", ".join(one.name for one in expected)
+        raise Rejected(f"{value.kind}({names}) takes {len(expected)} arguments, got {len(value.about)}")
     types = (str if one.annotation == "str" else Any for one in expected)
     return InequalityRef(value.kind, tuple(_made(of, one, symbols) for of, one in zip(types, value.about, strict=True)))
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.kernel.collected import collected
-from fedtheory.kernel.expressions import Average, Inner, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Inner, Value, inner, norm_sq
 
-x, y, z = sp.symbols("x y z", real=True)
+w, x, y, z = sp.symbols("w x y z", real=True)
 eta, L = sp.symbols("eta L", positive=True)
 F = sp.Symbol("F")
 
@@ -34,6 +34,19 @@ def test_coefficients_may_be_symbols() -> None:
         Value(F, x): L,
     }
     assert collected(form) == Average(norm_sq(x - eta * y)) + L * Value(F, x)
+
+
+def test_products_beside_squares() -> None:
+    """What co-coercivity says, without its values: a product with a difference, and a square of another one."""
+    form = {
+        Inner(x, z): -eta,
+        Inner(y, z): eta,
+        Inner(w, w): -eta / (2 * L),
+        Inner(w, z): eta / L,
+        Inner(z, z): -eta / (2 * L),
+    }
+    assert collected(form) == eta * inner(y - x, z) - eta / (2 * L) * norm_sq(w - z)
+    assert collected({Inner(x, y): L, Inner(x, z): -L}) == L * inner(x, y - z)
 
 
 def test_what_is_no_shorter_stays() -> None:

@@ -232,7 +232,7 @@ def test_the_fluctuation_of_a_result_is_not_independent_of_how_it_came_about(ext
         refused = check_certificate(
             claim, Certificate(claim=claim.id, links=[[honest, Term(sp.S.One, square(vector_of_term))]])
         )
-        assert any("is not a vector of the theory" in step.text for step in refused.steps if not step.holds)
+        assert any("is not a vector of the context" in step.text for step in refused.steps if not step.holds)
 
 
 @pytest.mark.parametrize("missing", [a.uniform_sampling, a.unit_server_step])

@@ -135,7 +135,10 @@ def _reason(_shape: Inequality, value: Any, scope: Scope) -> Json:
     if any(subject.kind is Parameter.VAR_POSITIONAL for subject in expected):
         return {"reason": value.kind, expected[0].name: [written(one, scope) for one in value.about]}
     if len(value.about) != len(expected):
-        raise InputError("certificate", f"{value.kind} is about {len(expected)} things, got {len(value.about)}")
+        names = ", ".join(one.name for one in expected)
+        raise InputError(
+            "certificate", f"{value.kind}({names}) takes {len(expected)} arguments, got {len(value.about)}"
+        )
     given = zip(expected, value.about, strict=True)
     about = {one.name: thing if one.name == NAME else written(thing, scope) for one, thing in given}
     return {"reason": value.kind} | about

@@ -1,0 +1,90 @@
+"""One change that makes a broken certificate right is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim, Gradient, Value, norm_sq
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.kernel import Term, cocoercivity, smoothness, square
+from fedtheory.kernel.expressions import Average, Expectation
+from fedtheory.proofs import Certificate, check_certificate
+from fedtheory.proofs.near_misses import near_misses
+from fedtheory.proofs.proof import Proof
+
+x, y, F = sp.symbols("x y F", real=True)
+eta, L = sp.symbols("eta L", positive=True)
+STEP = x - eta * Gradient(F, x)
+SLOPE = Gradient(F, x) - Gradient(F, y)
+WHERE = {x: q.point, y: q.second_point, F: q.client_objective, eta: q.local_step_size, L: q.smoothness}
+DESCENT = Claim(
+    id="own:descent",
+    lhs=Value(F, STEP),
+    rhs=Value(F, x) - eta * (1 - L * eta / 2) * norm_sq(Gradient(F, x)),
+    where=WHERE,
+    place="points",
+    assumptions=[a.convex_and_smooth],
+)
+CONTRACTION = Claim(
+    id="own:contraction",
+    lhs=norm_sq(x - y - eta * SLOPE),
+    rhs=norm_sq(x - y),
+    where=WHERE,
+    place="points",
+    conditions=[eta <= 1 / L],
+    assumptions=[a.convex_and_smooth],
+)
+BOTH = [Term(2 * eta, cocoercivity(F, x, y)), Term(2 * eta, cocoercivity(F, y, x))]
+
+
+def checked(claim: Claim, terms: Sequence[Term]) -> Proof:
+    """The proof by one link."""
+    return check_certificate(claim, Certificate(claim=claim.id, links=[list(terms)]))
+
+
+@pytest.mark.parametrize(
+    ("claim", "terms", "change"),
+    [
+        (DESCENT, [Term(sp.S.One, smoothness(F, STEP, x))], ()),
+        (DESCENT, [Term(sp.S.One, smoothness(F, x, STEP))], ("the two points exchanged in term 1 (smoothness)",)),
+        (DESCENT, [Term(2 * sp.S.One, smoothness(F, STEP, x))], ("the coefficient times 1/2 in term 1 (smoothness)",)),
+        (CONTRACTION, [*BOTH, Term(2 * eta / L - eta**2, square(SLOPE))], ()),
+        (
+            CONTRACTION,
+            [*BOTH, Term((2 * eta / L - eta**2) / 2, square(SLOPE))],
+            ("the coefficient times 2 in term 3 (square)",),
+        ),
+        (CONTRACTION, BOTH, ()),
+    ],
+    ids=["right", "points", "half", "right-too", "twice", "forgotten"],
+)
+def test_a_change_that_makes_it_right(claim: Claim, terms: list[Term], change: tuple[str, ...]) -> None:
+    """None where it is right, and none where no single one does."""
+    assert near_misses(checked(claim, terms)) == change
+
+
+def test_a_term_that_is_not_averaged() -> None:
+    """The identity of a step names clients' iterates."""
+    claim = Claim(
+        id="own:averaged",
+        lhs=sp.S.Zero,
+        rhs=Expectation(Average(norm_sq(x))),
+        where={x: q.local_iterate},
+        place="step",
+        assumptions=[a.same_local_work, a.uniform_shares],
+    )
+    proof = checked(claim, [Term(sp.S.One, square(x))])
+    assert proof.verdict == "broken"
+    assert near_misses(proof) == ("averaged=True in term 1 (square)",)
+
+
+def test_an_inequality_with_too_few_arguments_names_them() -> None:
+    """In their order."""
+    found = checked(DESCENT, [Term(sp.S.One, smoothness(STEP, x))])
+    assert [step.text for step in found.steps] == [
+        "certificate: smoothness(objective, at, around) takes 3 arguments, got 2"
+    ]
