@@ -39,15 +39,19 @@ def raise_each(steps: Array, counts: Array) -> Array:
 
 def accumulated(steps: Array, fresh: Array, counts: Array) -> Array:
     """``sum_j A^j C A^j'``, j = 0 .. K - 1, of maps A (..., d, d), covariances C (..., d, d) and counts K (...)."""
-    total, passed = fresh - fresh, np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape)
+    odd = ((counts & 1) == 1)[..., None, None]
+    # One step needs no product, and neither do counts in which no map has this bit.
+    total = np.where(odd, fresh, fresh - fresh)
+    passed = np.where(odd, steps, arithmetic_of(steps).identity(steps.shape[-1]))
     ahead, block = steps, fresh
     bits = int(counts.max()).bit_length()
-    for bit in range(bits):
+    for bit in range(1, bits):
+        ahead, block = product(ahead, ahead), block + _carry(ahead, block)
         takes = ((counts >> bit) & 1 == 1)[..., None, None]
-        total = np.where(takes, total + _carry(passed, block), total)
-        if bit + 1 < bits:
-            passed = np.where(takes, product(passed, ahead), passed)
-            ahead, block = product(ahead, ahead), block + _carry(ahead, block)
+        if takes.any():
+            total = np.where(takes, total + _carry(passed, block), total)
+            if bit + 1 < bits:
+                passed = np.where(takes, product(passed, ahead), passed)
     return total
 
 

@@ -41,6 +41,8 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 _MOST_MAPPED = 2**21
 """Numbers of the linear maps of all clients' noise."""
+_BLOCK = 2**19
+"""Numbers of the clients' covariances that are found together, in memory that is used again."""
 _ROUNDING = 1e-13
 """Relative differences between numbers that are the same without rounding."""
 _MOST_KNOWN = 512
@@ -208,15 +210,26 @@ class Recursion:
         return self._noise_in_all_dimensions(clients, bases, squares[clients])
 
     def _noise_in_all_dimensions(self, clients: Clients, bases: Array, squares: Array) -> RoundNoise:
-        if self.problem.oracle.depends_on_model:
-            moments = propagate_local_steps(self.centred, self.work, bases, clients)
-            maps = (self._displacements[clients] + self._identity)[:, 1:, :]
-            server = weighted_sum(squares, moments)[1:, 1:]
-            server = server - weighted_sum(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
-        else:
-            moments = noise_after_local_steps(self.centred, self.work, clients)
-            server = weighted_sum(squares, moments)
-        return RoundNoise(server, 0.0 if moments.dtype == object else float(np.abs(moments).max()))
+        if not self.problem.oracle.depends_on_model:
+            return self._noise_everywhere(clients, squares)
+        moments = propagate_local_steps(self.centred, self.work, bases, clients)
+        maps = (self._displacements[clients] + self._identity)[:, 1:, :]
+        server = weighted_sum(squares, moments)[1:, 1:]
+        server = server - weighted_sum(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
+        return RoundNoise(server, _largest(moments))
+
+    def _noise_everywhere(self, clients: Clients, squares: Array) -> RoundNoise:
+        """The noise where it is the same at all models, of a block of clients after the other."""
+        numbers, most = range(self.problem.clients), max(1, _BLOCK // self.problem.dimension**2)
+        blocks: list[Clients] = [clients]
+        if isinstance(clients, slice) and len(numbers) > most:
+            blocks = [slice(first, first + most) for first in numbers[::most]]
+        server, largest = self.problem.arithmetic.zeros(self.problem.dimension, self.problem.dimension), 0.0
+        for block in blocks:
+            moments = noise_after_local_steps(self.centred, self.work, block)
+            own = squares[block] if len(blocks) > 1 else squares
+            server, largest = server + weighted_sum(own, moments), max(largest, _largest(moments))
+        return RoundNoise(server, largest)
 
     @cached_property
     def _row_spaces(self) -> list[RowSpace]:
@@ -269,6 +282,8 @@ class Recursion:
 
     def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
         """Versions that clients who do not report go on working on."""
+        if self.is_synchronous:
+            return set()
         begun = set(update.receivers)
         if len(begun) == self.problem.clients:
             return set()
@@ -382,3 +397,8 @@ class Updates:
         size = (self.problem.dimension + 1) * (self.problem.dimension + 2) // 2
         depends = self.problem.arithmetic is FLOAT and self.problem.oracle.depends_on_model
         return self.is_for_many and depends and self.problem.clients * size * size <= _MOST_MAPPED
+
+
+def _largest(moments: Array) -> float:
+    """The largest modulus of moments in floats, which tells when runs diverge."""
+    return 0.0 if moments.dtype == object else float(np.abs(moments).max())
