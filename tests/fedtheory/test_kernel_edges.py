@@ -6,9 +6,10 @@ from itertools import product
 
 import pytest
 import sympy as sp
+from flint import fmpq, fmpq_mpoly_ctx
 from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
 
-from fedtheory.kernel import Numbers, Rejected, vector
+from fedtheory.kernel import Numbers, Rejected, polynomials, vector
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner
 from fedtheory.kernel.signs import is_nonnegative
 
@@ -51,3 +52,18 @@ def test_powers_from_one_on(name: str) -> None:
     places = product((sp.S.Half, sp.Integer(3)), map(sp.Integer, range(3)), map(sp.Integer, (2, 5)))
     values = [number.xreplace({a: p, x: -sp.S.Half, k: n, t: n + 1, M: m}) for p, n, m in places]
     assert all(value >= 0 for value in values) is stands
+
+
+def test_the_work_of_a_composition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """x^3 y at x = u + v and y = 2^640 u: four terms, and 1 + 4 * 11 words, counted before it is made."""
+    ring = fmpq_mpoly_ctx.get(("u", "v"))
+    u, v = ring.gens()
+    asked = []
+    monkeypatch.setattr(polynomials, "_require", lambda *counts: asked.append(counts[::2]))
+    large = fmpq(2**640) * u
+    found = polynomials.composed(u**3 * v, [u + v, large])
+    assert found == (u + v) ** 3 * large
+    assert [polynomials.words(one) for one in (u + v, large)] == [1, 11]
+    assert asked == [(4, 1 + 4 * 11)]
+    assert polynomials.composed(u**3 * v, [large, u + v]) == large**3 * (u + v)
+    assert asked[1:] == [(2, 1 + 4 * 11)]

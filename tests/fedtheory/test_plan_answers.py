@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from planned_runs import THEOREM
+from test_plan_thresholds import ETA, _bound
 
 from fedtheory.language import quantities as q
 from fedtheory.planner import ahead
+from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer
 from fedtheory.planner.bound import slack_between
 from fedtheory.planner.listing import listing
@@ -39,6 +42,23 @@ def test_facts_of_an_answer() -> None:
     promise = SimpleNamespace(step_size=0.125, value=3.0, plan=SimpleNamespace(claim=SimpleNamespace(id="t:bound")))
     assert _facts(promise=promise) == always | {"t:bound promises there": "3"}
     assert _facts(promise=promise, is_covered=False) == always | {"t:bound promises at the step size 0.125": "3"}
+
+
+def test_bounds_that_cover_the_run_are_listed_alone() -> None:
+    """All others on request, or where none covers it; of those without a bound none."""
+    bound = _bound(1 / ETA + ETA)
+    covers, other, nothing = (
+        ClaimPlan(THEOREM, q.final_suboptimality, applicable, None, bound=given)
+        for applicable, given in ((True, bound), (False, bound), (True, None))
+    )
+
+    def listed(*plans: ClaimPlan, every: bool = False) -> list[ClaimPlan]:
+        found = SimpleNamespace(claims=plans, answer=None, recommended=None)
+        return [plan for plan, _ in listing(found, every=every).rows]  # type: ignore[arg-type]
+
+    assert listed(other, covers, nothing) == [covers]
+    assert listed(other, nothing) == [other]
+    assert listed(other, covers, every=True) == [other, covers]
 
 
 def test_no_bound_covers_a_run_without_bounds() -> None:

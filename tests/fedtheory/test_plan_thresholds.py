@@ -17,14 +17,12 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, measurements
 from fedtheory.planner.admissible import Edge, search
-from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import _with_batch
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, Rounds
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import lowest
 from fedtheory.planner.extent import linear_speed_up, local_steps_that_pay
-from fedtheory.planner.listing import listing
 from fedtheory.planner.measurements import compared
 from fedtheory.planner.optimum import _beyond, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
@@ -384,23 +382,6 @@ def test_only_step_sizes_that_all_conditions_allow_are_measured(monkeypatch: pyt
 
     monkeypatch.setattr(measurements, "_bound_at", bound_at)
     assert measurements._values_at([0.5, 1.0, 1.5, 2.0, 3.0], THEOREM, None) == {1.0: 10.0, 2.0: 20.0}  # type: ignore[arg-type]
-
-
-def test_bounds_that_cover_the_run_are_listed_alone() -> None:
-    """All others on request, or where none covers it; of those without a bound none."""
-    bound = _bound(1 / ETA + ETA)
-    covers, other, nothing = (
-        ClaimPlan(THEOREM, q.final_suboptimality, applicable, None, bound=given)
-        for applicable, given in ((True, bound), (False, bound), (True, None))
-    )
-
-    def listed(*plans: ClaimPlan, every: bool = False) -> list[ClaimPlan]:
-        found = SimpleNamespace(claims=plans, answer=None, recommended=None)
-        return [plan for plan, _ in listing(found, every=every).rows]  # type: ignore[arg-type]
-
-    assert listed(other, covers, nothing) == [covers]
-    assert listed(other, nothing) == [other]
-    assert listed(other, covers, every=True) == [other, covers]
 
 
 def test_batches_need_rows() -> None:

@@ -7,12 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import sympy as sp
 from claim_symbols import WHERE, D, L, eta
 from flint import fmpq
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.check.climbs import RateCheck
+from verify.check.climbs import Climb, RateCheck
 from verify.check.growth import _times
 from verify.check.ladders import _LOCAL_STEPS_OF_ITERATIONS, LADDERS
 from verify.falsify import search
@@ -52,6 +53,16 @@ def test_only_ladders_that_rise_are_evidence() -> None:
     assert RateCheck(None, (), 1.0, None, climbs[1:2]).reason(str) is None
     assert RateCheck(True, (), 1.0, None, climbs).reason(str) is None
     assert RateCheck(False, (), 1.0, None, climbs).reason(str) == "a rung is above the stated constant times the order"
+
+
+def test_rises_in_words() -> None:
+    """In powers of the one variable towards its limit, or of the factor that several have."""
+    x, y = sp.symbols("x y")
+    assert Climb((x,), (), (), grows=True, rise=0.5).rise_in_words(str) == "the ratio rises like x^0.50"
+    assert Climb((x,), (), (), grows=False, rise=0.5).rise_in_words(str) == "the ratio rises like x^-0.50"
+    assert Climb((x, y), (), (), grows=True, rise=1.25).rise_in_words(str) == (
+        "the ratio rises like c^1.25 as x and y come c times closer to their limits"
+    )
 
 
 def _table(count: int, steps: int, rounds: int) -> Table:

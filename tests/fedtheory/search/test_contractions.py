@@ -38,7 +38,7 @@ from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.chains import _with_curvatures
 from fedtheory.search.contractions import NEEDED, _by_largest_drift, _by_potential, is_contracting
-from fedtheory.search.remainders import Goal, _below_all, goal_of
+from fedtheory.search.remainders import Goal, _at_least_counts, _below_all, _solved, goal_of
 from fedtheory.search.workspace import Workspace
 
 LAST = (1 - eta * mu) ** K * D**2
@@ -141,3 +141,14 @@ def test_numbers_below_all_bounds_are_decided_in_rationals() -> None:
     found = below(-1 - eta, eta - 2)
     assert set(found) == {eta}
     assert found[eta] < 2
+
+
+def test_conditions_are_solved_for_the_step_size() -> None:
+    """4 L eta <= 1 gives eta <= 1/(4 L), and 8 tau L eta <= 1 with the smallest count 8 L eta <= 1."""
+    stated = {"convex": (4 * eta * L <= 1, [eta <= 1 / (4 * L)]), "solved": (eta <= 1 / (4 * L), [])}
+    stated |= {"squares": (4 * eta**2 * L**2 <= 1, []), "two": (eta * L + eta * mu <= 1, [eta <= 1 / (L + mu)])}
+    for condition, expected in stated.values():
+        claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [condition]))
+        assert [sp.Le(*map(_own, one.args)) for one in _solved(claim)] == expected
+    claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [8 * tau * eta * L <= 1]))
+    assert [_own(one.args[0]) for one in _at_least_counts(claim)] == [8 * eta * L]

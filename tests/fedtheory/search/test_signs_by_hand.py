@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.kernel import Numbers
+from fedtheory.kernel import Context, Numbers
+from fedtheory.kernel.expressions import Average, Gradient
+from fedtheory.kernel.quotients import quotient
+from fedtheory.search.blocks import with_means
 from fedtheory.search.positivity import Signs, _difference, _weights, split_quickly
+from fedtheory.search.remainders import _eliminated
 from fedtheory.search.samples import Samples, find_negative
 
 eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
@@ -55,3 +62,32 @@ def test_the_eight_lowest_points_are_decided() -> None:
         assert find_negative(1 - eta, samples, NUMBERS, allowed) == expected
     zero = Samples([eta], np.array([[1.0]]))
     assert find_negative(1 - eta, zero, NUMBERS, allowed) is None
+
+
+def test_gradients_of_the_mean_in_squares() -> None:
+    """The mean of the clients' gradients at a shared point is one; at points of their own it is not."""
+    x, x_i, g_i = sp.symbols("x x_i g_i", real=True)
+    F, F_i, H_i = sp.symbols("F F_i H_i", real=True)
+    context = Context(
+        vectors=frozenset({x}),
+        client_vectors=frozenset({x_i, g_i}),
+        objectives=frozenset({F}),
+        client_objectives=frozenset({F_i, H_i}),
+        means={F: F_i},
+    )
+    own = Average(Gradient(F_i, x_i)) + Average(g_i) + Average(Gradient(H_i, x)) + Gradient(F_i, x)
+    assert with_means(own, context) == own
+    assert with_means(own - 2 * Average(Gradient(F_i, x)), context) == own - 2 * Gradient(F, x)
+
+
+def test_the_rarest_quantity_is_replaced_first() -> None:
+    """By the one premise that has it; all that remove both follow in order, and none with a negative multiple."""
+    a, b = sp.symbols("a b")
+    one: Any = quotient(sp.S.One)
+    forms = {"a": {a: one}, "twice a": {a: one + one}, "minus a": {a: quotient(-sp.S.One)}, "b and a": {b: one, a: one}}
+    premises: Any = [SimpleNamespace(form=form, name=name) for name, form in forms.items()]
+    parts = list(_eliminated({a: one + one, b: one}, premises, SIGNS, frozenset()))
+    found = [[(str(multiple.expression), premise.name) for multiple, premise in each] for each in parts]
+    assert found == [[("1", "b and a"), ("1", "a")], [("1", "b and a"), ("1/2", "twice a")]]
+    assert list(_eliminated({}, premises, SIGNS, frozenset())) == [[]]
+    assert list(_eliminated({b: quotient(-sp.S.One)}, premises, SIGNS, frozenset())) == []

@@ -1,0 +1,65 @@
+"""Edges of the grader: files of one student, encodings without a mark, runs that cannot be made shorter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from verify.falsify.tables import Table
+from verify.grade import counterexample
+from verify.grade.handed_in import HandedIn, _named
+from verify.grade.submission import _decode
+
+
+def _files(*called: str, student: str = "ana") -> list[HandedIn]:
+    submission: Any = SimpleNamespace(assignment="class")
+    return [HandedIn(Path(one), student, f"{one}.py", one, submission) for one in called]
+
+
+def test_other_files_of_a_student_are_listed() -> None:
+    """Up to three of them, or all where only one more is left out; the file that is called like her stays hers."""
+    (alone,) = _files("bob")
+    assert _named(alone, [alone]) is alone
+    for count in range(2, 7):
+        group = _files(*(f"f{place}" for place in range(count - 1)), "ana")
+        named = [_named(file, group) for file in group]
+        assert [one.student for one in named] == [*(f"f{place}" for place in range(count - 1)), "ana"]
+        listed = [f"f{place}.py" for place in range(count - 1)]
+        shown = ", ".join(listed) if len(listed) <= 4 else ", ".join(listed[:3]) + f" and {len(listed) - 3} more files"
+        assert named[-1].troubles == (f"also handed in as the copy of ana: {shown}",)
+    group = _files("f0", "f1")
+    assert [_named(file, group).student for file in group] == ["ana", "f1"]
+    group = _files("ana", "f1", "f1")
+    assert [_named(file, group).student for file in group] == ["ana", "f1.py", "f1.py"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ["a = 1\n", "L = 4*eta\n" * 9])
+def test_encodings_of_plain_text(encoding: str, text: str) -> None:
+    assert _decode(text.encode(encoding)) == text
+
+
+def test_zeros_on_both_sides_are_no_wide_text() -> None:
+    """Bytes that vanish at even and at odd places are not those of ASCII letters."""
+    assert _decode(b"\0\0ab" * 4) == "\0\0ab" * 4
+    assert _decode(b"ab\x93") == "ab\u201c"
+
+
+def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the first half that keeps it; it stays where none does, and a light run is left as it is."""
+    claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=0, where={})
+    start: Table = {"work": 1000}
+    monkeypatch.setattr(counterexample, "_LIGHT", 100)
+    monkeypatch.setattr(counterexample, "work_of", lambda table: table["work"])
+    monkeypatch.setattr(
+        counterexample, "halves", lambda table: [{"work": table["work"] - 1}, {"work": table["work"] // 2}]
+    )
+    for clear, end in ((lambda work: work % 2 == 0, 250), (lambda work: work >= 500, 500), (lambda _: False, 1000)):
+        monkeypatch.setattr(counterexample, "_is_clear", lambda _, table, clear=clear: clear(table["work"]))
+        assert counterexample._shortened(claim, start)["work"] == end
+    assert counterexample._shortened(claim, {"work": 100}) == {"work": 100}
