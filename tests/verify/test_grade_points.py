@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from fedtheory.errors import InputError
-from verify.grade import Result, assignments, grade_folder
+from verify.grade import Result, assignments, feedback, grade_folder
 from verify.grade import notebooks as n
 from verify.grade.given_points import EnteredPoints, points_of, read_given
+from verify.grade.marking import AnswerRow
 from verify.grade.written import give_points
 
 ASSIGNMENT = assignments()["polarization"]
@@ -43,6 +44,32 @@ def table(file: Path) -> list[dict[str, str]]:
     """The lines of a csv file."""
     with file.open(newline="", encoding="utf-8") as opened:
         return list(csv.DictReader(opened))
+
+
+@pytest.mark.parametrize(
+    ("read", "typeset"),
+    [
+        ("D**2/(2*T*eta)", r"\frac{D^{2}}{2 T \eta}"),
+        ("gap*zeta_1", r"\mathrm{gap} \zeta_{1}"),
+        ("Max(L*eta, abs(tau - 1))", r"\max\left(L \eta, \left|{\tau-1}\right|\right)"),
+    ],
+)
+def test_a_formula_is_typeset_as_it_was_read(read: str, typeset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside its text, so that a student sees where it was read otherwise than it was meant."""
+    monkeypatch.setattr(feedback, "_formula", lambda formula: f"[{formula}]")
+    row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
+    assert f"<dt>Read as</dt><dd><p>[{typeset}]</p><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
+
+
+@pytest.mark.parametrize("read", ["a", "1/120 = 0.00833333", "a text of 4 words, for a person to read", "12"])
+def test_what_is_no_formula_is_not_typeset(read: str) -> None:
+    """Options, numbers and words stay as they are."""
+    row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
+    assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
+
+
+def _page(row: AnswerRow) -> Result:
+    return Result("ana", "x", (row,), ())
 
 
 def proofs(results: list[Result]) -> dict[str, float | None]:

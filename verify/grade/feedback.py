@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from html import escape
 
+import sympy as sp
+
+from fedtheory.language.typesetting import latex
+from verify.grade.guarded import FUNCTIONS, Unreadable
 from verify.grade.marking import AnswerRow, Result
 from verify.grade.notebooks import counted_points
+from verify.grade.python_answer import read_python
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -17,6 +22,7 @@ dt { font-weight: 600; } dd { margin: 0 0 .4rem 1rem; } dd pre { margin: 0; }
 """
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 RUN_FILE = "run.toml"
 """The name under which a student saves a run."""
 
@@ -46,7 +52,7 @@ def command(row: AnswerRow, name: str = RUN_FILE) -> str:
 
 
 def _section(row: AnswerRow) -> str:
-    points = "to be read" if row.points is None else f"{row.points:g}"
+    points = "not graded yet" if row.points is None else f"{row.points:g}"
     name = f"<code>{escape(row.name)}</code>"
     return (
         f'<h2><span class="points">{points} / {row.of}</span>{escape(row.title)} ({name})</h2>\n'
@@ -64,8 +70,27 @@ def _answer(row: AnswerRow) -> str:
     if not row.answer:
         return ""
     given = f"<dt>Your answer</dt><dd><pre>{escape(row.answer)}</pre></dd>"
-    is_same = row.read in ("", row.answer)
-    return given + ("" if is_same else f"<dt>Read as</dt><dd><code>{escape(row.read)}</code></dd>")
+    formula = _formula_read(row.read)
+    if not formula and row.read in ("", row.answer):
+        return given
+    return f"{given}<dt>Read as</dt><dd>{formula}<code>{escape(row.read)}</code></dd>"
+
+
+def _formula_read(text: str) -> str:
+    """The formula that was read, typeset; empty for numbers, words and what is no formula."""
+    words = set(_NAME.findall(text)) - FUNCTIONS.keys()
+    if text in words or not words:
+        return ""
+    try:
+        return f"<p>{_formula(latex(read_python(text, {word: _symbol(word) for word in words})))}</p>"
+    except Unreadable:
+        return ""
+
+
+def _symbol(word: str) -> sp.Symbol:
+    """A symbol; a word that is no Greek letter is not typeset as a product of its letters."""
+    is_word = len(word) > 1 and latex(sp.Symbol(word)) == word
+    return sp.Symbol(rf"\mathrm{{{word}}}" if is_word else word, positive=True)
 
 
 def _run(row: AnswerRow) -> str:
