@@ -105,6 +105,11 @@ class SiteOfPlaces(SiteOfRuns):
         """p_i of each place's run."""
         return self.step.importances
 
+    @property
+    def multiplicities(self) -> Array:
+        """How many clients each entry of each place's run stands for."""
+        return self.step.multiplicities
+
 
 @dataclass(frozen=True, eq=False)
 class _Stack:

@@ -74,6 +74,11 @@ class Frame(VectorSpace):
         return self.of_run(lambda run: run.problem.weights)
 
     @cached_property
+    def multiplicities(self) -> Array:
+        """How many clients each entry on the axis of clients stands for, (M,)."""
+        return self.of_run(lambda run: run.multiplicities)
+
+    @cached_property
     def step_sizes(self) -> Array:
         """eta_i, (M,)."""
         return self.of_run(lambda run: run.algorithm.work.step_sizes)
