@@ -71,6 +71,9 @@ def _follows(mistake: InputError, found: list[InputError]) -> bool:
 
 def _mend(content: dict[str, Any], mistake: InputError) -> bool:
     """Rename, remove or fill in the key of a mistake; False where nothing helps."""
+    if mistake.file:
+        # It is in another file, such as that of an algorithm.
+        return False
     *tables, name = [part.partition("[")[0] for part in mistake.key.split(".")]
     inside: Any = content
     for table in tables:

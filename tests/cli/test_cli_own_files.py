@@ -110,3 +110,24 @@ def test_an_unknown_argument_is_answered_by_the_known_ones(command, tmp_path: Pa
     ):
         file.write_text(code)
         assert expected in command("check", f"{file}:c", str(run)).err
+
+
+ALGORITHM = """
+import sympy as sp
+from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Weighted, eta, start
+
+x, y = sp.symbols("x y_i", real=True)
+step = y - eta * (Gradient(y) + sp.Symbol("decay") * y)
+local = Local(y, start=x, step=step)
+mine = FederatedAlgorithm("mine", server={x: start}, local=local, server_update={x: Weighted(y)}, model=x)
+"""
+
+
+def test_a_mistake_in_an_algorithm_is_no_further_one_of_the_run_file(command, tmp_path: Path) -> None:
+    """Its message speaks of the algorithm; the run file has its table."""
+    (tmp_path / "mine.py").write_text(ALGORITHM)
+    run = tmp_path / "run.toml"
+    run.write_text(RUN.replace('"fedavg"', '"mine.py:mine"'))
+    complaint = command("simulate", str(run)).err
+    assert "undeclared symbol decay" in complaint
+    assert "also" not in complaint
