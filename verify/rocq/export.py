@@ -62,7 +62,7 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
     """A claim with a certificate, or with its own, as a theorem; `NotExported` with the reason where it cannot be."""
     try:
         plain = use_plain_symbols(claim)
-        document = document_for(claim) if certificate is None else document_of(plain, certificate)
+        document = document_for(claim) if certificate is None else document_of(claim, certificate)
         if document is None:
             raise NotExported("it has no certificate")
         read = certificate_in(plain, document)
