@@ -9,7 +9,7 @@ from rocq_judge import accepts, compiled_library
 from fedtheory import Claim, inner, norm_sq
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.kernel.expressions import Gradient
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.document import with_quantities
 from fedtheory.search import Found, find_proof
@@ -27,6 +27,12 @@ CURVED = (a.convex_and_smooth, a.strongly_convex_clients)
 ROUND = (a.same_local_work, a.unit_server_step, a.uniform_shares, a.full_participation, a.unbiased_bounded_variance)
 CHANGE = Gradient(F, x) - Gradient(F, y)
 D, tau, T, G = sp.symbols("D tau T G", positive=True)
+local, mean, following, F_i = sp.symbols("local mean following F_i", real=True)
+STEP = {local: q.local_iterate, mean: q.average_iterate, following: q.next_average_iterate, best: q.optimum}
+STEP |= {F: q.objective, F_i: q.client_objective, L: q.smoothness, mu: q.strong_convexity}
+STEP |= {eta: q.local_step_size, M: q.clients, sigma: q.noise_deviation}
+NOW, GAP = Expectation(norm_sq(mean - best)), Expectation(Value(F, mean) - Value(F, best))
+DRIFT = Expectation(Average(norm_sq(local - mean)))
 RUN = {D: q.initial_distance, tau: q.local_steps, T: q.rounds, G: q.second_moment}
 CLASSICS = {
     "co-coercivity": Claim(
@@ -46,12 +52,21 @@ CLASSICS = {
         assumptions=CURVED,
         conditions=[eta <= 1 / L],
     ),
+    "Koloskova et al. 2020, Lemma 8": Claim(
+        id="mine:step",
+        place="step",
+        lhs=Expectation(norm_sq(following - best)),
+        rhs=(1 - mu * eta / 2) * NOW + eta**2 * sigma**2 / M - eta * GAP + 3 * L * eta * DRIFT,
+        where=STEP,
+        assumptions=(*ROUND, *CURVED),
+        conditions=[eta <= 1 / (12 * L)],
+    ),
 }
 
 
 @pytest.mark.rocq
 def test_found_certificates_are_accepted(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A classic of points and one of gradient descent, each from its statement."""
+    """A classic of points, one of gradient descent and one of a local step, each from its statement."""
     folder = compiled_library(tmp_path_factory)
     for name, classic in CLASSICS.items():
         text = text_of(_exported(classic))

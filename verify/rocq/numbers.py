@@ -147,7 +147,7 @@ class Signs:
 
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""
-        numerator, denominator = cleared(sp.sympify(value))
+        numerator, denominator = self._with_positive_denominator(*cleared(sp.sympify(value)))
         factored = _with_positive_front(_factored(numerator))
         text = f"({number(factored, self.names)}) / ({number(denominator, self.names)})"
         return (
@@ -162,6 +162,18 @@ class Signs:
             f"({number(_with_positive_front(_factored(numerator)), self.names)}) / ({number(denominator, self.names)})"
         )
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
+
+    def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
+        """Numerator and denominator, both with the other sign where the conditions make the denominator negative."""
+        if _is_plain(denominator):
+            return numerator, denominator
+        sums = [factor for factor in _factors(_factored(denominator)) if factor.is_Add and not _is_plain(factor)]
+        negative = [one for one in sums if self._shown(one) is None and self._shown(-one) is not None]
+        return (
+            (-numerator, _with_positive_front(_factored(-denominator)))
+            if len(negative) % 2
+            else (numerator, denominator)
+        )
 
     def _numerator(self, factored: Expr) -> str:
         return self._shown(factored) or "nonnegative"

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, I
 from verify.rocq.norms import Lengths
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term, is_own, text
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Named, Number, Sum, Term, is_own, text
 from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
 
 
@@ -77,7 +77,7 @@ class Reader:
             case Expectation():
                 raise NotExported("the mean of a vector is not exported")
             case Average():
-                return Mean(self.vector(expression.args[0]))
+                return self._unless_named(Mean(self.vector(expression.args[0])))
             case Gradient():
                 objective, point = expression.args
                 found = gradient(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
@@ -86,6 +86,11 @@ class Reader:
         if expression.is_Symbol:
             return self.vocabulary.vector(expression)
         return self._combined(expression, self.vector)
+
+    def _unless_named(self, mean: Mean) -> Term:
+        """Return the vocabulary's name for a mean where it has one: objectives at both are one number for Rocq."""
+        known = self.vocabulary.vectors.values()
+        return next((one for one in known if isinstance(one, Named) and one.body == mean), mean)
 
     def _combined(self, expression: Expr, read: Callable[[Expr], Term]) -> Term:
         if expression.is_Add:
