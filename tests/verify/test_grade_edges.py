@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import sympy as sp
 
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.falsify.tables import Table
-from verify.grade import counterexample
+from verify.grade import bound, counterexample
 from verify.grade.handed_in import HandedIn, _named
 from verify.grade.submission import _decode
 
@@ -63,3 +66,22 @@ def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.Mon
         monkeypatch.setattr(counterexample, "_is_clear", lambda _, table, clear=clear: clear(table["work"]))
         assert counterexample._shortened(claim, start)["work"] == end
     assert counterexample._shortened(claim, {"work": 100}) == {"work": 100}
+
+
+def test_a_bound_serves_where_all_its_conditions_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the conditions of a sharper bound none may be new, wherever it stands; nor may an assumption."""
+    monkeypatch.setattr(bound, "prove", lambda _: SimpleNamespace(verdict="proved"))
+    eta, L, mu = sp.symbols("eta L mu", positive=True)
+    where = {eta: q.local_step_size, L: q.smoothness, mu: q.strong_convexity}
+    claim = Claim(id="t:bound", lhs=q.final_distance_sq, rhs=eta * mu, where=where, conditions=[eta <= 1 / (4 * L)])
+    known, new = eta <= 1 / (2 * L), eta * mu <= sp.Rational(1, 9)
+    for conditions, serves in (
+        ([known], True),
+        ([known, new], False),
+        ([new, known], False),
+        ([new], False),
+        ([], True),
+    ):
+        assert bound._serves(claim, replace(claim, conditions=conditions)) is serves
+    assert not bound._serves(claim, replace(claim, assumptions=[a.full_participation]))
+    assert bound._serves(replace(claim, assumptions=[a.full_participation]), claim)
