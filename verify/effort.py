@@ -26,8 +26,13 @@ _PER_ROUND = 1e-4
 """Seconds of a round that is simulated by itself in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
-_PER_PLACE, _STALE = 2.5e-5, 5e-5
-"""Seconds of what a claim asks for at each local step, and of a local step from models of several ages, in floats."""
+_PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
+"""Seconds of what a claim asks for at each local step, and of a local step from models of several ages, in floats.
+
+Each client adds the last to the latter.
+"""
+_WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
+"""Seconds of a round whose coins are tossed for all clients at once, in floats and in rationals."""
 _ENCLOSED = 30
 """Times as much that enclosures take as floats."""
 _LONGER = 32
@@ -68,7 +73,8 @@ def _at_each_step(run: Run) -> float:
     is_asked = any(isinstance(value, np.ndarray) and value.shape[:2] == places for value in run.known.values())
     trajectory = vars(run).get("attempted_trajectory")
     is_stale = trajectory is not None and "stale" in vars(trajectory)
-    return math.prod(places) * (_PER_PLACE * is_asked + _STALE * is_stale)
+    stale = _STALE + _STALE_CLIENT * run.problem.clients if is_stale else 0.0
+    return math.prod(places) * (_PER_PLACE * is_asked + stale)
 
 
 def _is_simulated(run: Run) -> bool:
@@ -79,12 +85,20 @@ def _is_simulated(run: Run) -> bool:
 def simulation(run: Run) -> float:
     """Seconds of work that the expectations of a run take, about."""
     steps, rounds = max(run.algorithm.work.steps), run.algorithm.rounds
-    of_a_step = _multiplications(run)
+    of_a_step, has_coins = _multiplications(run), _has_coins(run)
     if run.arithmetic is RATIONAL:
-        return _EXACT * steps * rounds * (1 + steps * rounds / _LONGER) * of_a_step
+        of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
+        return of_coins + _EXACT * steps * rounds * (1 + steps * rounds / _LONGER) * of_a_step
     slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
     of_a_round = steps * (_PER_STEP + _IN_FLOATS * of_a_step)
-    return slower * (of_a_round if are_doubled(run) else rounds * (_PER_ROUND + of_a_round))
+    each = _WITH_COINS if has_coins else _PER_ROUND
+    return slower * (of_a_round if are_doubled(run) else rounds * (each + of_a_round))
+
+
+def _has_coins(run: Run) -> bool:
+    """Whether a definition tosses coins, so that joint moments of all outcomes are added up."""
+    defined = run.algorithm.defined
+    return defined is not None and bool(defined.algorithm.coins)
 
 
 def _multiplications(run: Run) -> int:

@@ -54,7 +54,13 @@ def test_a_step_on_a_rare_row_turns_the_error_round(level: int, rows: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("quantity", "most"), [(q.max_drift, 4096), (q.round_gap, 1024), (q.average_suboptimality, 2**22)]
+    ("quantity", "most"),
+    [
+        (q.max_drift, 4096),
+        (q.round_gap, 256),
+        (q.visited_second_moment, 4096),
+        (q.average_suboptimality, 2**22),
+    ],
 )
 def test_runs_are_as_long_as_a_claim_allows(quantity: q.RunQuantity, most: int) -> None:
     """Equal rounds are doubled; what a claim asks for at each step bounds the steps of all clients."""

@@ -43,7 +43,7 @@ _MOST_AT_EVERY_STEP = 7
 """Exponent of the clients of whom a claim asks for something at each step."""
 _MOST_STEPS_LOOKED_AT = 9
 """Exponent of the local steps where a claim asks for something at each of them."""
-_LOOKED_AT, _LOOKED_AT_IN_FRAMES = 4096, 1024
+_LOOKED_AT, _LOOKED_AT_IN_FRAMES = 4096, 256
 """Local steps of all clients where a claim asks for something at each: in one pass, or with what vectors are there."""
 _TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
 """Factors that do not move the edge, but for whether there is noise."""
@@ -190,13 +190,17 @@ def _sides(found: Check) -> tuple[float, float] | None:
 
 _OF_DOUBLED_ROUNDS = ("average", "final", "initial", "iterations", "last_round", "limiting", "rounds")
 """Beginnings of the names of quantities that equal rounds have in closed form, however many they are."""
+_LARGEST_OF_STEPS = ("full_gradient_bound", "gradient_bound", "visited_second_moment")
+"""Names of suprema over the run itself, for which every local step is listed."""
 
 
 def _speaks_of_steps(claim: Claim) -> bool:
     """Whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
     asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
-        quantity.place != "run" or not (quantity.is_constant or quantity.name.startswith(_OF_DOUBLED_ROUNDS))
+        quantity.place != "run"
+        or quantity.name in _LARGEST_OF_STEPS
+        or not (quantity.is_constant or quantity.name.startswith(_OF_DOUBLED_ROUNDS))
         for quantity in asked
     )
 
