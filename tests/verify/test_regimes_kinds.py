@@ -230,3 +230,27 @@ def test_noise_with_unlike_client_weights_is_no_client_average() -> None:
     found = search_for(claim, SEARCH_BY_DEFAULT).counterexample
     assert found is not None
     assert (found[1].applicable, found[1].holds) == (True, False)
+
+
+@pytest.mark.long
+def test_runs_nearby_without_a_minimiser_end_no_search() -> None:
+    """Rounding moves a gradient off the range of an indefinite Hessian, where the objective has no least value."""
+    gap, mu, L, eta, T, tau = sp.symbols("Delta mu L eta T tau", positive=True)
+    where = {
+        gap: q.initial_gap,
+        mu: q.strong_convexity,
+        L: q.smoothness,
+        eta: q.local_step_size,
+        T: q.rounds,
+        tau: q.local_steps,
+    }
+    setting = [a.same_local_work, a.full_participation, a.uniform_shares, a.unit_server_step]
+    claim = Claim(
+        id="mine:linear-without-convexity",
+        lhs=q.final_suboptimality,
+        rhs=(1 - eta * mu) ** T * gap,
+        where=where,
+        conditions=[eta * L <= 1, sp.Eq(tau, 1)],
+        assumptions=[*setting, a.smooth, a.full_gradients],
+    )
+    assert search_for(claim, 1500).applicable > 200

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
@@ -21,7 +23,7 @@ from verify.effort import worked
 from verify.falsify.regimes.confirmation import confirm, decided, exact_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import Point
-from verify.falsify.tables import Table
+from verify.falsify.tables import NO_RUN, Table
 
 _STEADY = 100
 """Required ratio of a violation's gap to its change at perturbed runs."""
@@ -148,15 +150,16 @@ def _relative_gap(seen: Seen) -> float:
 def _is_steady(claim: Claim, table: Table) -> bool:
     """Whether runs nearby violate a claim by nearly the same gap: what rounding makes changes from one to another."""
     run = parse_run(table, FLOAT)
-    gap = _gap(check(claim, run))
+    gap = _gap(claim, run)
     return all(
-        _STEADY * abs(_gap(check(claim, near)) - gap) <= abs(gap) and math.isfinite(gap) for near in perturbed_runs(run)
+        _STEADY * abs(_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturbed_runs(run)
     )
 
 
-def _gap(found: Check) -> float:
-    """The gap where a violation is largest; infinite where there is none."""
-    worst = found.worst
-    if not found.applicable or found.holds is not False or worst is None:
-        return math.inf
-    return plain_float(worst.lhs - worst.rhs)
+def _gap(claim: Claim, run: Run) -> float:
+    """The gap where a violation is largest; infinite where there is none, or no value of a side."""
+    with suppress(*NO_RUN):
+        found = check(claim, run)
+        if found.applicable and found.holds is False and found.worst is not None:
+            return plain_float(found.worst.lhs - found.worst.rhs)
+    return math.inf
