@@ -76,6 +76,12 @@ def bound_figure_of(claim: Claim, given: Run) -> Figure:
 
 def document(found: Check) -> dict[str, Any]:
     """The JSON document of a check."""
+    # Averages over clients are typeset as the claim has them.
+    with found.claim.typesetting():
+        return _document(found)
+
+
+def _document(found: Check) -> dict[str, Any]:
     from verify.shown_place import shown_place
 
     text, worst = found.arithmetic.text, shown_place(found)

@@ -36,7 +36,7 @@ def document(found: Plan) -> dict[str, Any]:
         "recommended_step_size": _number(found.step_size),
         "use": None if found.answer is None else _use(found.answer),
         "answer": None if found.answer is None else _answer(found.answer),
-        "claims": [_claim(plan, found.cost) for plan in found.claims],
+        "claims": [_typeset_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,
         "exact": None if best is None else _exact(best.exact),
         "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
@@ -137,6 +137,12 @@ def _promise(promise: Promise) -> dict[str, Any]:
         "largest_term": _latex(term),
         "share": _number(share),
     }
+
+
+def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
+    """The document of a claim, with averages over clients typeset as the claim has them."""
+    with plan.claim.typesetting():
+        return _claim(plan, cost)
 
 
 def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from fedtheory.shown import number
 
 SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
 """Assumptions of claims about averaging."""
-_FOLLOWED = frozenset({ROUNDS, "iterations"}) | NAMES
+FOLLOWED = frozenset({ROUNDS, "iterations"}) | NAMES
 """Numbers that a bound knows at any number of steps and rounds."""
 
 
@@ -175,7 +176,10 @@ class ClaimPlan:
     @property
     def measured(self) -> list[str]:
         """Numbers in the bound that are measured on the run itself and change with its step size."""
-        changed = () if self.measurements is None else self.measurements.changed
+        return self.measured_among(() if self.measurements is None else self.measurements.changed)
+
+    def measured_among(self, changed: Sequence[str]) -> list[str]:
+        """Those of the numbers that change with the step size and are no constants of a run."""
         quantities = [quantity for quantity in self.claim.notation.values() if quantity.name in changed]
         return [
             quantity.name for quantity in quantities if not (isinstance(quantity, RunQuantity) and quantity.is_constant)
@@ -195,7 +199,7 @@ class ClaimPlan:
         """Quantities of the bound that are measured on the run: how they change with its settings is not known."""
         known = [] if self.bound is None else list(self.bound.names.values())
         quantities = [n for n in self.claim.notation.values() if isinstance(n, RunQuantity) and n.name in known]
-        return sorted({n.name for n in quantities if not n.is_constant and n.name not in _FOLLOWED})
+        return sorted({n.name for n in quantities if not n.is_constant and n.name not in FOLLOWED})
 
     @property
     def attainable(self) -> bool:

@@ -16,13 +16,13 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.advice import FOLLOWED, ClaimPlan
 from fedtheory.planner.alternatives import Alternative, Beside
-from fedtheory.planner.bound import Bound
+from fedtheory.planner.bound import STEP, Bound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, cause_of_divergence
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measurements import DRIFTS, covering_bound
+from fedtheory.planner.measurements import DRIFTS, changed_between, covering_bound
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.rounds_needed import Outcome, Reached
 from fedtheory.planner.target import RoundCost
@@ -49,6 +49,14 @@ class Promise:
     def is_vacuous(self) -> bool:
         """Whether the bound is not below the error before the run."""
         return self.at_start is not None and self.value >= self.at_start
+
+    @property
+    def measured(self) -> list[str]:
+        """Numbers in the bound that are measured on the run itself: at its step size they are not those as planned."""
+        if self.plan.bound is None:
+            return []
+        changed = changed_between(self.plan.bound.at({STEP: self.step_size}).values, self.bound.values)
+        return self.plan.measured_among([name for name in changed if name not in FOLLOWED])
 
     @property
     def largest_term(self) -> tuple[Expr, float]:
@@ -104,6 +112,11 @@ class Answer:
     def is_covered(self) -> bool:
         """Whether a bound covers the run at the best step size."""
         return self.promise is not None and self.promise.step_size == self.best.step_size
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the run diverges at every step size, so that none is advised."""
+        return self.cause is not None and self.cause.is_hopeless
 
     def facts(self) -> dict[str, str]:
         """The run to make and its results, by name."""

@@ -14,6 +14,7 @@ from fedtheory.runfile.problems import AUTOMATIC, USUAL
 from fedtheory.runfile.synonyms import key_for, say_key
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
+_NAME = "name"
 
 
 def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
@@ -21,15 +22,15 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
 
     All clients take part in every round, from x = 0.  `settings`, numbers or
     texts, are rounds (100 where not given), local_steps (1), local_step_size
-    (1/(4L)), server_step_size (1), and the keys of a least-squares problem in a
+    (1/(4L)), server_step_size (1), name (fedavg; scaffold and others), and the keys of a least-squares problem in a
     run file: target, client and features name columns, others are batch, shares,
     standardize and intercept (as `fedtheory data` chooses all three), ridge,
     clients, split, concentration and seed.
     Raises `InputError` for others, and for files that cannot be read.
     """
-    unknown = settings.keys() - {*_ALGORITHM, *_PROBLEM}
+    known = [*_ALGORITHM, _NAME, *_PROBLEM]
+    unknown = settings.keys() - set(known)
     if unknown:
-        known = [*_ALGORITHM, *_PROBLEM]
         key = key_for(min(unknown), known)
         if key is not None:
             raise InputError(min(unknown), say_key(min(unknown), key))
@@ -39,6 +40,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros", **USUAL}
     problem |= {name: read(name, settings[name]) for name, read in _PROBLEM.items() if name in settings}
     algorithm = {**_ALGORITHM, **{name: _number(name, settings[name]) for name in _ALGORITHM if name in settings}}
+    algorithm |= {_NAME: str(settings[_NAME])} if _NAME in settings else {}
     chosen = algorithm["local_step_size"] or 1
     run = parse_run({"problem": problem, "algorithm": {**algorithm, "local_step_size": chosen}}, FLOAT, path.parent)
     if algorithm["local_step_size"] is not None:

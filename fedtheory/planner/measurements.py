@@ -51,7 +51,7 @@ def measurements(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErro
     if there is None:
         return Measurements((), None, best, None)
     expected, value = bound.at({STEP: best}).values, there.value()
-    changed = [n for n, v in there.values.items() if abs(v - expected[n]) > NEAR_TIE * (abs(v) + abs(expected[n]))]
+    changed = changed_between(expected, there.values)
     if not changed:
         return Measurements((), value, best, value)
     # Beyond the edge no claim covers the run, and its constants take long.
@@ -60,6 +60,12 @@ def measurements(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErro
     tried |= _values_at(_between(tried), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
     return Measurements(tuple(changed), value, smallest, tried[smallest])
+
+
+def changed_between(expected: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
+    """The numbers of a bound that differ by more than rounding."""
+    both = ((name, value, expected[name]) for name, value in found.items())
+    return [name for name, value, other in both if abs(value - other) > NEAR_TIE * (abs(value) + abs(other))]
 
 
 def _between(values: Mapping[float, float]) -> list[float]:

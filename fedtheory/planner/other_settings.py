@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def other_settings(answer: Answer) -> list[tuple[str, str]]:
     """Lines with their heads: more or fewer local steps, and SCAFFOLD."""
     others = answer.others
-    if others is None or others.planned is None:
+    if others is None or others.planned is None or answer.is_hopeless:
         return []
     planned, accuracy = others.planned, answer.accuracy
     lines = [("local steps:", _steps(planned, others.better_steps, accuracy, tried=others.has_tried_steps))]

@@ -53,6 +53,9 @@ _RATIO, _MANY, _PATIENT = 1.4, 20, 4
 
 _FAR_OUT = 3
 """Exponent of the largest step size that is tried on losses of bounded slope."""
+_SEEN = 0.25
+"""Part of the rounds tried over which an error must stay below the target where rounds are not alike: with clocks
+errors go up and down in every cycle."""
 _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
 """Parts of the nearest step size that are tried with more rounds."""
 
@@ -74,6 +77,10 @@ class Outcome:
     """The limit of the error for ever more rounds; None where it is not known."""
     noise_floor: float | None = None
     """The part of the limit that gradient noise adds; the rest is drift."""
+    highest: float | None = None
+    """Where rounds are not alike, the largest error of the last ones that were run; None where they are."""
+    followed: int | None = None
+    """Where rounds are not alike, how many were run to see that the error stays; None where they are."""
 
 
 @dataclass(frozen=True)
@@ -157,14 +164,30 @@ class RoundsNeeded:
         needed = self._first_below(curve)
         last = rounds if needed is None else needed
         error, half = float(curve[last - 1]), float(curve[last // 2 - 1]) if last > 1 else math.inf
-        return Outcome(step_size, last, error, needed is not None, math.isfinite(error) and error < _FALLS * half)
+        falls = math.isfinite(error) and error < _FALLS * half
+        highest = None if self._are_alike else float(curve[math.floor((1 - _SEEN) * len(curve)) :].max())
+        return Outcome(
+            step_size,
+            last,
+            error,
+            needed is not None,
+            falls,
+            highest=highest,
+            followed=None if self._are_alike else len(curve),
+        )
 
     def _first_below(self, curve: Array) -> int | None:
         """The round from which on the error stays at most the target, among those of a curve."""
         if self.accuracy is None or not curve[-1] <= self.accuracy:
             return None
         above = np.flatnonzero(~(curve <= self.accuracy))
-        return int(above[-1]) + 2 if len(above) else 1
+        first = int(above[-1]) + 2 if len(above) else 1
+        return first if self._are_alike or first <= (1 - _SEEN) * len(curve) else None
+
+    @property
+    def _are_alike(self) -> bool:
+        """Whether all rounds take the same part of the clients, so that errors have no cycle."""
+        return self.errors.run.algorithm.clock.is_synchronous
 
     def _closed_outcome(self, step_size: float, rounds: Rounds, most: int, *, is_asked: bool = True) -> Outcome:
         needed = None if self.accuracy is None or not is_asked else rounds.first_below(self.accuracy)
@@ -225,14 +248,14 @@ class RoundsNeeded:
     def _best_of_few(self) -> Outcome:
         """By a run for each step size; more rounds than planned are tried where they cost little."""
         rounds = self.errors.run.algorithm.rounds
-        found = self._tried(rounds)
+        found = self._lasting(self._tried(rounds))
         while self.accuracy is not None and not any(one.reached for one in found):
             if not self._is_affordable(_LONGER * rounds):
                 break
             rounds *= _LONGER
             nearest = min(found, key=self._rank).step_size
             sizes = [nearest * factor for factor in _NEAR if nearest * factor <= self.largest]
-            found = [self.outcome(size, rounds) for size in sizes]
+            found = self._lasting([self.outcome(size, rounds) for size in sizes])
         best = min(found, key=self._rank)
         for between in (_RATIO**0.5, _RATIO**0.25) if self._is_quick else (_RATIO, _RATIO**0.5):
             sizes = [size for size in (best.step_size / between, best.step_size * between) if size <= self.largest]
@@ -259,27 +282,39 @@ class RoundsNeeded:
         """Whether a run takes so little that step sizes may lie close together."""
         return operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
-    @staticmethod
-    def _most(best: Outcome, rounds: int) -> int:
-        """Rounds of interest: no more than the best step size needs."""
-        return best.rounds if best.reached else rounds
+    def _most(self, best: Outcome, rounds: int) -> int:
+        """Rounds of interest: no more than the best step size needs, and as many as show that it stays there."""
+        return best.rounds if best.reached and self._are_alike else rounds
 
     def _settled(self, best: Outcome, others: list[Outcome]) -> Outcome:
         """The best outcome whose error stays below the target also after the rounds that were looked at."""
         for one in sorted([best, *others], key=self._rank):
             limit = limit_of(self.errors.at(one.step_size), self.error)
-            seen = replace(one, limit=limit)
             if self.accuracy is None or not one.reached:
-                return seen
-            if (limit is None or limit <= self.accuracy) and self._stays(one):
-                return seen
+                return replace(one, limit=limit)
+            later = self._later(one) if limit is None or limit <= self.accuracy else None
+            if later is not None and later.reached:
+                return replace(later, limit=limit)
         return replace(best, reached=False)
 
-    def _stays(self, one: Outcome) -> bool:
-        longer = _LONGER * one.rounds
-        if not self._is_affordable(longer):
-            return True
-        return self.outcome(one.step_size, longer).rounds == one.rounds
+    def _lasting(self, found: list[Outcome]) -> list[Outcome]:
+        """The outcomes, the best first; with clocks what rises above the target again later is not reached."""
+        checked: list[Outcome] = []
+        for one in sorted(found, key=self._rank):
+            is_first = one.reached and not self._are_alike and not any(other.reached for other in checked)
+            checked.append(self._later(one) if is_first else one)
+        return checked
+
+    def _later(self, one: Outcome) -> Outcome:
+        """An outcome that reaches the target, or the one of more rounds that shows that it does not for good."""
+        for factor in (_LONGER,) if self._are_alike else (_LONGER, _LONGER**2, _LONGER**3):
+            if not self._is_affordable(factor * one.rounds):
+                break
+            later = self.outcome(one.step_size, factor * one.rounds)
+            if later.rounds != one.rounds:
+                return replace(later, reached=False)
+            one = replace(one, followed=later.followed)
+        return one
 
     def _is_affordable(self, rounds: int) -> bool:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
@@ -288,9 +323,9 @@ class RoundsNeeded:
     def _rank(self, outcome: Outcome) -> tuple[bool, int, float]:
         """The smaller the better: the rounds of those that stay below the target, the errors of others."""
         error = outcome.error if math.isfinite(outcome.error) else math.inf
-        if self.accuracy is not None and not outcome.reached and outcome.limit is not None:
-            # An error that happens to be small on its way to a large limit is none to hope for.
-            error = max(error, outcome.limit)
+        if self.accuracy is not None and not outcome.reached:
+            # An error that happens to be small on its way to a large limit, or in a cycle, is none to hope for.
+            error = max(error, outcome.limit or 0.0, outcome.highest or 0.0)
         return not outcome.reached, outcome.rounds if outcome.reached else 0, error
 
     def reason(self, best: Outcome) -> str | None:

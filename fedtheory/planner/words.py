@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
@@ -41,14 +41,15 @@ def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
     """Three lines, each with its head: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
-        return [("use:", "the exact error of this run is not available"), *constants_alone(found, write)]
+        return [("exact:", "the error of this run is not available"), *constants_alone(found, write)]
     return [("use:", use(answer)), *guarantees(found, answer, write), *other_settings(answer)]
 
 
 def guarantees(found: Plan, answer: Answer, write: Write = briefly) -> list[tuple[str, str]]:
     """The second line and the third, and a fourth where the run as planned diverges."""
     promised = _promised(answer) if answer.promise is not None else _unpromised(found)
-    lines = [("promised:", promised), ("limits:", _limits(answer, write))]
+    limits = [] if answer.is_hopeless else [("limits:", _limits(answer, write))]
+    lines = [("promised:", promised), *limits]
     if answer.cause is not None:
         lines.append(("diverges:", f"as planned: {answer.cause.sentence()}"))
     return lines
@@ -56,10 +57,14 @@ def guarantees(found: Plan, answer: Answer, write: Write = briefly) -> list[tupl
 
 def use(answer: Answer) -> str:
     """The step size, local steps and rounds to run, and what comes of them."""
+    if answer.is_hopeless:
+        return f"no step size: the run diverges at every one tried, down to {short(answer.reached.diverges_from)}"
     best = answer.best
     steps, rounds = counted(answer.local_steps, "local step"), counted((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
-    exact = f"{_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{_beside(answer)}"
+    exact = (
+        f"{_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{_cycle(best)}{_beside(answer)}"
+    )
     rest = f"{_margin(answer)}; {_as_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
@@ -68,9 +73,18 @@ def use(answer: Answer) -> str:
 
 
 def _time(answer: Answer) -> str:
-    """Return the time of the rounds, where they do not take one unit of time each."""
-    known = answer.time is not None and answer.time != answer.best.rounds
+    """The time of the rounds, where a clock says when they end."""
+    is_plain = answer.time == answer.best.rounds and answer.run.algorithm.clock.is_synchronous
+    known = answer.time is not None and not is_plain
     return f"{short(answer.time)} time units; " if known else ""
+
+
+def _cycle(best: Outcome) -> str:
+    """How large the error gets in a cycle of a clock, and how far it was followed."""
+    if best.reached and best.followed is not None:
+        return f" then, and below the target up to round {best.followed}, the last one tried"
+    is_large = best.highest is not None and best.highest > best.error and not best.reached
+    return f" then, up to {short(best.highest)} in the last rounds" if is_large and best.highest is not None else ""
 
 
 def _beside(answer: Answer) -> str:
@@ -104,7 +118,8 @@ def _promised(answer: Answer) -> str:
     promise, widest = answer.promise, answer.widest
     assert promise is not None
     if answer.is_covered:
-        return f"{_keeps(promise.plan, promise.value)} there{_emptily(promise)}{_nearer(answer.elsewhere)}"
+        kept = _keeps(promise.plan, promise.value, " there", promise.measured)
+        return f"{kept}{_emptily(promise)}{_nearer(answer.elsewhere)}"
     limit = "" if widest is None or widest.step is None else f": theory covers step sizes up to {_limit(widest)} only"
     return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_describe_own_step(promise)}"
 
@@ -116,7 +131,7 @@ def _unpromised(found: Plan) -> str:
     beside = next(covering, None)
     if beside is None or beside.bound is None:
         return f"{lead}; --all says why"
-    return f"{lead}; as planned {_keeps(beside, beside.bound.value())}"
+    return f"{lead}; as planned {_keeps(beside, beside.bound.value(), measured_names=beside.measured)}"
 
 
 def _nearer(promise: Promise | None) -> str:
@@ -124,7 +139,7 @@ def _nearer(promise: Promise | None) -> str:
 
 
 def _describe_own_step(promise: Promise) -> str:
-    kept = _keeps(promise.plan, promise.value, " after the planned rounds")
+    kept = _keeps(promise.plan, promise.value, " after the planned rounds", promise.measured)
     return f"at step size {short_below(promise.step_size)} {kept}{_emptily(promise)}"
 
 
@@ -135,8 +150,8 @@ def _emptily(promise: Promise) -> str:
     )
 
 
-def _keeps(plan: ClaimPlan, value: float, when: str = "") -> str:
-    measured = f", with {' and '.join(plan.measured)} measured on this run" if plan.measured else ""
+def _keeps(plan: ClaimPlan, value: float, when: str = "", measured_names: Sequence[str] = ()) -> str:
+    measured = f", with {' and '.join(measured_names)} measured on this run" if measured_names else ""
     verdict = "of your own" if plan.claim.verdict is None else plan.claim.verdict
     is_known = plan.error in EXACT_ERRORS.values()
     meaning = "" if is_known else f" ({plan.error.meaning})"
@@ -156,6 +171,8 @@ def _limits(answer: Answer, write: Write) -> str:
     term, share = answer.promise.largest_term
     words = write(answer.promise.plan.claim, term)
     falls = "; more rounds lower it" if answer.promise.bound.depends_on(term, ROUNDS) else ""
+    if share > 1:
+        return f"{exact}; the largest term of the guarantee is {words}, before others are subtracted{falls}"
     return f"{exact}; {share:.0%} of the guarantee is its term {words}{falls}"
 
 
@@ -179,8 +196,9 @@ def constants_alone(found: Plan, write: Write = briefly) -> list[tuple[str, str]
     at_best = best.bound.at({"local_step_size": best.optimum.step_size})
     term, value = terms_by_value(at_best)[0]
     share = value / best.optimum.value if best.optimum.value > 0 else 1.0
+    part = f"{share:.0%} of it" if share <= 1 else f"{short(value)} before others are subtracted"
     return [
         ("use:", f"step size {short_below(best.optimum.step_size)}, at which the bound of {best.claim.id} is smallest"),
         ("promised:", f"it keeps {best.error.name} below {short(best.optimum.value)} ({best.claim.verdict})"),
-        ("limits:", f"its term {write(best.claim, term)}, {share:.0%} of it"),
+        ("limits:", f"its term {write(best.claim, term)}, {part}"),
     ]

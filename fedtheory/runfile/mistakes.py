@@ -37,16 +37,19 @@ def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read
 def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object]) -> list[InputError]:
     """The mistakes of tables, which are mended on the way."""
     found: list[InputError] = []
-    has_problem = True
+    has_problem, is_cut = True, False
     for _ in range(_MOST):
         try:
             read(content)
         except CodeError:
             break
         except InputError as mistake:
-            is_new = not any(_is_same(mistake, earlier) for earlier in found)
+            # What is missing from a problem may be so because of what was removed.
+            is_cut_off = is_cut and mistake.key.startswith("problem") and mistake.message.startswith("is missing")
+            is_new = not is_cut_off and not any(_is_same(mistake, earlier) for earlier in found)
             if is_new and (has_problem or mistake.message.startswith(_OF_ANY_PROBLEM)) and not _follows(mistake, found):
                 found.append(mistake)
+            is_cut |= mistake.key.startswith("problem") and not mistake.message.startswith(_OF_ANY_PROBLEM)
             if not (is_new and _mend(content, mistake)):
                 if not has_problem or not mistake.key.startswith("problem") or "algorithm" not in content:
                     break

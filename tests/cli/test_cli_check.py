@@ -335,3 +335,27 @@ def test_the_answer_comes_first(command, write_run) -> None:
     fails = command("check", "renard2022:thm-2.1", write_run({"algorithm.local_step_size": "1"})).out
     assert "not applicable" in fails.splitlines()[1]
     assert "failing condition: eta <= 1/(4*L), margin -" in fails.splitlines()[2]
+
+
+def test_averages_over_clients_have_the_weights_of_the_claim() -> None:
+    """With unequal weights a condition reads sum p_i L_i, whose value its slack is, and not (1/M) sum L_i."""
+    from fedtheory.arithmetic import FLOAT
+    from fedtheory.cli.check import document
+    from fedtheory.language.registry import find
+    from fedtheory.runfile import parse_run
+    from verify.check import check
+
+    problem = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["3"]]],
+        "linear": [["1"], ["-2"]],
+        "weights": ["1/4", "3/4"],
+        "start": ["2"],
+    }
+    run = parse_run({"problem": problem, "algorithm": {"local_step_size": 0.1, "local_steps": 2, "rounds": 3}}, FLOAT)
+    found = check(find("comparator:curvatures.average-error"), run)
+    condition = document(found)["conditions"][0]
+    assert condition["slack"] == pytest.approx(1 - 0.1 * (1 / 4 * 1 + 3 / 4 * 3))
+    assert "p_{i} L_{i}" in condition["condition"]
+    assert all(r"\frac{1}{M}\sum_{i=1}^M L" not in term["term"] for term in document(found)["terms"])
+    assert r"\frac{1}{M}\sum_{i=1}^M L" not in str(found.card())

@@ -118,3 +118,12 @@ def test_names_are_looked_up_among_known_keys() -> None:
     assert key_for("LR", ["local_step_size"]) == "local_step_size"
     assert key_for("lr", ["rounds"]) is None
     assert key_for("speed", ["local_step_size"]) is None
+
+
+@pytest.mark.parametrize("kind", ["least-squares", "huber", "logistic"])
+def test_nothing_is_missing_because_of_another_mistake(command, written, kind: str) -> None:
+    """A client column that does not exist leaves the data in place."""
+    text = f'[problem]\nkind = "{kind}"\ndata = "mine.csv"\ntarget = "price"\nclient = "clinic"\n'
+    line = command("simulate", written(text + "[algorithm]\nlocal_step_size = 0.1\nrounds = 'x'\n")).complaint()
+    assert "has no column 'clinic'" in line
+    assert "is missing" not in line

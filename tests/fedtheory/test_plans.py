@@ -228,6 +228,7 @@ def test_run_of_data(tmp_path: Path) -> None:
     run = run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7, "local_steps": 2})
     assert (run.problem.clients, run.algorithm.rounds, run.algorithm.work.steps) == (3, 7, (2, 2, 2))
     assert run.algorithm.work.step_sizes[0] == pytest.approx(1 / (4 * run.smoothness))
+    assert run_of_data(str(tmp_path / "mine.npz"), {"name": "scaffold"}).algorithm.name == "scaffold"
     assert run_of_data(str(tmp_path / "mine.npz"), {"local_step_size": 0.01}).algorithm.work.step_sizes[0] == 0.01
     with pytest.raises(InputError, match="whole"):
         run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7.5})

@@ -89,6 +89,10 @@ def test_smaller_steps_do_not_help_updates_that_grow(tmp_path: Path) -> None:
     assert cause is not None
     assert cause.is_hopeless
     assert "smaller step sizes diverge as well" in cause.sentence()
+    found = planner.plan(run, claims=[])
+    lines = dict(answer_lines(found))
+    assert lines["use:"].startswith("no step size: the run diverges at every one tried")
+    assert not {"limits:", "local steps:"} & lines.keys()
 
 
 @pytest.mark.parametrize(("name", "vectors"), [("fedavg", 2), ("fedprox", 2), ("fednova", 2), ("scaffold", 4)])

@@ -94,11 +94,13 @@ class Check(Shown):
         """The statement, its conditions with their slack, both sides and the terms of the right one."""
         answers = {"reason": self.reason, "decided": self.decided_in}
         facts = {name: words for name, words in answers.items() if words is not None} | setting_facts(self.claim)
-        rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
+        with self.claim.typesetting():
+            rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
+            terms = [] if self.worst is None else self.worst.terms
+            parts = [["term " + inline(term.latex), number(term.value)] for term in terms]
         if self.worst is not None:
             sides = {"left side": self.worst.lhs, "right side": self.worst.rhs, "ratio": self.worst.ratio}
-            rows += [[name, number(value)] for name, value in sides.items()]
-            rows += [["term " + inline(term.latex), number(term.value)] for term in self.worst.terms]
+            rows += [*([name, number(value)] for name, value in sides.items()), *parts]
         return Card(self.summary(), self.claim.statement or None, facts, ("", "value"), rows)
 
     @property

@@ -1,0 +1,66 @@
+"""Targets of runs with clocks, whose errors go up and down in every cycle; and runs that diverge at any step size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.run import Run
+from fedtheory.language import quantities as q
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.rounds_needed import FINAL, errors_over_rounds, planned_and_best
+from fedtheory.runfile import parse_run
+
+PROBLEM = {
+    "kind": "quadratic",
+    "hessians": [[["1"]], [["1/5"]], [["2"]]],
+    "linear": [["1"], ["-1/2"], ["3"]],
+    "start": ["3"],
+    "noise": "1/10",
+}
+BUFFERED = {"policy": "fedbuff", "times": [1, 2, 7], "buffer": 2, "staleness": "1/sqrt(1+s)"}
+
+
+def _run(rounds: int = 34) -> Run:
+    algorithm = {"local_step_size": "1/10", "local_steps": 5, "rounds": rounds, "clock": BUFFERED}
+    return parse_run({"problem": PROBLEM, "algorithm": algorithm}, FLOAT)
+
+
+def test_a_target_is_reached_for_whole_cycles() -> None:
+    """Not where the error crosses it in a part of each cycle only, nor where it rises above it later."""
+    run, target = _run(), 0.1
+    reached = planned_and_best(ExactErrors(run), FINAL, target)
+    assert reached is not None
+    assert reached.best.reached
+    assert reached.best.followed is not None
+    assert reached.best.followed > 10 * reached.best.rounds
+    longer = run.with_step_factor(10 * reached.best.step_size).with_rounds(reached.best.followed)
+    errors = errors_over_rounds(longer, q.final_suboptimality)
+    assert (errors[reached.best.rounds - 1 :] <= target).all()
+
+
+def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
+    """The largest error of the last rounds is told where a target is missed."""
+    run = _run(8)
+    reached = planned_and_best(ExactErrors(run), FINAL, 1e-9)
+    assert reached is not None
+    best = reached.best
+    assert not best.reached
+    assert best.highest is not None
+    errors = errors_over_rounds(
+        run.with_step_factor(10 * best.step_size).with_rounds(best.rounds), q.final_suboptimality
+    )
+    assert best.highest == pytest.approx(errors[3 * best.rounds // 4 :].max())
+    assert best.highest > best.error or np.isclose(best.highest, best.error)
+
+
+def test_a_plan_of_a_clock_tells_how_far_it_was_followed() -> None:
+    """In the first line."""
+    from fedtheory.planner import plan
+    from fedtheory.planner.words import use
+
+    answer = plan(_run(), 0.1, []).answer
+    assert answer is not None
+    assert f"below the target up to round {answer.best.followed}" in use(answer)
+    assert "time units" in use(answer)
