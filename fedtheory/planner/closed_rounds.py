@@ -7,8 +7,9 @@ constant noise adds up to ``G (1 - (lambda_j lambda_l)^n)``.  The error after an
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,8 @@ from fedtheory.engine.run import Run
 
 _FLAT = 1e-13
 """Eigenvalues of R nearer to one belong to directions that no client moves."""
+_ROUNDING = 1e-14
+"""Curvatures, relative to the largest, that are rounding: the client has no rows in these directions."""
 _LISTED = 256
 """Rounds that are looked at one by one; of more some, and then those between two of them."""
 _MOST = 2**22
@@ -139,6 +142,9 @@ class ClosedRounds:
         self._curvatures, vectors = np.linalg.eigh(problem.hessians)
         clients, size = self._curvatures.shape
         self._vectors = vectors.transpose(1, 0, 2).reshape(size, clients * size)
+        curved = np.abs(self._curvatures) > _ROUNDING * np.abs(self._curvatures).max(initial=0.0)
+        self._curved = np.flatnonzero(curved.ravel())
+        self._curved_vectors = np.ascontiguousarray(self._vectors[:, self._curved])
         self._pulls = np.einsum("mji,mj->mi", vectors, problem.linear)
         at_optimum = np.zeros((clients, size + 1, size + 1))
         at_optimum[:, 0, 0] = 1.0
@@ -173,19 +179,17 @@ class ClosedRounds:
                 moved < 0.5, np.expm1(2 * steps * np.log1p(-np.minimum(moved, 0.5))), (1 - moved) ** (2 * steps) - 1
             )
             spread = np.where(moved * (2 - moved) != 0, -twice / (moved * (2 - moved)), steps * 1.0)
-            maps = self._conjugated(self._moments.mean[None, :, None] * change) * self._server
+            moves = (self._moments.mean[None, :, None] * change).reshape(len(factors), -1)[:, self._curved]
+            maps = _conjugated(self._curved_vectors, moves) * self._server
             drift = (self._moments.mean[None, :, None] * pulled * self._pulls[None]).reshape(len(factors), -1)
-            fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
-            noise = self._conjugated(fresh) * self._server**2
+            noise: Iterable[Array | None] = itertools.repeat(None, len(factors))
+            if self._variances.any():
+                fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
+                noise = _conjugated(self._vectors, fresh.reshape(len(factors), -1)) * self._server**2
             drifts = self._server * drift @ self._vectors.T
             return [self._rotate_to_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
 
-    def _conjugated(self, entries: Array) -> Array:
-        """``sum_i V_i diag(entries_i) V_i'``, (S, d, d), from (S, M, d)."""
-        flat = entries.reshape(len(entries), -1)
-        return np.stack([(self._vectors * one) @ self._vectors.T for one in flat])
-
-    def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array) -> Rounds:
+    def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array | None) -> Rounds:
         if not (np.isfinite(change).all() and np.isfinite(drift).all()):
             none = np.zeros(1)
             return Rounds(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))
@@ -194,6 +198,8 @@ class ClosedRounds:
         moving = np.abs(changes) > _FLAT
         limit = np.where(moving, -pull / np.where(moving, changes, 1.0), start)
         values, half = 1 + changes, basis.T @ self._half @ basis
+        if noise is None:
+            return Rounds(values, limit, start - limit, half, np.zeros_like(half))
         gap = 1 - np.outer(values, values)
         settled = np.where(
             np.abs(gap) > _FLAT, (basis.T @ noise @ basis) / np.where(np.abs(gap) > _FLAT, gap, 1.0), 0.0
@@ -208,3 +214,8 @@ class ClosedRounds:
         alone = float(steepest.max(initial=0.0))
         most = max(together if self._server > 1 else min(together, alone), 1e-300)
         return 2 / most
+
+
+def _conjugated(vectors: Array, entries: Array) -> Array:
+    """``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
+    return np.stack([(vectors * one) @ vectors.T for one in entries])
