@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cli_support import Command
 
 from fedtheory.language import registry
 from fedtheory.language.folder import open_paper
@@ -179,3 +181,34 @@ def test_an_installed_paper(command, tmp_path: Path) -> None:
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "installed2026:lemma-1.fixed" in done.stdout
+
+
+def test_found_certificates_are_written_into_a_papers_folder(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The repair of a new paper is proved without its recorded certificate; nothing is written for what is refuted."""
+    monkeypatch.chdir(tmp_path)
+    assert command("new-source", "searched_paper").code == 0
+    folder = tmp_path / "searched_paper"
+    (folder / "certificates.py").write_text("CERTIFICATES = []\n")
+    found = command("prove", "searched_paper/", "--search", "--json").document
+    assert {one["id"]: one["verdict"] for one in found}["searched_paper:lemma-1.fixed"] == "proved"
+    assert [file.name for file in (folder / "found").iterdir()] == ["lemma-1-fixed.json"]
+
+
+def test_a_certificate_in_the_folder_is_no_evidence_by_itself(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel checks what is in `found` like any other certificate: another square is broken."""
+    monkeypatch.chdir(tmp_path)
+    assert command("new-source", "changed_paper").code == 0
+    folder = tmp_path / "changed_paper"
+    (folder / "certificates.py").write_text("CERTIFICATES = []\n")
+    term = {"kind": "term", "coefficient": "1", "reason": {"reason": "square", "of": "point + second_point"}}
+    proof = {"kind": "identities", "claim": "changed_paper:lemma-1.fixed", "links": [[term]]}
+    document = {"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": proof}
+    (folder / "found").mkdir()
+    (folder / "found" / "lemma-1-fixed.json").write_text(json.dumps(document))
+    outcome = command("prove", "changed_paper/", "--json")
+    assert outcome.code == 1
+    assert {one["id"]: one["verdict"] for one in outcome.document}["changed_paper:lemma-1.fixed"] == "broken"

@@ -131,37 +131,6 @@ def test_what_is_not_proved_cannot_be_tightened(command: Command, tmp_path: Path
         assert (outcome.code, "--tighten" in outcome.err) == (2, True)
 
 
-def test_found_certificates_are_written_into_a_papers_folder(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The repair of a new paper is proved without its recorded certificate; nothing is written for what is refuted."""
-    monkeypatch.chdir(tmp_path)
-    assert command("new-source", "searched_paper").code == 0
-    folder = tmp_path / "searched_paper"
-    (folder / "certificates.py").write_text("CERTIFICATES = []\n")
-    found = command("prove", "searched_paper/", "--search", "--json").document
-    assert {one["id"]: one["verdict"] for one in found}["searched_paper:lemma-1.fixed"] == "proved"
-    assert [file.name for file in (folder / "found").iterdir()] == ["lemma-1-fixed.json"]
-
-
 def test_only_a_folder_is_written_into(command: Command, mine: str) -> None:
     outcome = command("prove", f"{mine}:loose", "--search")
     assert (outcome.code, "expected a paper's folder of yours" in outcome.err) == (2, True)
-
-
-def test_a_certificate_in_the_folder_is_no_evidence_by_itself(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The kernel checks what is in `found` like any other certificate: another square is broken."""
-    monkeypatch.chdir(tmp_path)
-    assert command("new-source", "changed_paper").code == 0
-    folder = tmp_path / "changed_paper"
-    (folder / "certificates.py").write_text("CERTIFICATES = []\n")
-    term = {"kind": "term", "coefficient": "1", "reason": {"reason": "square", "of": "point + second_point"}}
-    proof = {"kind": "identities", "claim": "changed_paper:lemma-1.fixed", "links": [[term]]}
-    document = {"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": proof}
-    (folder / "found").mkdir()
-    (folder / "found" / "lemma-1-fixed.json").write_text(json.dumps(document))
-    outcome = command("prove", "changed_paper/", "--json")
-    assert outcome.code == 1
-    assert {one["id"]: one["verdict"] for one in outcome.document}["changed_paper:lemma-1.fixed"] == "broken"

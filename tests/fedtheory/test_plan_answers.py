@@ -94,6 +94,7 @@ def test_more_rounds_than_planned(reached: list[bool], longer: int) -> None:
         largest=4.0,
         outcome=outcome,
         _tried=lambda _: tried,
+        _lasting=lambda found: found,
         _rank=lambda one: (not one.reached, one.error),
         _is_affordable=lambda _: True,
         _is_quick=True,

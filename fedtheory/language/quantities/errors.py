@@ -10,12 +10,12 @@ from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Expectation, Value, norm_sq
+from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.measuring.terms import term_at_steps
 from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step, symbol_of
-from fedtheory.language.quantities.vectors import objective, optimum, server_model
 
-_F, _SERVER, _OPTIMUM = symbol_of(objective), symbol_of(server_model), symbol_of(optimum)
+_F, _SERVER, _OPTIMUM = symbol_of(v.objective), symbol_of(v.server_model), symbol_of(v.optimum)
 
 
 def _mean(values: Array) -> Any:
@@ -113,7 +113,7 @@ server_suboptimality = per_round(
     r"\mathbb E F(x^{(t)})-F(x^*)",
     "for each round t: E F(x^t) - F*, the model that the round starts from",
     lambda run: place_on_rounds(run.trajectory.server_suboptimality[:-1]),
-    term=term_at_steps(Expectation(Value(_F, _SERVER) - Value(_F, _OPTIMUM)), objective, server_model, optimum),
+    term=term_at_steps(Expectation(Value(_F, _SERVER) - Value(_F, _OPTIMUM)), v.objective, v.server_model, v.optimum),
 )
 server_suboptimality_after = per_round(
     "server_suboptimality_after",
@@ -126,7 +126,7 @@ server_distance_sq = per_round(
     r"\mathbb E\|x^{(t)}-x^*\|^2",
     "for each round t: E|x^t - x*|^2, the model that the round starts from",
     lambda run: place_on_rounds(run.trajectory.server_distance_sq[:-1]),
-    term=term_at_steps(Expectation(norm_sq(_SERVER - _OPTIMUM)), server_model, optimum),
+    term=term_at_steps(Expectation(norm_sq(_SERVER - _OPTIMUM)), v.server_model, v.optimum),
 )
 next_server_distance_sq = per_round(
     "next_server_distance_sq",

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
-from fedtheory.language.quantities.local_work import server_step_size
+from fedtheory.language.quantities import local_work
+from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.terms import mean_term, term_at_steps
 from fedtheory.language.quantities.quantity import Quantity, Term, VectorQuantity, symbol_of
-from fedtheory.language.quantities.vectors import (
-    client_objective,
-    client_optimum,
-    local_iterate,
-    next_local_iterate,
-    next_virtual_iterate,
-    objective,
-    optimum,
-    received_model,
-    server_model,
-    stochastic_gradient,
-    virtual_iterate,
-)
-from fedtheory.sources.fraboni2022.quantities.weights import expected_weight, mean_weight, weight_share
+from fedtheory.sources.fraboni2022.quantities import weights
 
 surrogate_optimum = VectorQuantity(
     "surrogate_optimum",
@@ -42,20 +30,27 @@ surrogate_comparator = VectorQuantity(
 )
 
 _VOCABULARY: tuple[Quantity, ...] = (
-    *(local_iterate, next_local_iterate, virtual_iterate, next_virtual_iterate),
-    *(received_model, server_model, stochastic_gradient),
-    *(optimum, client_optimum, surrogate_optimum, round_optimum, surrogate_comparator),
-    *(client_objective, objective, weight_share, expected_weight, mean_weight, server_step_size),
+    *(v.local_iterate, v.next_local_iterate, v.virtual_iterate, v.next_virtual_iterate),
+    *(v.received_model, v.server_model, v.stochastic_gradient),
+    *(v.optimum, v.client_optimum, surrogate_optimum, round_optimum, surrogate_comparator),
+    *(
+        v.client_objective,
+        v.objective,
+        weights.weight_share,
+        weights.expected_weight,
+        weights.mean_weight,
+        local_work.server_step_size,
+    ),
 )
-LOCAL, NEXT_LOCAL = symbol_of(local_iterate), symbol_of(next_local_iterate)
-VIRTUAL, NEXT_VIRTUAL = symbol_of(virtual_iterate), symbol_of(next_virtual_iterate)
-RECEIVED, SERVER, SAMPLE = map(symbol_of, (received_model, server_model, stochastic_gradient))
-OPTIMUM, CLIENT_OPTIMUM = symbol_of(optimum), symbol_of(client_optimum)
+LOCAL, NEXT_LOCAL = symbol_of(v.local_iterate), symbol_of(v.next_local_iterate)
+VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_iterate)
+RECEIVED, SERVER, SAMPLE = map(symbol_of, (v.received_model, v.server_model, v.stochastic_gradient))
+OPTIMUM, CLIENT_OPTIMUM = symbol_of(v.optimum), symbol_of(v.client_optimum)
 SURROGATE_OPTIMUM, ROUND_OPTIMUM = symbol_of(surrogate_optimum), symbol_of(round_optimum)
 COMPARATOR = symbol_of(surrogate_comparator)
-OBJECTIVE, FULL_OBJECTIVE = symbol_of(client_objective), symbol_of(objective)
-SHARE, WEIGHT, MEAN_WEIGHT = map(symbol_of, (weight_share, expected_weight, mean_weight))
-SERVER_STEP = symbol_of(server_step_size)
+OBJECTIVE, FULL_OBJECTIVE = symbol_of(v.client_objective), symbol_of(v.objective)
+SHARE, WEIGHT, MEAN_WEIGHT = map(symbol_of, (weights.weight_share, weights.expected_weight, weights.mean_weight))
+SERVER_STEP = symbol_of(local_work.server_step_size)
 AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
 """Full gradients of a client at its iterate and at the virtual iterate."""
 
