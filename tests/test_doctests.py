@@ -16,6 +16,7 @@ def test_the_commands_have_examples() -> None:
     assert {"fedtheory.api.commands", "fedtheory.api.problems"} <= set(WITH_EXAMPLES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples(name: str) -> None:
     """Every line after >>> is run, and what it prints is compared."""

@@ -46,6 +46,7 @@ def test_a_run_is_a_file_a_table_or_an_object(tmp_path: Path) -> None:
         assert (ft.simulate(given, arithmetic="rational").suboptimality == exact.suboptimality).all()
 
 
+@pytest.mark.long
 def test_simulate_gives_the_numbers_of_the_command(tmp_path: Path) -> None:
     """Each of them, in rationals."""
     file = tmp_path / "run.toml"
@@ -67,6 +68,7 @@ def test_a_violation_is_confirmed_in_rationals() -> None:
     assert ft.check(FALSE, VIOLATED).holds is False
 
 
+@pytest.mark.long
 def test_a_claim_of_a_notebook_is_verified() -> None:
     """No file has it, and the verdict carries a run that violates it."""
     (found,) = ft.verify(FALSE, search=0, jobs=2)
@@ -112,6 +114,7 @@ def test_importing_the_package_imports_no_floor_above() -> None:
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.long
 def test_what_falsify_finds_is_a_violation() -> None:
     """Its run, given to `check`, violates the claim with the same two sides, in rationals."""
     found = ft.falsify(FALSE, budget=8)

@@ -172,6 +172,7 @@ def test_ties_of_constants_are_decided_on_data(check: Checked) -> None:
     assert check("tie", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)["holds"] is True
 
 
+@pytest.mark.long
 def test_undecided_where_rationals_cost_too_much(command, tmp_path: Path, write_run) -> None:
     """A near tie of expectations of a large run stays undecided, and the reason says why."""
     path = tmp_path / "close.py"
@@ -206,6 +207,7 @@ TINY = (
 ANY_CLOCK = "assumptions=[a.finite_answering_time]"
 
 
+@pytest.mark.long
 def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) -> None:
     """Floats see a violation by far, and enclosures of the expectations are far narrower."""
     path = tmp_path / "tiny.py"
@@ -215,6 +217,7 @@ def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) ->
     assert "violated (decided in enclosures)" in outcome.out
 
 
+@pytest.mark.long
 def test_long_runs_on_data_are_enclosed_where_rationals_are_asked_for(command, tmp_path: Path, write_run) -> None:
     """Rationals would take days; the answer says in which numbers it is given."""
     path = tmp_path / "tiny.py"

@@ -51,6 +51,7 @@ def test_claims_of_a_source(command) -> None:
     assert chosen
 
 
+@pytest.mark.long
 def test_claims_for_people(command) -> None:
     """A table without --json."""
     outcome = command("claims")

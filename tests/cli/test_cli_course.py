@@ -89,6 +89,7 @@ def test_the_documented_draw(command, tmp_path: Path) -> None:
     assert texts[0] == texts[2] != texts[1]
 
 
+@pytest.mark.long
 def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The documented exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
     # Its bound is true: however long it is searched, nothing is found.

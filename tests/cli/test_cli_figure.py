@@ -53,6 +53,7 @@ def test_without_matplotlib(command, write_run, monkeypatch: pytest.MonkeyPatch)
     assert "fedtheory[report]" in command("simulate", write_run(), "--figure", "a.svg").complaint()
 
 
+@pytest.mark.long
 def test_warnings_of_matplotlib_stay_inside(write_run, tmp_path: Path) -> None:
     """A folder of settings that cannot be written to is Matplotlib's own affair: nothing but the picture is told."""
     picture = tmp_path / "a.svg"

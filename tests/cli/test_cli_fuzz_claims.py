@@ -97,6 +97,7 @@ def target(folder: Path, text: str) -> str:
     return f"{folder / 'mine.py'}:claim"
 
 
+@pytest.mark.long
 @fuzz(max_examples=312)
 @given(claim_files())
 def test_check(folder: Path, text: str) -> None:
@@ -112,6 +113,7 @@ def test_check(folder: Path, text: str) -> None:
     assert None in verdicts or verdicts[0] == verdicts[1]
 
 
+@pytest.mark.long
 @fuzz(max_examples=100)
 @given(claim_files(), st.sampled_from(["show", "prove", "plan"]))
 def test_show_prove_plan(folder: Path, text: str, command: str) -> None:

@@ -106,6 +106,7 @@ def assert_answered(folder: Path, kind: str, content: bytes, run: str) -> None:
     assert outcome.code == 0 or "problem." in outcome.err
 
 
+@pytest.mark.long
 @fuzz(max_examples=300)
 @given(csv_files(), st.sampled_from(sorted(RUNS)))
 def test_csv(folder: Path, content: bytes, run: str) -> None:
@@ -113,6 +114,7 @@ def test_csv(folder: Path, content: bytes, run: str) -> None:
     assert_answered(folder, "csv", content, run)
 
 
+@pytest.mark.long
 @fuzz(max_examples=250)
 @given(npz_files(), st.sampled_from(sorted(RUNS)))
 def test_npz(folder: Path, content: bytes, run: str) -> None:
@@ -120,6 +122,7 @@ def test_npz(folder: Path, content: bytes, run: str) -> None:
     assert_answered(folder, "npz", content, run)
 
 
+@pytest.mark.long
 @fuzz(max_examples=40)
 @given(csv_files())
 def test_plan_from_data(folder: Path, content: bytes) -> None:

@@ -113,6 +113,7 @@ def test_starting_points_are_answered(name: str, run_file: Path) -> None:
     assert answer("simulate", written(run_file, document(VALID[name])), "--json").code == 0
 
 
+@pytest.mark.long
 @fuzz(max_examples=250)
 @given(run_files())
 def test_simulate(run_file: Path, text: str) -> None:
@@ -124,6 +125,7 @@ def test_simulate(run_file: Path, text: str) -> None:
         assert names_the_place(outcome.err, run_file)
 
 
+@pytest.mark.long
 @fuzz(max_examples=187)
 @given(run_files())
 def test_simulate_in_rationals_for_people(run_file: Path, text: str) -> None:
@@ -135,6 +137,7 @@ def test_simulate_in_rationals_for_people(run_file: Path, text: str) -> None:
 CLAIMS = ["renard2022:thm-2.1", "renard2022:lemma-2.3", "renard2022:property-2.4", "liu2022:thm-1", "fraboni2022:thm-1"]
 
 
+@pytest.mark.long
 @fuzz(max_examples=150)
 @given(run_files(), st.sampled_from(CLAIMS))
 def test_check_never_holds_wrongly(run_file: Path, text: str, claim: str) -> None:
@@ -151,6 +154,7 @@ def test_check_never_holds_wrongly(run_file: Path, text: str, claim: str) -> Non
         assert exact.document["holds"] is not False
 
 
+@pytest.mark.long
 @fuzz(max_examples=125)
 @given(run_files())
 def test_plan(run_file: Path, text: str) -> None:

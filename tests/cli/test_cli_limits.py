@@ -36,6 +36,7 @@ HUGE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("key", "changes", "words"), HUGE, ids=[f"{n}-{key}" for n, (key, _, _) in enumerate(HUGE)])
 @pytest.mark.parametrize("command", ["simulate", "check", "plan"])
 def test_huge_runs_are_refused(key: str, changes: Changes, words: str, command: str, write_run) -> None:

@@ -130,6 +130,7 @@ def test_the_answer_comes_first(command, write_run) -> None:
         assert expected in everything
 
 
+@pytest.mark.long
 def test_refuted_bounds_are_named_for_the_papers_that_are_asked(command, write_run) -> None:
     """Those of Fraboni et al. do not stand below a plan by Renard et al., who have none."""
     for paper, is_named in (("renard2022", False), ("fraboni2022", True)):
@@ -181,6 +182,7 @@ def test_the_average_is_another_error(command, write_run) -> None:
     assert "final, average" in command("plan", path, "--error", "best").complaint()
 
 
+@pytest.mark.long
 def test_advice_comes_from_what_applies(command, write_run) -> None:
     """A bound that covers the run goes before one that asks for another step size."""
     document = command("plan", write_run(), "--json").document

@@ -87,6 +87,7 @@ def test_a_certificate_travels_as_a_file(command: Command, tmp_path: Path) -> No
     assert saved["digest"][:16] in command("prove", file).out
 
 
+@pytest.mark.long
 def test_a_certificate_that_was_changed_is_broken(command: Command, tmp_path: Path) -> None:
     """One coefficient: exit code 1, and another digest."""
     file = tmp_path / "lemma.json"

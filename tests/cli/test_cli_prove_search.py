@@ -74,6 +74,7 @@ def test_a_saved_certificate_is_checked_without_a_search(command: Command, mine:
     assert (checked.code, checked.document["verdict"]) == (0, "proved")
 
 
+@pytest.mark.long
 def test_a_false_claim_is_not_proved(command: Command, mine: str) -> None:
     """The nearest bound and numbers below all known ones are named, as a place to look for a violation."""
     outcome = command("prove", f"{mine}:fast", "--json")

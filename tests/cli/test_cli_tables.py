@@ -111,6 +111,7 @@ def places(write_run, data_folder: Path) -> dict[str, Path]:
     return {"RUN": write_run(), "QUIET": quiet, "DATA": data_folder / "good.csv"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [60, 80, 200, None], ids=["60", "80", "200", "piped"])
 @pytest.mark.parametrize("name", COMMANDS, ids=[name.replace(" ", "-") for name in COMMANDS])
 def test_commands(name: str, width: int | None, command, handed, places, monkeypatch) -> None:  # noqa: PLR0917
@@ -132,6 +133,7 @@ def test_commands(name: str, width: int | None, command, handed, places, monkeyp
         assert word in known or (len(word) > (width or 80) // 2 and word[:20] in joined), word
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS)
 def test_numbers_of_a_plan_are_whole(width: int, command, write_run, monkeypatch) -> None:
     """A number is printed with all its digits, or rounded with its exponent: 1e15 rounds are not 1e12."""

@@ -196,6 +196,7 @@ LAWS: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 def test_scaffold_with_drawn_clients(law: str) -> None:
     """Clients that are not drawn keep their control variates."""

@@ -40,6 +40,7 @@ RECURSIONS = {claim_id: found for claim_id, found in certificates().items() if i
 CHANGES = (2, sp.Rational(1, 2), -1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", IDS)
 def test_the_kernel_accepts(claim_id: str) -> None:
     """The certificate proves the claim as it is encoded, and the claim is recorded as proved."""
@@ -218,6 +219,7 @@ def conditions_of(claim_id: str) -> list[Any]:
     return list(find(claim_id).conditions if relaxed is None else relaxed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", some(claim_id for claim_id in TERMS if conditions_of(claim_id)))
 def test_conditions_are_needed(claim_id: str) -> None:
     """The certificate fails without its conditions, and under bounds that are three times as wide, unless zero."""

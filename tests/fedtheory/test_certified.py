@@ -218,6 +218,7 @@ def test_expectations_contain_those_of_rationals(seed: int, clients: int, dimens
     assert_contained(run_on(random_problem(generator, clients, dimension), generator, law))
 
 
+@pytest.mark.long
 @few
 @given(seeds, st.integers(1, 3), st.integers(1, 3), st.integers(0, 2), st.sampled_from([fmpq(0), fmpq(1, 3)]))
 def test_expectations_of_mini_batches_contain_those_of_rationals(
@@ -275,6 +276,7 @@ def test_vectors_that_clients_keep_are_not_enclosed() -> None:
         _ = CertifiedRun(run.problem, run.algorithm).trajectory
 
 
+@pytest.mark.long
 def test_long_runs_stay_narrow() -> None:
     """Three hundred rounds in twelve dimensions, where intervals that are carried along would be wider than all."""
     generator = np.random.default_rng(3)
@@ -286,6 +288,7 @@ def test_long_runs_stay_narrow() -> None:
     assert (np.abs(distances.middle - floats) <= distances.radius + 1e-12 * floats).all()  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_momentum_stays_narrow() -> None:
     """Where a round contracts in no units of single coordinates, units are made that it contracts in."""
     problem = data(np.random.default_rng(3), 4, 6, fmpq(1, 3))

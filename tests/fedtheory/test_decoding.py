@@ -189,6 +189,7 @@ def test_symbols_of_products_are_their_own() -> None:
     assert "symbols without a meaning" in " ".join(step.text for step in proof.steps)
 
 
+@pytest.mark.long
 def test_what_is_on_the_list_remains_what_it_is() -> None:
     """An honest certificate is accepted, and the fields of the recorded ones are equal but for lists and symbols."""
     assert check_certificate(replace(POINTS, lhs=sp.S.Zero, rhs=norm_sq(x)), HONEST).verdict == "proved"

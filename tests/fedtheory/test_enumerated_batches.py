@@ -20,6 +20,7 @@ def _run(*tables: tuple[list[list[Any]], list[Any]], **settings: Any) -> Any:
     return data([inputs for inputs, _ in tables], [outputs for _, outputs in tables], START[dimension], **settings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("replacement", [True, False], ids=["with replacement", "without"])
 @pytest.mark.parametrize("batch", [1, 2, 3])
 @pytest.mark.parametrize("table", [LINE, PLANE], ids=["line", "plane"])

@@ -149,6 +149,7 @@ def test_stored_tables_have_all_splits() -> None:
     assert fifty == {(split, n) for split in SPLITS for n in range(3)}
 
 
+@pytest.mark.long
 def test_the_first_stored_split_is_computed_again() -> None:
     """Both weightings on the first split, as they are stored."""
     for record, other in zip(weightings_on_split("IID", 0), stored("weightings")[:2], strict=True):

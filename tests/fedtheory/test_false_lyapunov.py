@@ -57,6 +57,7 @@ def changed(terms: Sequence[Term]) -> Iterator[list[Term]]:
                 yield [*terms[:place], replace(term, coefficient=factor * term.coefficient), *terms[place + 1 :]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROVED)
 def test_no_changed_term_survives(name: str) -> None:
     assert prove(find(name)).verdict == "proved"

@@ -96,6 +96,7 @@ NAMES: dict[str, tuple[Build, Truth]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAIRS)
 def test_expected_inner_products(name: str) -> None:
     """All pairs of ten vectors at every local step, client by client, as equal rationals."""

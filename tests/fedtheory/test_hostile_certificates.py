@@ -404,6 +404,7 @@ def is_refused(claim: Claim, certificate: Any) -> bool:
 ENOUGH = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.long
 @given(SMALLEST_FIRST)
 @settings(ENOUGH, max_examples=200)
 def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:

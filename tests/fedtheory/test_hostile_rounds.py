@@ -230,6 +230,7 @@ def attempt(chance: random.Random) -> tuple[Claim, Any]:
 TRIES = st.integers(0, 2**63).map(random.Random).map(attempt)
 
 
+@pytest.mark.long
 @given(TRIES)
 @settings(ENOUGH, max_examples=40)
 def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:

@@ -111,6 +111,7 @@ def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
     return claim, replace(certificate, **{name: kinds[name](value) for name, value in known.items()})
 
 
+@pytest.mark.long
 @given(attempts())
 @settings(ENOUGH, max_examples=60)
 def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:

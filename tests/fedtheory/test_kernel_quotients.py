@@ -31,6 +31,7 @@ def numbers(draw: st.DrawFn, depth: int = 3) -> Any:
     return draw(st.sampled_from([one + other, one * other, one - other, one / (other**2 + 1), one**2]))
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(numbers(), numbers())
 def test_a_quotient_has_the_values_of_what_it_was_made_of(one: Any, other: Any) -> None:
@@ -145,6 +146,7 @@ LARGE: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_numbers_that_are_too_large(name: str) -> None:
     """They are refused before they are multiplied out."""
@@ -152,6 +154,7 @@ def test_numbers_that_are_too_large(name: str) -> None:
         quotient(LARGE[name])
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(numbers(), numbers())
 def test_numbers_are_added_and_multiplied(one: Any, other: Any) -> None:

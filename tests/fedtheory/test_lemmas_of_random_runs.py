@@ -105,6 +105,7 @@ def refuted(seed: int) -> dict[str, Any]:
 SEEDS = st.integers(0, 2**63)
 
 
+@pytest.mark.long
 @given(SEEDS)
 @hypothesis_settings(ENOUGH, max_examples=12)
 def test_what_is_taken_for_granted_holds(seed: int) -> None:

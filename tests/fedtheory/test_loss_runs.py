@@ -189,6 +189,7 @@ RUNS: dict[str, LossRun] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RUNS)
 def test_every_claim_gets_a_check(name: str) -> None:
     """Each claim of every source is applicable or says why not, and nothing else is raised."""

@@ -20,6 +20,7 @@ from fedtheory.proofs.missing_assumptions import missing_assumptions
 NAMES = {entry.assumption: entry.name for entry in assumed()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", ["liu2022:lemma-1", "renard2022:property-2.5"])
 def test_what_is_left_out_is_named(claim_id: str) -> None:
     """One assumption at a time; where the proof holds without it nothing is named."""

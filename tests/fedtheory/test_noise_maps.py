@@ -67,6 +67,7 @@ def _noise_maps(hardest: Scenario, size: float) -> NoiseMaps:
     return NoiseMaps.of(hardest.problem.centred, hardest.algorithm(size).work)
 
 
+@pytest.mark.long
 def test_weights_above_one_do_not_let_rounding_grow() -> None:
     """The last bit of the step size changes the end of a long run by rounding only, in the hardest case of Figure 3."""
     hardest = scenario(

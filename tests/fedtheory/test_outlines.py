@@ -33,6 +33,7 @@ def _sums(claim_id: str) -> list[tuple[Expr, Expr]]:
 COMBINATIONS = [claim_id for claim_id, found in certificates().items() if isinstance(found, Combination)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", COMBINATIONS)
 def test_the_entries_of_a_sum_add_up(claim_id: str) -> None:
     """Coefficients times what stands beside them are the slack of each relation."""

@@ -55,6 +55,7 @@ def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
     assert best.highest > best.error or np.isclose(best.highest, best.error)
 
 
+@pytest.mark.long
 def test_a_plan_of_a_clock_tells_how_far_it_was_followed() -> None:
     """In the first line."""
     from fedtheory.planner import plan

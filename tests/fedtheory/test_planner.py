@@ -25,6 +25,7 @@ magnitudes = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
 """Positive numbers over twelve decades."""
 
 
+@pytest.mark.long
 @given(a=magnitudes, b=magnitudes, c=magnitudes, power=st.integers(1, 4), cubic=st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_closed_forms_are_minimisers(a: float, b: float, c: float, power: int, cubic: bool) -> None:
@@ -84,6 +85,7 @@ constants = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @given(numbers=constants, claim=st.sampled_from([THEOREM, SHARP]))
 @settings(max_examples=80, deadline=None)
 def test_best_step_size(numbers: dict[str, float], claim) -> None:

@@ -123,6 +123,7 @@ def test_settings_that_are_unknown_are_refused() -> None:
         planner.plan(run_of(local_steps=[1, 2, 3]), claims=[], vary=["steps"])
 
 
+@pytest.mark.long
 def test_the_table_holds_the_planned_setting() -> None:
     """At the step size of the answer."""
     found = planner.plan(run_of(), claims=[], vary=["steps", "algorithm"])

@@ -172,6 +172,7 @@ def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
         assert found.rhs == before.rhs
 
 
+@pytest.mark.long
 def test_the_plan_follows_the_comparator() -> None:
     """Numbers with curvatures are those of the run at each step size, and so are bound and conditions."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8}

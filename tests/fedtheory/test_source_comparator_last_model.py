@@ -71,6 +71,7 @@ def test_for_one_local_step_and_everybody_the_floor_is_that_of_the_last_round() 
     assert of_model(whole_run(run)) == of_round(whole_run(run))
 
 
+@pytest.mark.long
 def test_both_are_proved() -> None:
     """As they stand, so that what follows is refused for what is changed."""
     assert is_proved(STEP)

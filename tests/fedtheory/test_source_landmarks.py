@@ -75,6 +75,7 @@ def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
     assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
 
 
+@pytest.mark.long
 def test_sampled_clients_with_control_variates_settle_where_long_runs_are() -> None:
     keys = {"name": "scaffold", "local_steps": 2, "participation": {"kind": "uniform", "clients": 1}}
     long = _joint(keys, FLOAT, 1000)
@@ -263,6 +264,7 @@ HALVED = Claim(
 )
 
 
+@pytest.mark.long
 def test_claims_of_ones_own_are_checked_on_such_runs() -> None:
     """Whether SCAFFOLD halves the error in every round depends on the run."""
     family, calm = families_for(HALVED)

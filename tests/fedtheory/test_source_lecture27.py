@@ -161,6 +161,7 @@ def test_lemma_4_needs_positive_gaps() -> None:
 _ANY_POINT = find("lecture27:lemma-3.any-point")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

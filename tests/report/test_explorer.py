@@ -85,6 +85,7 @@ def compare_with_sympy(points: int) -> None:
             assert value == pytest.approx(float(expected), rel=1e-9, abs=1e-14 * scale), expression
 
 
+@pytest.mark.long
 def test_compiled_formulas_agree_with_sympy() -> None:
     """Right sides, terms and sides of conditions are the same numbers in JavaScript as in SymPy."""
     compare_with_sympy(points=1)

@@ -45,6 +45,7 @@ def drawn(claim: Claim) -> list[str]:
     return [figure.name.removeprefix(f"{claim.slug}-") for figure in figures]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim_id", FIGURES)
 def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
     """No more and no fewer."""

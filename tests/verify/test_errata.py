@@ -147,6 +147,7 @@ def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counterexamples, "published_by", lambda claim: moved.get(claim.source))
 
 
+@pytest.mark.long
 def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """From nothing a violation is found, and a second search, which starts from it, finds none that is larger."""
     _keep_in(tmp_path, monkeypatch)

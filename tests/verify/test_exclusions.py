@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import sympy as sp
 
 from fedtheory.language import assumptions as a
@@ -17,6 +18,7 @@ eta, steps = sp.symbols("eta tau", positive=True)
 WHERE = {eta: q.local_step_size, steps: q.local_steps}
 
 
+@pytest.mark.long
 def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
     """Assumptions first, then conditions, then quantities without a value."""
     where = WHERE | {q.mixing_contraction.symbol: q.mixing_contraction}

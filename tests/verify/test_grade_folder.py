@@ -81,6 +81,7 @@ def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
     assert "&#x27;" not in (output / "feedback" / "ana.html").read_text()
 
 
+@pytest.mark.long
 def test_the_counterexample_is_a_run_file(folder: Path, tmp_path: Path) -> None:
     """The run that refutes an answer can be read and executed."""
     output = tmp_path / "out"

@@ -385,6 +385,7 @@ def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -
     assert own not in _proved_bounds(own)
 
 
+@pytest.mark.long
 def test_code_that_waits_is_told_from_code_that_computes() -> None:
     """And so is code that answers more than it may."""
 

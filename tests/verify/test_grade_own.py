@@ -62,6 +62,7 @@ def give_out(exercise: Path) -> None:
     require_sound(assignment, assignment.copy("class"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [

@@ -103,6 +103,7 @@ def test_what_takes_the_process_down_is_left_out(code: str, told: str) -> None:
     assert told in found.troubles[0]
 
 
+@pytest.mark.long
 def test_code_that_computes_without_end() -> None:
     """Units and functions are left out, and the trouble of a function is filed under its name."""
     launch = find_launch()

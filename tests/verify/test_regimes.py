@@ -278,6 +278,7 @@ def test_a_true_contraction_stands_on_all_regimes() -> None:
     assert max(regime.largest_ratio or 0 for regime in search.regimes) <= 1 + 1e-9
 
 
+@pytest.mark.long
 def test_the_same_seed_finds_the_same() -> None:
     """Evaluations are counted, so that the search is the same at every load."""
     claim = resolve(find("renard2022:lemma-2.3"))
@@ -285,6 +286,7 @@ def test_the_same_seed_finds_the_same() -> None:
     assert (first.applicable, first.best, first.regimes) == (again.applicable, again.best, again.regimes)
 
 
+@pytest.mark.long
 def test_a_theorem_is_tried_with_few_clients_and_many() -> None:
     """Its search has runs with one client and 32, few rounds and as many as it takes to forget the start."""
     search = search_regimes(resolve(find("renard2022:thm-2.1")), 200)

@@ -28,6 +28,7 @@ OF_VARIABLES = re.compile(
 """Types of which nothing is said: numbers, indices, vectors, runs, objectives and draws, and what is known."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_each_hypothesis_has_an_origin(part: int) -> None:
     """What is no variable is an assumption, a condition, a definition, or holds of every run."""

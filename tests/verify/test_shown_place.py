@@ -154,6 +154,7 @@ def test_points_are_measured_from_where_coordinates_begin(
     assert comment.startswith(f"# t:points at x {origin} = ")
 
 
+@pytest.mark.long
 def test_searches_and_verdicts_tell_the_points() -> None:
     """In the sides of a verdict and on the cards of both."""
     (verdict,) = verify(YOUNG)

@@ -175,6 +175,7 @@ def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatc
         assert (shares(claim)[0].value > fmpq(99, 100)) is largest
 
 
+@pytest.mark.long
 def test_the_instance_of_the_verdict_is_a_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stored has a ratio as large as the run that the claim's page shows."""
     keep_in(tmp_path, monkeypatch)
@@ -186,6 +187,7 @@ def test_the_instance_of_the_verdict_is_a_candidate(tmp_path: Path, monkeypatch:
     assert shares(claim)[0].value >= evidence.worst.ratio
 
 
+@pytest.mark.long
 def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

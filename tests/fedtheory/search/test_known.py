@@ -33,6 +33,7 @@ def test_what_is_supposed_is_not_proved_of_the_claim_itself() -> None:
     assert check_certificate(error_bound(LOOSE), found.proof.document).verdict == "broken"
 
 
+@pytest.mark.long
 def test_a_false_bound_has_numbers_below_every_known_one() -> None:
     """They satisfy the conditions, and are where to look for a violation."""
     found = find_proof(error_bound(TOO_FAST))
@@ -84,6 +85,7 @@ def test_denominators_that_vanish_at_the_edge_of_a_condition() -> None:
     assert isinstance(find_proof(twice), Found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("factor", [2, sp.Rational(5, 4)], ids=str)
 def test_powers_with_the_number_of_iterations(factor: sp.Expr) -> None:
     """A bound that shrinks with (1 - c eta mu)^K follows with a larger constant, and with no smaller one."""
@@ -114,6 +116,7 @@ FALSE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
 def test_nothing_false_is_proved(name: str) -> None:
     """Neither from too few assumptions nor from too few conditions."""

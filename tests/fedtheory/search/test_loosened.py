@@ -36,6 +36,7 @@ def _is_smaller(variant: Claim, claim: Claim, result: Found | NotFound) -> bool:
     return bool((larger - known).xreplace(dict(result.below)).is_negative)
 
 
+@pytest.mark.long
 def test_loosened_bounds_are_proved() -> None:
     """Of a sample of two papers all of them: doubled, with one more term or square, under half the step size."""
     assert _share_found(("renard2022", "liu2022"), EVERY) == 1
