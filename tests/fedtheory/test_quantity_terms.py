@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import ClientSum, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.quantities.measuring.terms import evaluator_of
+from fedtheory.language.quantities.measuring.terms import define_at_steps, evaluator_of, term_at_steps
+from fedtheory.proofs.numbers import SymbolTable
+from fedtheory.sources.fraboni2022.context import updates
 from fedtheory.sources.fraboni2022.context.meanings import READINGS
+from fedtheory.sources.fraboni2022.context.terms import meaning_of
+from fedtheory.sources.fraboni2022.quantities.vectors import LOCAL, SAMPLE, SHARE, VIRTUAL, WEIGHT, each_step, square
 
 ASYNCHRONOUS = {"clock": {"policy": "async", "times": ["1", "2", "3"]}, "aggregation": "time-based"}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -64,3 +72,38 @@ def test_every_meaning_in_proofs_that_can_be_a_term_is_one() -> None:
         assert all(one.term is not None for one in reading.terms)
         doubled = {one.name for one in others if isinstance(one, RunQuantity) and one.term is not None}
         assert doubled <= {"gradient_deviation_sq", "objective_gradient_sq"}
+
+
+def _meaning(member: Any) -> Any:
+    """Return the meaning of a sum over clients of a member, in the symbols of proofs."""
+    quantity = define_at_steps("own_sum", "s", "a sum over clients", each_step(ClientSum(member)))
+    return meaning_of(quantity, SymbolTable({}))
+
+
+_ONCE = WEIGHT * square(LOCAL - VIRTUAL)
+_OTHERWISE = [sp.S.One, square(SAMPLE), SHARE * square(SAMPLE)]
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        *(WEIGHT**power * content + beside for power in (2, 3) for content in _OTHERWISE for beside in (0, _ONCE)),
+        *(content + _ONCE for content in _OTHERWISE),
+    ],
+    ids=str,
+)
+def test_weights_count_once_in_a_meaning(member: Any) -> None:
+    """Another power of a weight is no multiple of a sum with shares, alone or beside one that is."""
+    with pytest.raises(Rejected, match="once each"):
+        _meaning(member)
+
+
+def test_a_sum_with_weights_is_their_total_times_one_with_shares() -> None:
+    total, share = (SymbolTable({})(one) for one in (q.weight_sum, q.weight_share))
+    assert _meaning(WEIGHT * square(SAMPLE)) == total * ClientSum(share * norm_sq(updates.at_local))
+
+
+def test_two_quantities_of_one_notation_make_no_term() -> None:
+    twin = replace(q.local_iterate, name="twin")
+    with pytest.raises(AssertionError, match="notation of another"):
+        term_at_steps(square(LOCAL), q.local_iterate, twin)

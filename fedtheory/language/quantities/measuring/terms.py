@@ -54,7 +54,10 @@ def mean_term(expression: Expr, *of: Quantity) -> Term:
 
 def _used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbol, Quantity], ...]:
     """Pair the symbols of an expression with their quantities."""
-    known = {symbol_of(one): one for one in of}
+    known: dict[sp.Symbol, Quantity] = {}
+    for one in of:
+        # Two quantities in one notation would be one symbol, and a term would mean either.
+        assert known.setdefault(symbol_of(one), one) is one, f"{one.name} has the notation of another quantity"
     return tuple((symbol, known[symbol]) for symbol in sorted(expression.free_symbols, key=str))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
+from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, LocalSum, Selected
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity, RunQuantity
@@ -44,11 +45,17 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
 
 
 def _sum_by_shares(content: Expr, symbol: SymbolTable) -> Expr:
-    """A sum over clients with their expected or mean weights as a multiple of one with their shares in these."""
+    """A sum over clients with their expected or mean weights as a multiple of one with their shares in these.
+
+    `Rejected` unless every member has the weight as a factor, once: a square of it would leave another sum behind.
+    """
     for weight, share, total in (
         (symbol(q.expected_weight), symbol(q.weight_share), symbol(q.weight_sum)),
         (symbol(q.mean_weight), symbol(q.mean_weight_share), symbol(q.mean_weight_sum)),
     ):
         if content.has(weight):
-            return total * ClientSum(sp.expand_mul(content).xreplace({weight: share}))
+            members = sp.Add.make_args(sp.expand_mul(content))
+            if any((member / weight).has(weight) for member in members):
+                raise Rejected(f"the clients do not count with their weights, once each, in the sum of {content}")
+            return total * ClientSum(sp.Add(*members).xreplace({weight: share}))
     return ClientSum(content)
