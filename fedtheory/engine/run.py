@@ -77,7 +77,7 @@ class Run(Shown):
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """How many clients each of the problem's stands for, (M,): more than one where these are types."""
+        """Number of clients that each of the problem's stands for, (M,): more than one where these are types."""
         return self.algorithm.aggregation.participation.multiplicities(self.problem.clients)
 
     @cached_property

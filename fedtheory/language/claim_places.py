@@ -107,7 +107,7 @@ class SiteOfPlaces(SiteOfRuns):
 
     @property
     def multiplicities(self) -> Array:
-        """How many clients each entry of each place's run stands for."""
+        """Number of clients that each entry of each place's run stands for."""
         return self.step.multiplicities
 
 

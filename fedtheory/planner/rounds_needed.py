@@ -78,9 +78,9 @@ class Outcome:
     noise_floor: float | None = None
     """The part of the limit that gradient noise adds; the rest is drift."""
     highest: float | None = None
-    """Where rounds are not alike, the largest error of the last ones that were run; None where they are."""
+    """Largest error of the last rounds that were run, where rounds are not alike; None where they are."""
     followed: int | None = None
-    """Where rounds are not alike, how many were run to see that the error stays; None where they are."""
+    """Number of rounds run to see that the error stays, where rounds are not alike; None where they are."""
 
 
 @dataclass(frozen=True)

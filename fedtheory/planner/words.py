@@ -80,7 +80,7 @@ def _time(answer: Answer) -> str:
 
 
 def _cycle(best: Outcome) -> str:
-    """How large the error gets in a cycle of a clock, and how far it was followed."""
+    """Write the largest error in a cycle of a clock, and the round up to which it was followed."""
     if best.reached and best.followed is not None:
         return f" then, and below the target up to round {best.followed}, the last one tried"
     is_large = best.highest is not None and best.highest > best.error and not best.reached

@@ -14,7 +14,7 @@ from verify.grade.literals import bound_names
 METADATA = "fedtheory"
 """The key of a notebook's metadata under which its assignment is named."""
 AUTOGRADED, BEFORE_HANDING_IN = "# Autograded cell for ", "# Before you hand in: "
-"""How the cells begin that belong to the handout, and are no answers."""
+"""Beginnings of cells that belong to the handout, and are no answers."""
 _CHECKED = re.compile(r'\bcheck_answers\("([\w-]+)"')
 _STUDENT = re.compile(r'^STUDENT = "([^"\n]+)"', re.MULTILINE)
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.]+|[\w.]+\s*\?{1,2})\s*")

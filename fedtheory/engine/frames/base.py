@@ -75,7 +75,7 @@ class Frame(VectorSpace):
 
     @cached_property
     def multiplicities(self) -> Array:
-        """How many clients each entry on the axis of clients stands for, (M,)."""
+        """Number of clients that each entry on the axis of clients stands for, (M,)."""
         return self.of_run(lambda run: run.multiplicities)
 
     @cached_property

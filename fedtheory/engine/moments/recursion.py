@@ -143,7 +143,7 @@ class Recursion:
 
     @cached_property
     def multiplicities(self) -> Array:
-        """How many clients each of the problem's stands for, (M,)."""
+        """Number of clients that each of the problem's stands for, (M,)."""
         counts = self.algorithm.aggregation.participation.multiplicities(self.problem.clients)
         return self.problem.arithmetic.array(list(counts))
 

@@ -68,7 +68,7 @@ class SiteOfRuns(Site):
 
     @property
     def multiplicities(self) -> Array:
-        """How many clients each of each place's run stands for, (places, 1, M)."""
+        """Number of clients that each entry of each place's run stands for, (places, 1, M)."""
         return self._layout.of_each([run.multiplicities for run in self.runs])[:, None]
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:

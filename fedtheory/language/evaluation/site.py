@@ -69,7 +69,7 @@ class Site:
 
     @property
     def multiplicities(self) -> Array:
-        """How many clients each entry on the axis of clients stands for."""
+        """Number of clients that each entry on the axis of clients stands for."""
         return self.run.multiplicities
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:

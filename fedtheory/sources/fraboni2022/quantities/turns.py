@@ -117,7 +117,7 @@ mean_cycle_distance_sq = RunQuantity(
 
 
 def _require_client(run: Run, client: int) -> None:
-    run.require_single_clients("clients are told apart by their places")
+    run.require_single_clients("clients are distinguished by their positions")
     if run.problem.clients <= client:
         raise NotApplicable(f"there is no client number {client + 1}")
 
