@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import print_lines
+from fedtheory.cli.output import print_lines, progress
 
 if TYPE_CHECKING:
     from fedtheory.cli.proof_search import Searched
@@ -22,7 +22,8 @@ def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> T
     one = searched[0]
     if not isinstance(one.result, Found):
         raise InputError("--tighten", f"expected a bound that the search proves as it is stated: {one.result.reason}")
-    found = tighten(one.claim, EFFORT if effort is None else effort)
+    with progress("terms tightened") as report:
+        found = tighten(one.claim, EFFORT if effort is None else effort, report)
     # The claim has just been proved with its own numbers, by the same search.
     assert isinstance(found, Tightened)
     return found

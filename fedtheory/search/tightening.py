@@ -41,12 +41,12 @@ class Tightened:
 
 
 def tighten(
-    claim: Claim, effort: int = EFFORT, on_term: Callable[[TightenedTerm], None] = lambda _: None
+    claim: Claim, effort: int = EFFORT, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Tightened | NotFound:
     """Lower the numbers of the terms of an upper bound, as far as a search proves the claim with them.
 
     Other families of proofs may reach lower, and so may another order of the terms.  `effort` is the work of each
-    search; `on_term` hears of each term that is done.  `InputError` for claims that are no upper bound.
+    search; `on_progress` gets the number of terms done, and of all.  `InputError` for claims that are no upper bound.
     """
     if claim.rhs is None or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", "<"):
         raise InputError(claim.id, "expected one upper bound, lhs <= rhs: only its numbers can be lowered")
@@ -57,11 +57,11 @@ def tighten(
         return search.failed
     done = []
     for place, (stated, rest) in enumerate(parts):
-        if not (stated.is_Rational and stated > 0):
-            continue
-        found = search.lower(place, found)
-        done.append(TightenedTerm(rest, stated, search.numbers[place]))
-        on_term(done[-1])
+        on_progress(place, len(parts))
+        if stated.is_Rational and stated > 0:
+            found = search.lower(place, found)
+            done.append(TightenedTerm(rest, stated, search.numbers[place]))
+    on_progress(len(parts), len(parts))
     return Tightened(found, tuple(done), search.work)
 
 
