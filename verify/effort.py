@@ -70,7 +70,7 @@ def _at_each_step(run: Run) -> float:
     if run.arithmetic is not FLOAT:
         return 0.0
     places = run.algorithm.rounds, max(run.algorithm.work.steps)
-    is_asked = any(isinstance(value, np.ndarray) and value.shape[:2] == places for value in run.known.values())
+    is_asked = any(isinstance(value, np.ndarray) and value.shape[:2] == places for value in run.memo.values())
     trajectory = vars(run).get("attempted_trajectory")
     is_stale = trajectory is not None and "stale" in vars(trajectory)
     stale = _STALE + _STALE_CLIENT * run.problem.clients if is_stale else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.gradient_forms import GradientForms, values_at
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments import Trajectory, trajectory_of
 from fedtheory.engine.moments.recursion import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
@@ -71,9 +72,9 @@ class Run(Shown):
         return Card(f"{self.algorithm.name} on {self.problem.summary()}", facts=facts)
 
     @cached_property
-    def known(self) -> dict[object, Any]:
+    def memo(self) -> Memo:
         """Constants, and expressions in them, that claims about the same run share."""
-        return {}
+        return Memo()
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
@@ -134,9 +135,7 @@ class Run(Shown):
 
     def once(self, make: Callable[[Run], Made]) -> Made:
         """Return the value of a function of the run, computed when it is asked for first."""
-        if make not in self.known:
-            self.known[make] = make(self)
-        return cast(Made, self.known[make])
+        return self.memo.once(make, lambda: make(self))
 
     @cached_property
     def arithmetic(self) -> Arithmetic:

@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, StackedFrame, frames_at, probes, stacks_at, stacks_by_kind
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation.runs import SiteOfRuns
@@ -96,9 +96,9 @@ class SiteOfPlaces(SiteOfRuns):
         return self.frame.gathered(values)
 
     @property
-    def constants(self) -> dict[object, Any]:
+    def constants(self) -> Memo:
         """Cached values of expressions in constants, at these places."""
-        return self.step.known
+        return self.step.memo
 
     @property
     def importances(self) -> Array:

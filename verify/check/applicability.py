@@ -107,10 +107,7 @@ def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequen
     """A condition on a run; claims that share it share what is found, unless nearby runs have a say."""
     if nearby:
         return _compared(condition, link, run, nearby)
-    if link not in run.known:
-        run.known[link] = _compared(condition, link, run, ())
-    found: ConditionCheck = run.known[link]
-    return found
+    return run.memo.once(link, lambda: _compared(condition, link, run, ()))
 
 
 def _compared(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:

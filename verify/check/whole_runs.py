@@ -55,8 +55,10 @@ class WholeRuns:
 
 def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
     """Whether a condition holds, run by run; claims that share it share what is found."""
-    if link not in site.constants:
+
+    def compared() -> Array:
         _, decided = compare_by_run(link, [site], runs)
-        site.constants[link] = decided.min(axis=1)
-    found: Array = site.constants[link]
-    return found
+        holds: Array = decided.min(axis=1)
+        return holds
+
+    return site.constants.once(link, compared)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector, VectorSpace
@@ -32,7 +32,7 @@ class Frame(VectorSpace):
     def __init__(self, run: Run, index: Index) -> None:
         self._run = run
         self.index = index
-        self.known: dict[object, Any] = {}
+        self.memo = Memo()
         """Scalars and vectors that claims about the same place share."""
 
     @property

@@ -67,9 +67,7 @@ class StackedFrame(Frame):
         return QuadraticObjectives(*map(self._expand_per_run, parts))
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
-        if build not in self.known:
-            self.known[build] = self._made(build)
-        return cast(Vector, self.known[build])
+        return self.memo.once(build, lambda: self._made(build))
 
     def _made(self, build: Callable[[Frame], Vector]) -> Vector:
         try:

@@ -34,10 +34,7 @@ class Assumption:
 
     def settled_failure(self, run: Run) -> str | None:
         """The same, asked of a run once however many claims ask; raises `Unresolved` where floats cannot tell."""
-        if self._key not in run.known:
-            run.known[self._key] = self._settled_failure(run)
-        found: str | None = run.known[self._key]
-        return found
+        return run.memo.once(self._key, lambda: self._settled_failure(run))
 
     def _settled_failure(self, run: Run) -> str | None:
         try:

@@ -19,6 +19,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.arithmetic.enclosures import maximum, minimum
 from fedtheory.engine.frames import PathVector, RoundFrame, Vector, view_whole_round
+from fedtheory.engine.memo import Memo
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import stepwise
@@ -156,10 +157,10 @@ class Compiler:
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same place share."""
-        return self._remembered(type(self).__name__, node, compute, _known_at_the_place)
+        return self._remembered(type(self).__name__, node, compute, _shared_at_the_place)
 
     def _remembered(
-        self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], dict[object, Any]]
+        self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
     ) -> Callable[[Site], Any]:
         """A closure that looks into a store first; free points and parameters are different at each site."""
         meaning = tuple(self.notation.get(symbol) for symbol in _symbols(node))
@@ -167,13 +168,7 @@ class Compiler:
             return compute
         key = _key_of(label, node, meaning)
 
-        def remembered(site: Site) -> Any:
-            known = store(site)
-            if key not in known:
-                known[key] = compute(site)
-            return known[key]
-
-        return remembered
+        return lambda site: store(site).once(key, lambda: compute(site))
 
     def _value(self, node: Expr) -> Scalar:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
@@ -238,7 +233,7 @@ class Compiler:
         """A closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
-        return self._remembered("vector", node, self._composed(node), _known_at_the_place)
+        return self._remembered("vector", node, self._composed(node), _shared_at_the_place)
 
     def _composed(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
@@ -357,8 +352,8 @@ def _symbols(node: Expr) -> tuple[sp.Symbol, ...]:
     return tuple(sorted(node.free_symbols, key=str))
 
 
-def _known_at_the_place(site: Site) -> dict[object, Any]:
-    return site.step.known
+def _shared_at_the_place(site: Site) -> Memo:
+    return site.step.memo
 
 
 @cache

@@ -11,6 +11,7 @@ from flint import arb
 
 from fedtheory.arithmetic import FLOAT, Array, Number
 from fedtheory.engine.frames import Layout
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.evaluation.site import Site, filled
@@ -27,7 +28,7 @@ class SiteOfRuns(Site):
 
     runs: tuple[Run, ...] = ()
     layout: Layout | None = None
-    known: dict[object, Any] = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo)
     """Cached values of expressions in constants, for these runs together."""
 
     @classmethod
@@ -37,12 +38,11 @@ class SiteOfRuns(Site):
 
     def measured(self, quantity: RunQuantity) -> Array:
         """The quantity of every run at its places, on the axes of scalars."""
-        if quantity not in self.constants:
-            values = [quantity.on(run) for run in self.runs]
-            each = [value if isinstance(value, np.ndarray) else filled(value, self.arithmetic) for value in values]
-            self.constants[quantity] = self._gathered(each)
-        found: Array = self.constants[quantity]
-        return found
+        return self.constants.once(quantity, lambda: self._gathered(self._values(quantity)))
+
+    def _values(self, quantity: RunQuantity) -> list[Array]:
+        values = [quantity.on(run) for run in self.runs]
+        return [value if isinstance(value, np.ndarray) else filled(value, self.arithmetic) for value in values]
 
     @property
     def owners(self) -> Array:
@@ -58,8 +58,8 @@ class SiteOfRuns(Site):
         return self.layout
 
     @property
-    def constants(self) -> dict[object, Any]:
-        return self.known
+    def constants(self) -> Memo:
+        return self.memo
 
     @property
     def importances(self) -> Array:

@@ -11,6 +11,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.engine.frames import Frame, Index, StackedFrame
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities.quantity import RunQuantity
 
@@ -58,9 +59,9 @@ class Site:
         return value if isinstance(value, np.ndarray) else filled(value, self.arithmetic)
 
     @property
-    def constants(self) -> dict[object, Any]:
+    def constants(self) -> Memo:
         """Cached values of expressions in constants of the run alone."""
-        return self.run.known
+        return self.run.memo
 
     @property
     def importances(self) -> Array:

@@ -85,11 +85,12 @@ class RunQuantity:
 
     def on(self, run: Run) -> Any:
         """The quantity of a run, measured once."""
-        if self._key not in run.known:
-            measured = self._ask(self.measure, run)
-            # Midpoints and radii end here: sides are compared number by number.
-            run.known[self._key] = measured.enclosures() if isinstance(measured, MidpointRadius) else measured
-        return run.known[self._key]
+        return run.memo.once(self._key, lambda: self._measured(run))
+
+    def _measured(self, run: Run) -> Any:
+        measured = self._ask(self.measure, run)
+        # Midpoints and radii end here: sides are compared number by number.
+        return measured.enclosures() if isinstance(measured, MidpointRadius) else measured
 
     def _ask(self, question: Callable[[Run], Any], run: Run) -> Any:
         """Evaluate on a run; where there is no value the reason names the quantity."""
@@ -103,7 +104,7 @@ class RunQuantity:
 
     def is_known_of(self, run: Run) -> bool:
         """Whether the quantity of a run has been measured."""
-        return self._key in run.known
+        return self._key in run.memo
 
     def region_on(self, run: Run) -> Region | None:
         """Return the region on which an assumption's constant holds for a run; None for all of space."""

@@ -27,10 +27,7 @@ def once(build: Callable[[Frame], _Built]) -> Callable[[Frame], _Built]:
 
     @wraps(build)
     def built(frame: Frame) -> _Built:
-        if build not in frame.known:
-            frame.known[build] = build(frame)
-        kept: _Built = frame.known[build]
-        return kept
+        return frame.memo.once(build, lambda: build(frame))
 
     return built
 
@@ -123,25 +120,24 @@ class AtSteps:
 
     def __call__(self, run: Run) -> Array:
         """Compute the quantity from the values on a run."""
-        _find_values(run, [self.value])
-        return self.made(run, run.known[self.value])
+        return self.made(run, run.memo.once(self.value, lambda: _at_each_step(run, [self.value])[0]))
 
 
-def _find_values(run: Run, values: Sequence[Value]) -> None:
-    """Find the values at each local step in one go: the frames of a large run are made anew each time."""
-    missing = [value for value in dict.fromkeys(values) if value not in run.known]
-    if not missing:
-        return
-    at_frames = [[_repeat_at_places(frame, value(frame)) for value in missing] for frame in stacks_at("step", run)]
-    for value, found in zip(missing, zip(*at_frames, strict=True), strict=True):
-        run.known[value] = np.concatenate(found).reshape(run.algorithm.rounds, common_steps(run), -1)
+def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
+    """Values at each local step, found in one go: a large run does not keep its frames."""
+    shape = run.algorithm.rounds, common_steps(run), -1
+    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in stacks_at("step", run)]
+    return [np.concatenate(found).reshape(shape) for found in zip(*at_frames, strict=True)]
 
 
 def measure_together(quantities: Iterable[RunQuantity], run: Run) -> None:
     """Find what several quantities are made of at local steps; `FedtheoryError` where one of them has no value."""
     unknown = [quantity for quantity in quantities if not quantity.is_known_of(run)]
+    values = [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)]
+    missing = [value for value in dict.fromkeys(values) if value not in run.memo]
     try:
-        _find_values(run, [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)])
+        for value, found in zip(missing, _at_each_step(run, missing) if missing else [], strict=True):
+            run.memo.store(value, found)
     except NotApplicable:
         # Asked alone, the quantity that has no value says so by its name.
         for quantity in unknown:

@@ -27,8 +27,8 @@ _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
 def _other_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run:
     """The same problem and local work with another policy, its closed-form weights, and a multiple of eta_g."""
     run.require_single_clients("another policy has other weights of single clients")
-    key = ("other policy", policy, rounds, factor)
-    if key not in run.known:
+
+    def compared() -> Run:
         problem, algorithm = run.problem, run.algorithm
         clock = Clock(policy, algorithm.clock.times)
         weights = time_based_weights(clock, RATIONAL.array([1] * problem.clients))
@@ -41,9 +41,9 @@ def _other_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run
             clock=clock,
             aggregation=run.arithmetic.array(weights) * problem.weights,
         )
-        run.known[key] = replace(run, algorithm=other)
-    compared: Run = run.known[key]
-    return compared
+        return replace(run, algorithm=other)
+
+    return run.memo.once(("other policy", policy, rounds, factor), compared)
 
 
 def _twin(run: Run, policy: Policy) -> Run:

@@ -1,0 +1,32 @@
+"""Values that are computed once and shared by all that ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar, cast
+
+Value = TypeVar("Value")
+
+
+class Memo:
+    """Values by key, each of the type that its computation returns; two computations must not share a key."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, object] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """Return the value of a key, computed when it is asked for first; nothing is stored where that raises."""
+        if key not in self._values:
+            self._values[key] = compute()
+        return cast(Value, self._values[key])
+
+    def store(self, key: Hashable, value: object) -> None:
+        """Keep a value that was computed together with others."""
+        self._values[key] = value
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
+    def values(self) -> Iterable[object]:
+        """All values so far."""
+        return self._values.values()
