@@ -1,0 +1,538 @@
+"""Ascents, designs and violations of the search by regimes against steps by hand."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from claim_symbols import WHERE, L, T, eta, tau
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from verify.effort import spend_a_try
+from verify.falsify.regimes import confirmation, violations
+from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _steps
+from verify.falsify.regimes.coverage import covered
+from verify.falsify.regimes.design import Design
+from verify.falsify.regimes.evaluation import Evaluation, Seen, _asks_for_rounds, _looked_at, _sides
+from verify.falsify.regimes.factors import BASE, STANDARD, Factor, factors_for
+from verify.falsify.regimes.search import (
+    _balance,
+    _bases_around,
+    _moves_without_start,
+    _search_one_round,
+    _Searching,
+    _tame_points,
+    _unlike,
+)
+from verify.falsify.regimes.violations import SETTLED, Violations, _has_zero_side, _kind, _relative_gap
+from verify.falsify.score import NOTHING
+
+NUMBER = Factor("a", (0, 4, 8), steps=(3, 1), low=0, high=8)
+WORDS = Factor("b", ("x", "y", "z"))
+
+
+def _climb(value: Any, **levels: Any) -> tuple[LevelClimb, list[Any]]:
+    """An ascent of a function of points, and the points that it looks at."""
+    looked: list[Any] = []
+    evaluation: Any = SimpleNamespace(factors={"a": NUMBER, "b": WORDS, "horizon": STANDARD["horizon"]}, count=0)
+
+    def look(point: Any) -> Seen:
+        evaluation.count += 1
+        looked.append(dict(point))
+        return Seen(dict(point), float(value(point)))
+
+    all_levels = {"a": NUMBER.levels, "b": WORDS.levels} | levels
+    random: Any = SimpleNamespace(shuffle=lambda _: None)
+    return LevelClimb(evaluation, all_levels, random, look, lambda seen: seen.score, kept=("sources",)), looked
+
+
+def test_steps_along_numbers() -> None:
+    """Up, then down, within the bounds; words and flags have none, and small scales repeat the last length."""
+    assert list(_steps(NUMBER, 4, 0)) == [7, 1]
+    assert [list(_steps(NUMBER, 4, scale)) for scale in (1, 2)] == [[5, 3]] * 2
+    assert (list(_steps(NUMBER, 8, 0)), list(_steps(NUMBER, 0, 1)), list(_steps(NUMBER, 7, 0))) == ([5], [1], [8, 4])
+    assert list(_steps(NUMBER, None, 0)) == list(_steps(NUMBER, True, 0)) == list(_steps(WORDS, 4, 0)) == []
+    assert [_is_number(level) for level in (0, 1.5, True, None, "1")] == [True, True, False, False, False]
+
+
+def test_levels_that_no_step_reaches() -> None:
+    assert [_is_other(NUMBER, level, 4) for level in (4, 8, None, "M")] == [False, False, True, True]
+    assert [_is_other(NUMBER, level, None) for level in (4, None)] == [True, False]
+    assert [_is_other(WORDS, level, 4) for level in (4, 8)] == [False, True]
+
+
+def test_a_move_is_repeated_while_it_helps() -> None:
+    """Six times at most, up to the bound, while the rise is worth it."""
+    climb, looked = _climb(lambda point: -abs(point["a"] - 6))
+    start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, -6.0)
+    assert climb._along(start, "a", 1, 99).point["a"] == 6
+    assert [point["a"] for point in looked] == [1, 2, 3, 4, 5, 6, 7]
+    climb, looked = _climb(lambda point: point["horizon"][1])
+    assert climb._along(start, "horizon", 2, 99).point["horizon"] == ("T", 7)
+    climb, looked = _climb(lambda point: 1e-5 * point["a"])
+    assert climb._along(Seen(start.point, 0.0), "a", 1, 99).point["a"] == 0
+    climb, looked = _climb(lambda point: point["a"])
+    assert climb._along(Seen(start.point, 0.0), "a", 0, 99).point["a"] == 8
+    assert [point["a"] for point in looked] == [3, 6, 8]
+    assert climb._along(Seen(start.point, 0.0), "a", 0, climb._evaluation.count).point["a"] == 0
+
+
+def test_words_are_exchanged_once() -> None:
+    climb, looked = _climb(lambda point: "xyz".index(point["b"]))
+    start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, 0.0)
+    assert climb._along(start, "b", 0, 99).point["b"] == "y"
+    assert climb._along(start, "b", 1, 99) is start
+    climb, looked = _climb(lambda _: 0, b=("x",))
+    assert climb._along(start, "b", 0, 99) is start
+    assert looked == []
+
+
+def test_horizons_that_are_tried() -> None:
+    """Longer and shorter in the same unit, then all others; these only with large steps."""
+    climb, _ = _climb(lambda _: 0)
+    others = [("cycle", 0), ("L", 0), ("L", 5), ("mu", 5)]
+    assert list(climb._horizons({"horizon": ("T", 3)}, 0)) == [("T", 8), ("T", -2), *others]
+    assert list(climb._horizons({"horizon": ("L", 3)}, 1)) == [("L", 5), ("L", 1)]
+    assert list(climb._horizons({"horizon": ("L", 3)}, 2)) == [("L", 4), ("L", 2)]
+    assert climb._repeated("horizon", ("T", 3), ("T", 8)) == ("T", 13)
+    assert climb._repeated("horizon", ("T", 3), ("L", 8)) is None
+    assert climb._repeated("b", "x", "y") is None
+    assert climb._repeated("a", 8, 5) == 2
+
+
+def test_an_ascent_ends_when_small_steps_help_no_more() -> None:
+    """First the coordinates along which valleys run; as many evaluations as it is given."""
+    start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, -5.0)
+    climb, looked = _climb(lambda point: -abs(point["a"] - 5) + 10 * (point["b"] == "z"))
+    end = climb.from_point(start, 99)
+    assert (end.point["a"], end.point["b"], end.score) == (5, "z", 10)
+    assert looked[0]["horizon"] != ("T", 0)
+    climb, looked = _climb(lambda point: point["a"])
+    climb.from_point(start, 5)
+    assert len(looked) == 5
+
+
+def test_designs_of_two_factors() -> None:
+    """Pairs are counted once, whichever comes first; half of the balanced rows are plain, the others in turn."""
+    factors = {"a": Factor("a", (0, 1), 0), "b": WORDS, "c": Factor("c", (7,))}
+    design = Design(factors, {"a": (0, 1), "b": ("x", "y", "z"), "c": (7,)}, seed=1)
+    assert design.all_pairs == {("a", str(one), "b", two) for one in (0, 1) for two in "xyz"}
+    for _ in range(2):
+        design.count({"b": "x", "a": 1, "c": 7}, applies=False)
+    assert (design.given_up, len(design._wanted())) == (0, 6)
+    design.count({"b": "x", "a": 1, "c": 7}, applies=False)
+    assert (design.given_up, len(design._wanted())) == (1, 5)
+    design.count({"b": "x", "a": 1, "c": 7}, applies=True)
+    assert (design.given_up, len(design._wanted()), design.covered) == (0, 5, {("a", "1", "b", "x")})
+    assert sorted(design._column("a", 10)) == [0] * 8 + [1] * 2
+    assert sorted(design._column("b", 10)) == ["x"] * 4 + ["y"] * 3 + ["z"] * 3
+    assert [design._shuffled("a") for _ in range(9)] == [[0, 1]] * 9
+    assert len({tuple(design._shuffled("b")) for _ in range(60)}) == 6
+    rows = list(Design(factors, {"a": (0, 1), "b": ("x", "y", "z")}, seed=1).rows(3))
+    assert len(rows) == 3
+    # Nothing is counted, so that the same pairs are asked for time and again, and no balanced row follows.
+    assert all(len(row) == 2 for row in rows)
+
+
+def test_a_row_adds_the_most_pairs() -> None:
+    """With one pair of a third factor missing, the row has it."""
+    factors = {name: Factor(name, ("x", "y")) for name in "abc"}
+    for seed in range(9):
+        design = Design(factors, dict.fromkeys("abc", ("x", "y")), seed)
+        wanted = {("a", "x", "b", "x"), ("a", "x", "c", "y")}
+        design.covered = design.all_pairs - wanted
+        (row,) = design.rows(1)
+        assert row["a"] == "x"
+        assert (row["b"] == "x") or (row["c"] == "y")
+        assert (row["b"], row["c"]) == ("x", "y")
+
+
+def test_regimes_have_their_largest_ratio() -> None:
+    """Level by level where there are several; of runs that satisfy the claim and have a ratio."""
+    factors = {"a": Factor("a", (0, 1, 2), in_words=lambda level: f"{level} more"), "b": WORDS}
+    table: Any = {}
+    seen = [
+        Seen({"a": 1, "b": "x"}, 0.5, table, True),
+        Seen({"a": 0, "b": "x"}, -1.0, table, True),
+        Seen({"a": 0, "b": "x"}, -2.0, table, None),
+        Seen({"a": 1, "b": "x"}, 0.9, table, False),
+        Seen({"a": 0, "b": "x"}, -90.0, table, True),
+        Seen({"a": 0, "b": "x"}, 90.0, table, True),
+        Seen({"a": 7, "b": "x"}, 1.0, table, True),
+        Seen({"a": 0, "b": "x"}, 1.0, None, None),
+    ]
+    first, second = covered(factors, seen)
+    assert (first.name, first.runs, second.name, second.runs) == ("a: 0 more", 4, "a: 1 more", 2)
+    assert (first.largest_ratio, second.largest_ratio) == (math.exp(-1.0), math.exp(0.5))
+    assert [one.largest_ratio for one in covered(factors, [seen[0], seen[4]])] == [None, math.exp(0.5)]
+    assert covered(factors, seen[:1]) == ()
+
+
+def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of less than four fifths of the work; of the runs that are tried the lightest one, or the first that is tiny."""
+    monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
+
+    def point(work: float, score: float = 1.0, holds: bool | None = False) -> Seen:
+        return Seen({"name": work}, score, {"work": work}, holds)
+
+    def best(*others: Seen) -> float | None:
+        monkeypatch.setattr(confirmation, "_shorter", lambda _: iter(others))
+        found = confirmation._best_of(point(10.0), 0.03, lambda seen: seen)  # type: ignore[arg-type,return-value]
+        return None if found is None or found.table is None else found.table["work"]
+
+    assert best() is None
+    assert best(point(9.0), point(8.0)) is None
+    assert best(point(7.9), point(3.0), point(5.0)) == 3.0
+    assert best(point(3.0, 0.03), point(5.0)) == 5.0
+    assert best(point(3.0, holds=True), point(4.0, holds=None), point(5.0)) == 5.0
+    assert best(point(5.0), point(0.8), point(0.1)) == 0.8
+    assert best(point(5.0), point(0.9), point(0.1)) == 0.1
+
+
+def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Down to a fifth of a second, 24 times at most; with at least half of the score, of which 3/100 are enough."""
+    monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
+    least: list[float] = []
+
+    def lighter(works: list[float], score: float, until: float = math.inf) -> float:
+        steps = iter(works)
+
+        def best(_seen: Seen, margin: float, _look: Any) -> Seen | None:
+            least.append(margin)
+            work = next(steps, None)
+            return None if work is None else Seen({}, score, {"work": work}, False)
+
+        monkeypatch.setattr(confirmation, "_best_of", best)
+        found = confirmation._lighter(Seen({}, score, {"work": 9.0}, False), None, until)  # type: ignore[arg-type]
+        assert found.table is not None
+        return float(found.table["work"])
+
+    assert lighter([5.0, 0.2, 0.1], 1.0) == 0.2
+    assert lighter([5.0], 0.02) == 5.0
+    assert lighter([5.0], -3.0) == 5.0
+    assert lighter([5.0], 1.0, -1.0) == 9.0
+    assert set(least) == {0.03, 0.01, -4.0}
+    least.clear()
+    assert lighter([9.0 - n / 100 for n in range(99)], 1.0) == 9.0 - 23 / 100
+
+
+def test_shorter_points() -> None:
+    """Shorter horizons, then fewer clients and steps, longer ones, and curvatures that are less far apart."""
+    found = list(confirmation._shorter({"horizon": ("L", 5), "clients": 3, "step size": -3, "conditioning": None}))
+    horizons = [("L", 1), ("L", 3), ("L", 4), ("L", 2), ("L", 0), ("T", 0), ("T", 6)]
+    assert [point["horizon"] for point in found[:7]] == horizons
+    assert [point["clients"] for point in found[7:10]] == [0, 1, 2]
+    assert [point["step size"] for point in found[10:]] == [0, -1, -2]
+    (mixed,) = list(confirmation._shorter({"horizon": ("L", 5), "mixing": 0}))[7:]
+    assert mixed["mixing"] == 0
+
+
+def _violation(gap: float, kind: str = "n", work: float = 0.0, **levels: Any) -> Seen:
+    point = {"sources": kind, **levels}
+    return Seen(point, 1.0, {"work": work}, False, (1.0, 1.0 - gap))
+
+
+@pytest.fixture
+def meeting(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Violations of which the first ones that are decided hold."""
+    decided: list[Seen] = []
+
+    def confirm(_claim: Claim, seen: Seen, _look: Any, _until: float) -> Any:
+        decided.append(seen)
+        return ({}, SimpleNamespace(applicable=True, holds=seen.point.get("holds", True)))
+
+    monkeypatch.setattr(violations, "confirm", confirm)
+    monkeypatch.setattr(violations, "decided", lambda _, __: None)
+    monkeypatch.setattr(violations, "exact_work", lambda table: table["work"])
+    monkeypatch.setattr(violations, "_is_steady", lambda _, table: table["work"] >= 0)
+    return Violations(Claim(id="t:met", lhs=eta, rhs=1, where=WHERE), 1.0, None), decided  # type: ignore[arg-type]
+
+
+def test_the_first_violation_of_a_kind_is_decided_at_once(meeting: Any) -> None:
+    """The others wait, those of kinds that were decided least first, among them the clear ones that take little."""
+    met, decided = meeting
+    first, again, unclear, other = _violation(0.5), _violation(0.5, work=9.0), _violation(0.1), _violation(0.5, "s")
+    for one in (first, first, again, unclear, other):
+        met.meet(one)
+    assert decided == [first, other]
+    assert (met.left_open, first.score, again.score) == (2, SETTLED, 1.0)
+    weighted = _violation(0.5, weights="one tiny")
+    met.meet(weighted)
+    assert decided[2:] == [weighted]
+    met.decide_open(1)
+    assert decided[3:] == [unclear, again]
+    assert met.left_open == 0
+    assert met.found is None
+
+
+def test_what_waits_is_decided_until_one_is_a_violation(meeting: Any) -> None:
+    met, decided = meeting
+    for one in (_violation(0.5), _violation(0.5, holds=False), _violation(0.4)):
+        met.meet(one)
+    met.decide_open(0)
+    assert len(decided) == 1
+    met.decide_open(1)
+    assert (len(decided), met.left_open) == (2, 1)
+    assert met.found is not None
+    met.meet(Seen({"sources": "p"}, 1.0, None, False))
+    met.is_deciding = True
+    met.meet(_violation(0.5, "p"))
+    assert len(decided) == 2
+
+
+def test_ties_of_a_kind_are_decided_once(meeting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that takes no time, by the work that ties have; floats see no violation in them."""
+    met, _ = meeting
+    tried: list[Any] = []
+    monkeypatch.setattr(violations, "decided", lambda _, table: tried.append(table))
+    monkeypatch.setattr(violations, "_is_steady", lambda _, __: False)
+    for tie in (_violation(0.5), _violation(0.5), _violation(0.5, "s", work=0.21), _violation(0.5, "s", work=0.2)):
+        met.meet(tie)
+        assert (tie.holds, tie.score) == (None, SETTLED)
+    assert [table["work"] for table in tried] == [0.0, 0.2]
+    met._of_ties = 0.0
+    met.meet(_violation(0.5, "p"))
+    assert (len(tried), met.left_open) == (2, 0)
+
+
+def test_sides_that_are_hardly_the_wrong_way_round() -> None:
+    """Only those that differ by more than the last digits are decided; runs that are tried for others are not."""
+    claim = Claim(id="t:twice", lhs=eta, rhs=2 * eta, where=WHERE)
+    met = Violations(claim, 1.0, None)  # type: ignore[arg-type]
+    seen = [Seen({**BASE}, score, {}, None, sides) for score, sides in ((1e-7, (2.0, 1.0)), (1.0, (1.0, 1.0)))]
+    seen += [Seen({**BASE}, 1.0, None, None, (2.0, 1.0)), Seen({**BASE}, 1.0, {}, None, None)]
+    for one in seen:
+        met.meet_unclear(one)
+    assert [one.score for one in seen] == [1e-7, 1.0, 1.0, 1.0]
+    met.is_deciding = True
+    met.meet_unclear(Seen({**BASE}, 1.0, {}, None, (2.0, 1.0)))
+    assert met.found is None
+
+
+def test_gaps_and_kinds_of_violations() -> None:
+    """In parts of the larger side, at most one and above zero; a side of zero is a kind of its own."""
+
+    def gap(sides: tuple[float, float] | None, score: float = 0.0) -> float:
+        return _relative_gap(Seen({}, score, {}, False, sides))
+
+    tiny = math.ulp(1.0)
+    assert [gap(sides) for sides in ((4.0, 1.0), (-1.0, -4.0), (1.0, -1.0))] == [0.75, 0.75, 1.0]
+    assert [gap(sides) for sides in ((1.0, 4.0), (0.0, 0.0), (math.inf, 1.0), (1.0, 1.0))] == [tiny] * 4
+    assert [gap(None, score) for score in (5.0, 0.0, math.log(0.25), -99.0)] == [1.0, 1.0, 0.25, tiny]
+    seen = Seen({"sources": "n", "loss": None}, 1.0, {}, False, (1.0, 0.0))
+    assert _has_zero_side(seen)
+    assert not _has_zero_side(Seen({}, 1.0, {}, False, None))
+    assert not _has_zero_side(Seen({}, 1.0, {}, False, (1.0, 2.0)))
+    assert _kind(seen) == (True, "n", *["None"] * 7)
+    assert _kind(Seen({"sources": "n", "clock": "buffer"}, 1.0, {}, False))[-2] == "buffer"
+
+
+def test_what_a_claim_asks_for_at_each_step() -> None:
+    """So many local steps are looked at; none where equal rounds can be doubled."""
+
+    def looked_at(quantity: q.RunQuantity, place: Any = None) -> int | None:
+        claim = Claim(id="t:asked", lhs=quantity, rhs=eta, where=WHERE)
+        return _looked_at(claim if place is None else SimpleNamespace(place=place, notation=claim.notation))
+
+    for quantity, most in (
+        (q.final_distance_sq, None),
+        (q.average_suboptimality, None),
+        (q.max_drift, 4096),
+        (q.visited_second_moment, 4096),
+        (q.round_gap, 256),
+    ):
+        assert looked_at(quantity) == most
+    assert looked_at(q.final_distance_sq, "step") == 4096
+
+
+def test_conditions_that_ask_for_rounds() -> None:
+    for condition, asks in ((eta * L <= 1, False), (tau <= 2, False), (eta * T <= 1, True), (eta <= T * L, True)):
+        claim = Claim(id="t:rounds", lhs=eta, rhs=1, where=WHERE, conditions=[condition])
+        assert _asks_for_rounds(claim) is asks
+
+
+def test_the_progress_of_a_run() -> None:
+    """The promised over the true decrease: of 8, down to 2 where 4 are promised, 4/6."""
+    still = Seen({}, 0.0, {}, True, (8.0, 8.0))
+
+    def progress(sides: tuple[float, float] | None, at_first: Seen = still) -> float:
+        return Evaluation.progress(Seen({"horizon": ("T", 9)}, 0.0, {}, True, sides), lambda _: at_first)
+
+    assert progress((2.0, 4.0)) == pytest.approx(math.log(4 / 6))
+    assert progress(None) == NOTHING
+    assert progress((2.0, 4.0), Seen({}, 0.0)) == NOTHING
+    assert [progress(sides) for sides in ((8.0, 4.0), (2.0, 8.0), (9.0, 9.0))] == [-100.0] * 3
+    asked: list[Any] = []
+    Evaluation.progress(Seen({"a": 1}, 0.0, {}, True, (1.0, 1.0)), lambda point: asked.append(point) or still)
+    assert asked == [{"a": 1, "horizon": ("T", 0), "step size": -40}]
+
+
+def test_sides_of_a_check() -> None:
+    """The smaller one first, whichever way round they are written; equations have none."""
+    for operator, expected in (("<=", (1.0, 2.0)), (">=", (2.0, 1.0)), ("==", None)):
+        in_order = lambda one, two, o=operator: (one, two) if o == "<=" else (two, one)  # noqa: E731
+        worst = SimpleNamespace(relation=SimpleNamespace(operator=operator, in_order=in_order), lhs=1, rhs=2)
+        found: Any = SimpleNamespace(worst=worst)
+        assert _sides(found) == expected
+    none: Any = SimpleNamespace(worst=None)
+    assert _sides(none) is None
+
+
+def test_factors_that_a_claim_allows() -> None:
+    """Whole cycles where it asks for them, tied steps where the clients and the iterations fix them, own losses."""
+    plain, cycles, tied = (
+        Claim(id="t:own", lhs=eta, rhs=1, where=WHERE, assumptions=stated)
+        for stated in ([a.smooth], [a.whole_cycles], [a.speedup_step])
+    )
+    assert factors_for(plain) == dict(STANDARD)
+    assert factors_for(cycles)["horizon"].levels == (("cycle", 0), ("cycle", 2))
+    assert factors_for(tied)["clients"].levels == (0, 2, 4, 10)
+    convex = Claim(id="t:own", lhs=q.max_drift, rhs=1, where=WHERE, assumptions=[a.convex_and_smooth])
+    found = Evaluation(convex).factors
+    assert "negative curvature" not in found
+    assert "bounded" not in found["loss"].levels
+    assert found["clients"].levels == (0, 1, 3.32, 5, 7)
+    assert (found["clients"].high, found["local steps"].levels) == (10, (0, 1, 3, 6, 9))
+    assert Evaluation(plain).factors["clients"].levels == (0, 1, 3.32, 5, 9.97)
+    for assumption, most in ((a.scaffold, 5), (a.dsgd, 4)):
+        claim = Claim(id="t:own", lhs=q.final_distance_sq, rhs=1, assumptions=[assumption])
+        factors = Evaluation(claim).factors
+        assert max(factors["clients"].levels) == most
+        assert ("local steps" in factors) is (assumption is a.scaffold)
+
+
+def test_runs_that_lead_to_others() -> None:
+    """With other curvatures, or of one round, of the same sources and on quadratics."""
+
+    def run(sources: str, curvatures: str, horizon: tuple[str, int], loss: str | None = None) -> Seen:
+        point = {"sources": sources, "curvatures": curvatures, "horizon": horizon, "loss": loss}
+        return Seen(point, -1.0, {}, True)
+
+    here, short = run("n", "alike", ("T", 2)), run("n", "alike", ("T", 0))
+    lossy, other, apart = run("n", "crossed", ("T", 0), "Huber"), run("s", "crossed", ("T", 0)), run("n", "x", ("T", 2))
+    pool = [here, lossy, other, apart, short]
+    assert _unlike(here, pool) is apart
+    assert _unlike(apart, pool) is here
+    assert _search_one_round(here, pool) is short
+    assert _search_one_round(short, pool) is None
+    assert _search_one_round(here, pool[:4]) is None
+
+
+def test_runs_without_a_start_that_say_something() -> None:
+    """On quadratics, where a violation is not settled."""
+    for sources, loss, score, table, expected in (
+        ("n", None, -1.0, {}, True),
+        ("sn", None, -1.0, {}, False),
+        ("n", "Huber", -1.0, {}, False),
+        ("n", None, SETTLED + 1, {}, False),
+        ("n", None, -1.0, None, False),
+    ):
+        assert _moves_without_start(Seen({"sources": sources, "loss": loss}, score, table, True)) is expected
+    assert [_balance(Seen({}, score, {}, True, balanced=3.0)) for score in (-1.0, SETTLED)] == [3.0, SETTLED]
+
+
+def test_tame_points_come_by_their_distance() -> None:
+    """The start, then points with one aspect of the problem less, before any other setting."""
+    points = list(_tame_points({"sources": "x", "own": 1}))
+    assert points[0]["sources"] == "snp"
+    assert all(point["own"] == 1 for point in points)
+    assert len({str(point) for point in points}) == len(points)
+    tame = import_module("verify.falsify.regimes.search")._TAME
+    settings = list(tame)[4:]
+    changes = [sum(point[name] != tame[name][0] for name in settings) for point in points]
+    assert changes == sorted(changes)
+    assert changes[0] == 0
+    firsts = [sum(list(tame[name]).index(point[name]) for name in tame) for point in points]
+    without = [one for one, changed in zip(firsts, changes, strict=True) if changed == 0]
+    assert without == sorted(without)
+
+
+def test_bases_around_a_point() -> None:
+    """Itself, without noise, one client, alike ones, four with one step; two where there is one."""
+    base = {"sources": "snp", "clients": 1, "curvatures": "alternate", "local steps": 1}
+    quiet = {"curvatures": "alike", "sources": "sn"}
+    assert list(_bases_around(base)) == [
+        {**base, **changes}
+        for changes in (
+            {},
+            {"sources": "sp"},
+            {"clients": 0},
+            quiet,
+            {"clients": 1, **quiet},
+            {"clients": 2, "local steps": 0},
+        )
+    ]
+    alone = list(_bases_around({**base, "clients": 0, "sources": "p"}))
+    assert len(alone) == 7
+    assert alone[-1] == {**base, "clients": 1, "curvatures": "diagonal", "sources": "s"}
+    assert alone[1]["sources"] == "p"
+    assert list(_bases_around({**base, "sources": "n"}))[1]["sources"] == "s"
+
+
+def test_levels_of_several_clients_are_tried_with_several() -> None:
+    """A level applies where it does beside one of the bases; those that say nothing with one client need two."""
+    asked: list[Any] = []
+
+    def look(point: Any) -> Any:
+        asked.append(point)
+        return SimpleNamespace(applies=point["clients"] == 3)
+
+    searching: Any = SimpleNamespace(_look=look)
+    around = [{"clients": count} for count in (0, 2, 3, 4)]
+    assert _Searching._may_apply(searching, "weights", "one tiny", around)
+    assert [point["clients"] for point in asked] == [2, 3]
+    asked.clear()
+    assert not _Searching._may_apply(searching, "loss", "Huber", around[:2])
+    assert [point["clients"] for point in asked] == [0, 2]
+    assert not _Searching._may_apply(searching, "weights", "one tiny", around[:1])
+
+
+def test_a_search_is_over_when_its_evaluations_are() -> None:
+    """Or its work, but for what decides a violation; points are counted, and violations met as floats see them."""
+    search = import_module("verify.falsify.regimes.search")
+    met: list[str] = []
+    told: list[tuple[int, int]] = []
+    state = SimpleNamespace(
+        is_deciding=False, found=None, meet=lambda _: met.append("clear"), meet_unclear=lambda _: met.append("unclear")
+    )
+    seen = {True: Seen({}, 0.0, {}, True), False: Seen({}, 0.0, {}, False), None: Seen({}, 0.0, {}, None)}
+    searching: Any = SimpleNamespace(
+        _evaluation=SimpleNamespace(count=4, at=lambda point: seen[point["holds"]]),
+        _most=5,
+        _all=6,
+        _end=math.inf,
+        _violations=state,
+        _on_progress=lambda done, whole: told.append((done, whole)),
+    )
+    searching._end_with_a_violation = lambda: _Searching._end_with_a_violation(searching)
+    for holds in (True, False, None):
+        assert _Searching._look(searching, {"holds": holds}) is seen[holds]
+    assert (met, told) == (["clear", "unclear"], [(4, 6)] * 3)
+    searching._evaluation.count = 7
+    state.is_deciding = True
+    _Searching._look(searching, {"holds": True})
+    assert told[-1] == (6, 6)
+    state.is_deciding = False
+    with pytest.raises(search._Over):
+        _Searching._look(searching, {"holds": True})
+    searching._evaluation.count, searching._end = 4, -1.0
+    spend_a_try()
+    with pytest.raises(search._Over):
+        _Searching._look(searching, {"holds": True})
+    searching._end, state.found = math.inf, ({}, None)
+    for holds in (False, None):
+        with pytest.raises(search._Over):
+            _Searching._look(searching, {"holds": holds})
+    _Searching._look(searching, {"holds": True})
+
+
+def test_random_orders_are_those_of_the_seed() -> None:
+    """The same rows for the same seed."""
+    levels = {name: list(STANDARD[name].levels) for name in ("clients", "weights", "loss")}
+    rows = [list(Design(STANDARD, levels, seed).rows(9)) for seed in (3, 3, 4)]
+    assert rows[0] == rows[1] != rows[2]
