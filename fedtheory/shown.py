@@ -112,7 +112,7 @@ def short(value: object) -> str:
 
 
 def short_below(value: float) -> str:
-    """The same, rounded down: a step size that is copied from it does not pass a limit."""
+    """A number with six digits, rounded down: a step size that is copied from it does not pass a limit."""
     from decimal import ROUND_FLOOR, Context
 
     if float(short(value)) <= value:

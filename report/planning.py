@@ -93,7 +93,7 @@ class FamilyRow:
     steps: tuple[float, float, float]
     """Smallest, median and largest ratio of the step sizes."""
     errors: tuple[float, float, float]
-    """The same of the exact errors."""
+    """Smallest, median and largest ratio of the exact errors."""
 
 
 @dataclass(frozen=True)

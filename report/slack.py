@@ -32,7 +32,7 @@ class PartRow:
     share: str
     """Largest share of the part that a run needs; empty where no run is known that needs any."""
     exact: str
-    """The same exactly, where that is short."""
+    """Largest share of the part that a run needs, as a fraction where that is short."""
     lowest: str
     """Lowest value that the number can have."""
     run_file: str

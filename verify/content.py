@@ -229,7 +229,7 @@ def _libraries() -> tuple[Path, ...]:
 
 
 class _Claims(_Content):
-    """The same of claims, many of which speak of the same quantities: the digest of each of these is made once."""
+    """Content of claims; the digest of a quantity is made once for all claims about it."""
 
     def of(self, thing: Any) -> str:
         return _digest_quantity(thing) if isinstance(thing, RunQuantity) else super().of(thing)

@@ -199,7 +199,7 @@ class _Member:
     instance: Instance
     exact: Run
     floats: Run | None
-    """The same in floats, in families that are evaluated in floats first."""
+    """The instance in floats, in families that are evaluated in floats first."""
     complexity: Complexity
 
     @classmethod

@@ -95,7 +95,7 @@ def _vector(point: Array) -> str:
 
 
 def _compare_at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Comparison]:
-    """The same comparison at the simplest points first."""
+    """Compare at the simplest points first."""
     site = worst.place.site
     vectors, symbols = list(_simple_vectors(site.run)), points_of(claim)
     places = sorted(product(range(len(vectors)), repeat=len(symbols)), key=lambda place: (sum(place), place))

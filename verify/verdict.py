@@ -134,7 +134,7 @@ class ClaimVerdict(Shown):
 
     @cached_property
     def evidence(self) -> Check | None:
-        """The exact check of the witness, made anew."""
+        """The exact check of the witness."""
         return None if self.witness is None else check(self.claim, self.witness)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def _concluded(
 
 
 def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:
-    """The same with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
+    """The verdict with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
     claim, run = verdict.claim, verdict.run
     if run is None or claim.rate is not None:
         return verdict

@@ -37,7 +37,7 @@ def _check(found: Check) -> str | None:
 
 
 def _evidence(found: ClaimVerdict) -> str | None:
-    """The same on the instance that a verdict rests on."""
+    """Both sides on the instance that a verdict rests on, the right one in its terms."""
     return None if found.evidence is None else _check(found.evidence)
 
 

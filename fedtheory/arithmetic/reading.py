@@ -35,7 +35,7 @@ def fraction_of(value: object, key: str) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def _fraction_of_text(text: str) -> Fraction:
-    """The same of a text: files name the same few numbers for all clients."""
+    """The fraction that a text stands for, kept: files name the same few numbers for all clients."""
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return Fraction(text)

@@ -33,7 +33,7 @@ FigureFile = Annotated[
     str | None,
     typer.Option("--figure", metavar="FILE", help="Draw it too: .svg, .png or .pdf, as wide as a column of a paper."),
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Compute all anew, and keep nothing.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Compute everything again, and store nothing.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 
 

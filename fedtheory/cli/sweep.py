@@ -22,7 +22,7 @@ Output = Annotated[
 Scheduler = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="A Dask scheduler, tcp://host:port, with workers.")
 ]
-Restart = Annotated[bool, typer.Option("--restart", help="Throw earlier results away and begin anew.")]
+Restart = Annotated[bool, typer.Option("--restart", help="Discard earlier results and begin again.")]
 
 
 def run(

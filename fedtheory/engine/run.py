@@ -229,7 +229,7 @@ class Run(Shown):
 
     @cached_property
     def attempted_trajectory(self) -> Trajectory:
-        """The same as far as it goes, with the reason where it diverges."""
+        """The trajectory as far as it goes, with the reason where it diverges."""
         if self.algorithm.defined is not None:
             from fedtheory.engine.joint import JointTrajectory
 

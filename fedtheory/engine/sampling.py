@@ -63,7 +63,7 @@ def sample_weights(
 def _local_work(problem: Problem, algorithm: Algorithm, received: Array, generator: np.random.Generator) -> Array:
     """Final local models of all clients, (replicas, M, d), from the models that they received.
 
-    A client that does not report yet draws its noise anew in the next update: it has had no effect.
+    A client that does not report yet draws fresh noise in the next update: it has had no effect.
     """
     points = received
     counts, sizes = np.array(algorithm.work.steps), algorithm.work.step_sizes

@@ -19,7 +19,7 @@ class LinearMaps:
 
     @cached_property
     def at_one_step(self) -> LinearMaps:
-        """The same without an axis over steps, which some places of several runs have in front of the clients."""
+        """The maps without an axis over steps, which some places of several runs have in front of the clients."""
         return LinearMaps(self.matrices[:, 0]) if self.matrices.ndim > 4 else self
 
     @cached_property

@@ -89,7 +89,7 @@ def _moments(law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmet
 
 @lru_cache(maxsize=16)
 def _moments_of_many(law: Uniform | Bernoulli, importances: tuple[float, ...]) -> WeightMoments:
-    """The same in floats, by integrals."""
+    """Moments of normalised weights of many clients, in floats, by integrals."""
     weights = np.array(importances)
     # Refuses numbers of clients and probabilities that do not fit.
     law.moments(weights)

@@ -23,7 +23,7 @@ WAY_OUT = "use fewer clients, so that each is followed on its own"
 
 @dataclass(frozen=True, eq=False)
 class TypeMoments(WeightMoments):
-    """The same for E types: sums over the clients of each, (E,) instead of (M,)."""
+    """Moments of the weights of E types: sums over the clients of each, (E,) instead of (M,)."""
 
     sums_of_squares: Array = field(kw_only=True)
     """``sum_i E[w_i^2]`` over the clients of each type, (E,)."""

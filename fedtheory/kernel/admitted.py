@@ -48,7 +48,7 @@ def require_admitted(expression: Expr) -> None:
 
 
 def require_admitted_condition(condition: Expr) -> None:
-    """The same for an ordering or equation of two sides, which may have minima of such expressions."""
+    """Raise `Rejected` for an ordering or equation with anything but admitted expressions and minima of such."""
     if type(condition) not in _RELATIONS:
         raise Rejected(f"the condition {condition} is neither an inequality nor an equation")
     for side in condition.args:

@@ -95,7 +95,7 @@ class Context:
 
     @cached_property
     def _known(self) -> Hashable:
-        """Everything that is known, in each of the fields: contexts are the same where all of it is."""
+        """The content of all fields: two contexts are equal where it is."""
         return self.numbers.key, *(_fixed(getattr(self, one.name)) for one in fields(self) if one.name != "numbers")
 
     @property
@@ -112,7 +112,7 @@ class Context:
 
 
 def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:
-    """The same, for comparison."""
+    """A field of a context as a value that can be compared."""
     if isinstance(known, Mapping):
         return frozenset(known.items())
     return frozenset(known) if isinstance(known, Set) else known

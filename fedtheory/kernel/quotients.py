@@ -151,7 +151,7 @@ def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> 
 
 
 def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
-    """The same of a number that is a quotient.
+    """Whether a quotient is zero.
 
     Even powers of a root are powers of what it is the root of, in the numerator and the denominator;
     where the denominator vanishes as well, there is no number.

@@ -34,7 +34,7 @@ def sites(claim: Claim, run: Run) -> Iterator[Site]:
 
 
 def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
-    """The same places in the same order, several together where that is quicker; see `Site.member`."""
+    """All places of a run in order, several together where that is quicker; see `Site.member`."""
     if claim.place == "run":
         yield from sites(claim, run)
         return

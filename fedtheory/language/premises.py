@@ -38,7 +38,7 @@ def failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
 
 
 def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[Exclusion]:
-    """The same of the assumptions of a claim."""
+    """Each of these assumptions that fails on a run, with its reason."""
     failures = []
     for assumption in assumptions:
         reason = assumption.settled_failure(run)

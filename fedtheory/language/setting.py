@@ -63,7 +63,7 @@ The first quantity of a claim that is listed decides."""
 
 @cache
 def _defaults() -> Lifted:
-    """The same with the quantities of papers."""
+    """The quantities that lift each default, those of papers included."""
     others = [part.LIFTED for part in parts_of_papers("setting")]
     every = {default: dict(beyond) for default, beyond in _DEFAULTS.items()}
     for default, beyond in every.items():
@@ -123,7 +123,7 @@ def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
 
 
 def _condensed(parts: list[Assumption]) -> tuple[Assumption, ...]:
-    """The same in the words of most claims: full participation, unit server step; what follows from another is left."""
+    """Merge the parts into full participation and a unit server step; leave out each part that follows from another."""
     if a.uniform_sampling in parts:
         # It asks for rounds that wait and for importances as weights, which a quantity may have lifted.
         is_plain = all(one in parts for one in (a.importance_weights, a.synchronous))

@@ -108,7 +108,7 @@ def latex(expression: Expr) -> str:
 
 @lru_cache(maxsize=2**12, typed=True)
 def _latex(expression: Expr, mean: str, of_types: frozenset[sp.Symbol]) -> str:
-    """The same, with what means over clients begin with, and symbols with a value for each type."""
+    """LaTeX of an expression, with the sign of means over clients, and symbols with a value for each type."""
     printer = _Printer({})
     printer.mean, printer.of_types = mean, of_types
     return str(printer.doprint(sp.sympify(expression)))

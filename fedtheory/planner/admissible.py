@@ -57,7 +57,7 @@ def largest(bound: Bound, name: str) -> Edge:
 
 
 def largest_count(bound: Bound, name: str) -> Edge:
-    """The same for a whole number: rounded down, at least zero."""
+    """The largest whole number at which all conditions hold, at least zero."""
     edge = largest(bound, name)
     if math.isinf(edge.value):
         return edge

@@ -53,7 +53,7 @@ class Measurements:
     value: float | None
     """The bound at the best step size of the plan; None where the claim does not cover that run."""
     step_size: float
-    """The best step size with constants measured anew, among those tried; the same where no number changed."""
+    """The best step size with constants measured there, among those tried; the planned one where no number changed."""
     value_at_step: float | None
     """The bound there."""
 
@@ -118,7 +118,7 @@ class ClaimPlan:
 
     @cached_property
     def target_at_best(self) -> Target | None:
-        """The same at the best step size for each number of rounds."""
+        """Rounds to the accuracy asked for, at the best step size for each number of rounds."""
         if self.accuracy is None or self.optimum is None or self._sizes is None or not self.self_contained:
             return None
         return find_rounds_at_best_step(self._sizes, self.accuracy)
@@ -151,7 +151,7 @@ class ClaimPlan:
         }
 
     def row(self) -> list[str]:
-        """The same for a table of those that apply."""
+        """Bound and best step size as a row of the table of bounds that apply."""
         entry = self.entry()
         texts = (entry[name] for name in ("verdict", "error", "bound", "best_step_size", "bound_at_best"))
         return [self.claim.id, *map(number, texts)]

@@ -156,7 +156,7 @@ class ClosedRounds:
         return self.of([factor])[0]
 
     def of(self, factors: Sequence[float]) -> list[Rounds]:
-        """The same for several factors."""
+        """The rounds with all step sizes multiplied by each of several factors."""
         size = len(self._start)
         most = max(1, _MOST // (len(self._curvatures) * size * size))
         return [

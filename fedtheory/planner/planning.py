@@ -264,7 +264,7 @@ def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str
 
 
 def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
-    """The plan of a claim with the constants of the run at its best step size, and the best step size with such."""
+    """The plan of a claim with constants measured at its best step size, and the best step size for those."""
     assert found.optimum is not None
     assert found.bound is not None
     edge = found.step or Edge(math.inf)

@@ -47,7 +47,7 @@ _BETWEEN = 33
 _QUICK = 1e10
 """Operations of a run above which fewer step sizes are tried."""
 _WIDE_RATIO, _IMPATIENT = 2.0, 2
-"""The same as below for such runs."""
+"""For such runs: ratio of neighbouring step sizes, and how many worse ones end the search."""
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
 """Ratio of neighbouring step sizes where each costs a run, how many are tried, how many worse ones end it."""
 

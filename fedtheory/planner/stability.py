@@ -71,7 +71,7 @@ def _first_unstable(is_stable: Callable[[float], bool], start: float, factor: fl
 
 
 def _below(is_stable: Callable[[float], bool], most: float) -> float:
-    """The same, from above, where nothing beyond `most` is stable."""
+    """The end of the stable interval, searched from above, where nothing beyond `most` is stable."""
     if math.isinf(most) or is_stable(most * (1 - _ROUGHLY)):
         return most
     high = most

@@ -189,7 +189,7 @@ def _exact_limit(best: Outcome, known: str) -> str:
 
 
 def constants_alone(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
-    """The same where only bounds are known: the smallest one at its best step size, and the term that limits it."""
+    """The answer where only bounds are known: the smallest one at its best step size, and the term that limits it."""
     best = found.recommended
     if best is None or best.bound is None or best.optimum is None:
         return [("promised:", "no bound has a best step size for these numbers; --all says why")]

@@ -1,7 +1,7 @@
 """The way from a claim and its certificate to the kernel's word.
 
 A certificate becomes a document and is read from it again, and what was read is
-made anew of closed pieces: nothing else, such as a user-defined reason, is judged.
+rebuilt from closed pieces: nothing else, such as a user-defined reason, is judged.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prov
 
 
 def _counted(prover: Prover, known: dict[str, int]) -> Prover:
-    """The same, where the work of each claim that is relied on counts once; it is kept by the claim's id."""
+    """A prover for which the work of each claim counts once; `known` keeps it by the claim's id."""
 
     def prove_counted(claim_id: str) -> Proof:
         proof = prover(claim_id)

@@ -81,7 +81,7 @@ def conditions_of_run(claim: Claim) -> list[Expr]:
 
 
 def _rename_for(claim: Claim, prove: Prover) -> Prover:
-    """The same, where each statement is in the symbols that the claim has for its quantities."""
+    """A prover whose statements are in the symbols that the claim has for its quantities."""
     return cache(lambda name: prove(name).rename_for(claim))
 
 

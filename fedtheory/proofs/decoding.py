@@ -1,4 +1,4 @@
-"""Certificates as closed data: what is judged is made anew, piece by piece, of what is on a list.
+"""Certificates as closed data: what is judged is rebuilt, piece by piece, of what is on a list.
 
 The pieces are records, by the types of their fields: expressions that the kernel
 admits, orderings, texts, flags, whole numbers, reasons by their names, and
@@ -82,7 +82,7 @@ SymbolTable = Mapping[Any, sp.Symbol]
 
 
 def decode(certificate: object) -> AnyCertificate:
-    """A certificate made anew; `Rejected` where something in it is not on the list."""
+    """A certificate rebuilt; `Rejected` where something in it is not on the list."""
     made: AnyCertificate = _made(AnyCertificate, certificate, {one: _new(one) for one in own_symbols(certificate)})
     return made
 
@@ -103,7 +103,7 @@ def _new(symbol: Any) -> sp.Symbol:
 
 
 def _made(of: Any, value: Any, symbols: SymbolTable) -> Any:
-    """A value of a type, made anew."""
+    """A value of a type, rebuilt."""
     kind = next((kind for kind in _alternatives(of) if _is_one(kind, value)), None)
     if kind is None:
         raise Rejected(f"{value!r:.80} has no place in a certificate")

@@ -159,7 +159,7 @@ class Round:
         return rho**2 * _spread(inside) - _spread(HEARD)
 
     def knowing_what_is_heard(self) -> Round:
-        """The same round where neighbours exchange a vector of their local steps, and all shares are equal."""
+        """The round with the identity of gossip, where neighbours exchange one vector and all shares are equal."""
         nodes = {node for _, end in self.algorithm.expressions() for node in sp.sympify(end).atoms(Mixed)}
         symbol = symbols_of(self.claim)
         if len(nodes) != 1 or a.uniform_shares not in self.claim.assumptions or not symbol.has(q.mixing_contraction):
@@ -178,7 +178,7 @@ class Round:
         return {of: state(of) for of in (*self.algorithm.server, *self.algorithm.client)}
 
     def after_steps(self) -> Vectors:
-        """The same, and the local vectors after a single local step."""
+        """The vectors at the start of a round, and the local vectors after a single local step."""
         begun = {**self.states, **self.local_start(self.states)}
         return {**self.states, **self.local_step(begun)}
 
@@ -237,7 +237,7 @@ def rounds_of(claim: Claim) -> Iterator[Round]:
 
 
 def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
-    """The same with noise, from symbols for the vectors where the round starts."""
+    """The rounds of the algorithm of a claim with noise, from symbols for the vectors where they start."""
     known, at_step, first = symbols_of(claim), build_context(replace(claim, place="step")), None
     for one in rounds_of(claim):
         own = frozenset(map(state, one.algorithm.client)) | {HEARD}

@@ -39,7 +39,7 @@ class Measure:
     largest_drift: Callable[[Expr], Expr] | None
     """Largest drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
     mean_drift: Callable[[Expr], Expr]
-    """The same for the mean over clients, each with its importance."""
+    """Mean drift over clients, by importance, is at most this multiple of the bound; None if unknown."""
     needs: tuple[a.Assumption, ...] = ()
     """Assumptions that these multiples need."""
     largest: q.RunQuantity = q.max_drift

@@ -69,7 +69,7 @@ def introduce_exponential_average(claim: Claim, certificate: ExponentialAverage)
 
 
 def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
-    """Says how the last round is compared with those of runs from later models."""
+    """Say how the last round is compared with those of runs from later models."""
     return _about_later_ones(
         claim,
         certificate,
@@ -79,7 +79,7 @@ def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
 
 
 def introduce_last_iterate(claim: Claim, certificate: LastIterate) -> str:
-    """The same for the last model."""
+    """Say how the last model is compared with later ones."""
     return _about_later_ones(
         claim,
         certificate,

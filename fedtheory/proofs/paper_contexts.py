@@ -31,7 +31,7 @@ class PaperContext:
     conditions: Callable[[Claim], tuple[Expr, ...]]
     """Orderings between numbers of a claim by their quantities."""
     step_conditions: Callable[[Claim], tuple[Expr, ...]]
-    """The same with those on numbers of single clients and steps, which only such a context knows."""
+    """Orderings, with those between numbers of single clients and steps, which only such a context knows."""
     facts: Sequence[ModuleType]
     """Modules of facts on its quantities."""
     derived: Sequence[type[Derived]]
@@ -79,5 +79,5 @@ def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
 
 
 def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """The same with those on numbers of single clients and local steps."""
+    """Orderings that follow from what papers say, with those between numbers of single clients and local steps."""
     return tuple(one for context in paper_contexts() for one in context.step_conditions(claim))

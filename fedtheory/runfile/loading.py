@@ -135,7 +135,7 @@ def one_line(home: Path) -> Iterator[None]:
 
 
 def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
-    """The same for a function of a user's file; nothing for one of this package, whose mistakes are its own."""
+    """Mistakes of a user's function as an `InputError` with file and line; those of this package pass as they are."""
     code = getattr(function, "__code__", None)
     is_own = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
     return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))

@@ -31,7 +31,7 @@ def read_problem(table: Table, folder: Path) -> Problem:
 
 
 def read_types(table: Table, folder: Path) -> ProblemInTypes:
-    """The same with each client that the table lists once, and how many of it there are."""
+    """The problem of a `[problem]` table with each listed client once, and how many of it there are."""
     kind = table.choice("kind", ("quadratic", "least-squares", "logistic", *KINDS))
     if kind in KINDS:
         found = read_losses(table, KINDS[kind])
@@ -62,7 +62,7 @@ def read_rows(table: Table, folder: Path) -> tuple[ClientData, str]:
 
 
 def read_classes(table: Table, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
-    """The same with labels as outputs, and the names of labels that are text: outputs are their places."""
+    """Rows of each client with labels as outputs, and the names of labels that are text: outputs are their places."""
     if table.has("inputs"):
         return *_inline_data(table), ()
     data = _named_data(table, folder, has_classes=True)

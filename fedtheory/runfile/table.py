@@ -91,7 +91,7 @@ class Table:
         return self.rectangular(self.take(name), name, depth)
 
     def optional_array(self, name: str, depth: int) -> Array | None:
-        """The same; None where the key is not given."""
+        """A rectangular array of numbers from lists nested `depth` deep; None where the key is not given."""
         return self.array(name, depth) if self.has(name) else None
 
     def rectangular(self, value: object, name: str, depth: int) -> Array:

@@ -143,7 +143,7 @@ def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> Premise |
 
 
 def _with_curvatures(goal: Goal, workspace: Workspace) -> Goal:
-    """The same, knowing that mu <= L, where the claim names both."""
+    """The goal with mu <= L among its conditions, where the claim names both."""
     symbol = symbols_of(goal.claim)
     if not (symbol.has(q.strong_convexity) and symbol.has(q.smoothness)):
         return goal

@@ -59,7 +59,7 @@ class Premise:
 
     @property
     def key(self) -> tuple[str, int]:
-        """The same for the same premise."""
+        """A key that is equal for equal premises."""
         return str(self.part), self.sign
 
 

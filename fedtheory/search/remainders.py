@@ -43,7 +43,7 @@ class Goal:
     claim: Claim
     """In plain symbols, with symbols for the quantities of what is known, and the assumptions that are supposed."""
     original: Claim
-    """The same as its author wrote it, with these assumptions."""
+    """The claim as its author wrote it, with these assumptions."""
     quantities: Sequence[str]
     supposed: Sequence[Assumption]
     relaxed: Sequence[Expr] | None

@@ -34,7 +34,7 @@ def inside_rounds(name: str, run: Run, words: str) -> Figure:
 
 
 def draw_over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
-    """The same against the bound of a claim."""
+    """Exact drift of every client over a round, against the bound of a claim."""
     found = check(claim, run)
     if found.worst is None:
         raise ValueError(f"{claim.id}: {found.reason}")

@@ -31,7 +31,7 @@ class Comparison:
     ratio: Number | None
     """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
     place: Place
-    """The same place, for the terms of the sides."""
+    """The place of the comparison, for the terms of the sides."""
 
     @property
     def relation(self) -> Relation:

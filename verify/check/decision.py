@@ -24,7 +24,7 @@ def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
 
 
 def decide_by_values(sides: Values, nearby: Sequence[Sides] = ()) -> Array:
-    """The same by the values of both sides alone; what moves too much at `nearby` runs is left open."""
+    """Decide by the values of both sides alone; entries that move too much at `nearby` runs are left open."""
     operator, gap = sides.link.relation.operator, sides.signs
     fits, fails = _TESTS[operator]
     decided = np.asarray(fits(gap)).astype(int)

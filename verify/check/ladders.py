@@ -40,7 +40,7 @@ class Ladder:
     beside: tuple[int, ...] = (1, 4, 16)
     """Rungs of a count beside the ladder of a first variable; each has four times as many clients or local steps."""
     longer_beside: tuple[int, ...] = (1, 4, 16)
-    """The same where the first rungs do not decide: then horizons are longer."""
+    """Rungs where the first ones do not decide; horizons are longer then."""
     place: int = 0
     """Place among the ladders in the order in which a run is changed."""
     climbs_jointly: bool = True

@@ -55,7 +55,7 @@ def order_of(claim: Claim, expression: Expr, run: Run) -> Order | None:
 
 
 def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
-    """The same of what has no value in rational functions: roots, and what is made of them."""
+    """The order of an expression with roots, which has no value in rational functions."""
     if expression.is_Symbol:
         return _order_of_root(claim, expression, run)
     parts = [order_of(claim, part, run) for part in expression.args]

@@ -2,7 +2,7 @@
 
 All lengths, curvatures, variances and step sizes are multiplied by numbers next
 to one.  Whatever is equal stays equal, and a flat direction stays flat, so that
-exact statements go on holding; but every operation rounds anew, and cancelling
+exact statements go on holding; but every operation rounds differently, and cancelling
 or badly conditioned numbers come out differently.
 """
 

@@ -66,7 +66,7 @@ class Values:
         return floats_of_same_sign(self.slack)
 
     def taken(self, entries: Array) -> Values:
-        """The same at some entries, on their axes."""
+        """The values at some entries, on their axes."""
         found = copy(self)
         found.lhs, found.rhs, found.slack = self.lhs[entries], self.rhs[entries], self.slack[entries]
         found.scale = None if self.scale is None else self.scale[entries]
@@ -80,7 +80,7 @@ class Values:
 
 
 class Sides(Values):
-    """The same over all places of a run, one entry for each."""
+    """Values of both sides over all places of a run, one entry for each."""
 
     def __init__(self, link: CompiledRelation, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
         super().__init__(link, *map(_joined, zip(*(part.values for part in parts), strict=True)))
@@ -106,7 +106,7 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 
 def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
-    """The sides of each link over all sites; `sites` gives them anew at each call."""
+    """The sides of each link over all sites; each call of `sites` gives all of them."""
     visited = iter(sites())
     # A site of a large run is large: only the first ones are kept.
     first = list(islice(visited, _KEPT_SITES))

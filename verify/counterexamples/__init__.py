@@ -1,7 +1,7 @@
 """The smallest known counterexample of each refuted claim: a run file in the folder of the claim's paper.
 
 A stored run is no evidence by itself: it is checked again before it is shown.
-``python -m verify.counterexamples`` finds and shrinks them anew.
+``python -m verify.counterexamples`` finds and shrinks them again.
 """
 
 from __future__ import annotations

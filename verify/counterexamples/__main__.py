@@ -1,4 +1,4 @@
-"""``python -m verify.counterexamples [TARGET]...``: find counterexamples of refuted claims anew, and shrink them."""
+"""``python -m verify.counterexamples [TARGET]...``: find and shrink counterexamples of refuted claims."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _applies(claim: Claim, instance: Instance) -> bool:
 
 
 def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
-    """The same, where it is known on which members the claim applies."""
+    """Small members of the claim's families, where it is known on which of them the claim applies."""
     instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
     chosen = [instances[place] for place in np.random.default_rng(7).permutation(len(instances))[: 2 * _BASES]]
     small = {i: table for i in chosen if _is_small(table := working_table(i.run()))}

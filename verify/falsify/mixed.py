@@ -65,7 +65,7 @@ def _programs(claim: Claim) -> list[Table]:
 
 
 def _even(table: Table) -> Table:
-    """The same step size for everyone."""
+    """One step size for all clients."""
     given = get(table, STEP_SIZE)
     return changed(table, {STEP_SIZE: [_STEP] * len(given) if isinstance(given, list) else _STEP})
 

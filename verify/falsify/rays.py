@@ -114,7 +114,7 @@ def along_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until: 
 
 
 def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
-    """One of those rays that have ended where everything stands in the same proportions: the way on is the same."""
+    """Rays with different proportions: those that ended with the same proportions go on alike, so one is kept."""
     met = set[tuple[float, ...]]()
     for ray in rays:
         if ray.proportions not in met:

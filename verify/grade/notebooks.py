@@ -34,7 +34,7 @@ def student_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
 
 
 def instructor_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
-    """The same with solutions and tests: the source from which nbgrader makes the students' version."""
+    """Write the notebook with solutions and tests, from which nbgrader makes the students' version."""
     return _notebook(assignment, copy, with_solutions=True)
 
 

@@ -41,7 +41,7 @@ _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 
 def write_in_ascii(text: str, names: Collection[str]) -> str:
-    """The same formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
+    """Write a formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
     text = _with_backslashes(_UNSEEN.sub("", text), {name.partition("_")[0] for name in names})
     text = _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`")
     text = text if "x" in names else with_powers_of_ten(text)

@@ -94,7 +94,7 @@ def steady_quadratics(number: int) -> Run:
 
 @family("steady quadratics, curvatures that differ", 210, in_floats=True, for_rates=True)
 def steady_quadratics_apart(number: int) -> Run:
-    """The same with a Hessian for each of two to four clients, half of them quiet: local steps lead elsewhere."""
+    """Strongly convex quadratics with a Hessian for each of two to four clients, half of the problems without noise."""
     generator = np.random.default_rng([31, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(3))
     spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]

@@ -119,7 +119,7 @@ class _ClientStepsWriter:
         self.lemmas: list[Theorem] = []
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         relations = list(zip(self.claim.relations, self.certificate.links, strict=True))
         goal = [f"{self._at('e', r.left)} {SIGN[r.operator]} {self._at('e', r.right)}" for r, _ in relations]
         proofs = [self._link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]

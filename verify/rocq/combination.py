@@ -55,7 +55,7 @@ class _CombinationWriter:
         self.uses: dict[str, Exported] = {}
 
     def theorem(self) -> tuple[Theorem, list[Exported]]:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         claim = self.claim
         links = zip(claim.relations, self.certificate.links, strict=True)
         proofs = [self._link(relation, parts) for relation, parts in links]

@@ -16,7 +16,7 @@ class Exported:
     claim: Claim
     theorem: Theorem
     general: Theorem
-    """The same, under the conditions that the certificate needs."""
+    """The theorem under the conditions that the certificate needs."""
     conditions: tuple[Expr, ...]
     """These conditions."""
     uses: tuple[Exported, ...] = ()

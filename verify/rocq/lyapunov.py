@@ -160,7 +160,7 @@ class _LyapunovWriter:
     # The run.
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         (relation,) = self.claim.relations
         if relation.operator != "<=":
             raise NotExported("Lyapunov functions show bounds from above")

@@ -52,7 +52,7 @@ class _PathStepWriter:
         self.links = Links(Reader(vocabulary, found), self.signs)
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         step, run = self._step(), self.path.run
         goal = [self._said(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
         used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))

@@ -71,7 +71,7 @@ class _PathWriter:
         """Whether the number of the step stands elsewhere than in the power."""
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         induction, before = self.induction, self.induction.measured
         step = self._step(before)
         at_zero = self.written(induction.bound).subs({self.index: 0, POWER: 1})

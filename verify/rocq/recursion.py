@@ -86,7 +86,7 @@ class _RecursionWriter:
         self.quiet = a.full_gradients in claim.assumptions
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         relation = self.claim.relations[0]
         self.tau = self.run.symbols(q.local_steps)
         self.names = {**self.run.names, k: "INR k"}

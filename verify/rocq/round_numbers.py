@@ -53,7 +53,7 @@ class _RoundNumbersWriter:
             self.names[root.letter] = f"sqrt ({self._number(root.of)})"
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         roots = [tactic for root in self.certificate.roots for tactic in self._root(root)]
         links = zip(self.claim.relations, self.certificate.links, strict=True)
         relations = [(name_roots(self.certificate.roots, relation), parts) for relation, parts in links]

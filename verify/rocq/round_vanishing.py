@@ -64,7 +64,7 @@ class _VanishingWriter:
         self.has_bias = any(side.has(symbol(q.small_step_bias)) for side in sides)
 
     def theorem(self) -> Theorem:
-        """The whole."""
+        """The claim as a theorem with its proof."""
         relations = self.claim.relations
         goal = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]

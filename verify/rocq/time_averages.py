@@ -89,7 +89,7 @@ def list_step_terms(run: RunVocabulary, step: Claim, certificate: MeanCertificat
 
 
 def of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
-    """The same in the symbols of a run."""
+    """The further terms of a step in the symbols of a run."""
     return AtEach(at.index, run.translate(at.potential, step), run.translate(at.rest, step))
 
 

@@ -52,7 +52,7 @@ class Design:
         return self.tables_with(self.values(row))
 
     def tables_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The same from the values of the swept keys."""
+        """The run file of the values of the swept keys, as nested dictionaries."""
         tables = deepcopy(dict(self.base))
         for key in self.keys:
             key.put(tables, deepcopy(values[key.text]))

@@ -62,7 +62,7 @@ def frames_at(place: str, run: Run) -> Iterable[Frame]:
 
 
 def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
-    """The same places in the same order, as many together as frames are kept; in a stack each so many times."""
+    """The frames of a run, as many places together as are kept, in their order; in a stack each so many times."""
     _require_steps(place, run)
     if _are_few(run, times) or place == "points":
         return _kept_stacks(place, run, times)

@@ -160,7 +160,7 @@ class Frame(VectorSpace):
 
     @cached_property
     def next_virtual(self) -> Vector:
-        """The same after k + 1 local steps."""
+        """The server's model as the work of k + 1 local steps would make it."""
         return self.virtual + self._apply_on_server(self.gradient.scaled(-self.step_sizes))
 
     def _apply_on_server(self, change: Vector) -> Vector:

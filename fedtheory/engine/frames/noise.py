@@ -156,7 +156,7 @@ def _alike(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tu
 
 
 def _crossed(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
-    """The same; of a vector with itself those that differ once, with twice their number."""
+    """All pairs of terms of one kind; of a vector with itself, pairs that differ once, counted twice."""
     if left is not right:
         yield from _alike(left, right)
         return

@@ -220,7 +220,7 @@ _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
 
 
 def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
-    """The same places in fewer frames, in the same order, each so many times; rounds of random weights stay single."""
+    """Stack the places of frames, in their order, each so many times; rounds of random weights stay single."""
     stacks: list[Frame] = []
     for (_, alike), grouped in groupby(frames, _kind):
         places = tuple(grouped)

@@ -13,7 +13,7 @@ from fedtheory.errors import NotApplicable
 _MOST_ENTRIES = 40
 """Entries of the vectors whose second moments are solved for: the solution costs their sixth power."""
 _MOST_EXACTLY = 10
-"""The same in rationals, where vectors of clients are among them."""
+"""Most entries that are solved for in rationals, where vectors of clients are among them."""
 _AT_ONE = 1e-6
 """Distance from 1 below which the modulus of an eigenvalue counts as one."""
 

@@ -44,7 +44,7 @@ class Joint:
         return self._with(self.same_kind + self.excess)
 
     def known_pairs(self) -> Array:
-        """The same of two different clients of the same kind."""
+        """E (1, s, c_i)(1, s, c_j)' of two different clients of the same kind, (G, a+b, a+b)."""
         return self._with(self.same_kind)
 
     def _with(self, own: Array) -> Array:
@@ -69,7 +69,7 @@ class Joint:
         return Joint(factor * self.shared, factor * self.cross, factor * self.pair, factor * self.excess)
 
     def symmetric(self) -> Joint:
-        """The same moments, those of (1, s) symmetric to the last bit: what rounding adds there would grow."""
+        """The moments with those of (1, s) symmetric to the last bit: what rounding adds there would grow."""
         return replace(self, shared=(self.shared + self.shared.T) / 2)
 
     def largest(self) -> float:
@@ -144,7 +144,7 @@ def of_sum(joint: Joint, maps: Split, factors: Array) -> Split:
 
 
 def of_same_sum(joint: Joint, maps: Split, factors: Array, shared: Array) -> Split:
-    """The same where the factors (G,) do not ask beside whom: (1, rows, a) and (G, rows, b).
+    """E q (1, s)' and E q c_h' where the factors (G,) are the same beside each kind h: (1, rows, a) and (G, rows, b).
 
     `shared` is ``sum_g f_g shared_g``, (rows, a).
     """

@@ -89,7 +89,7 @@ def _null_exactly(matrix: Array) -> Array:
 
 
 def _null_in_floats(matrix: Array) -> tuple[Array, Array]:
-    """The same, and those of the transpose."""
+    """Bases of the null spaces of a matrix and of its transpose, as columns, in floats."""
     rows, values, columns = np.linalg.svd(matrix)
     relative = values / max(values[0], 1e-300)
     if ((relative > _ZERO) & (relative < _CLEAR)).any():

@@ -52,7 +52,7 @@ class JointTrajectory(Trajectory):
 
     @classmethod
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
-        """The same for several runs, those of one shape in one computation, in the order of the settings."""
+        """The trajectories of several runs in the order of the settings; runs of one shape share a computation."""
         found = [cls.__new__(cls) for _ in settings]
         by_shape: dict[Hashable, list[JointTrajectory]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
@@ -192,7 +192,7 @@ class JointTrajectory(Trajectory):
         yield joint
 
     def _known_joints(self) -> Iterator[Joint]:
-        """The same as far as they fit into the arithmetic."""
+        """The moments at the start of every round, as far as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
             yield from itertools.islice(self._joints(), len(self.moments))
 
@@ -324,7 +324,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def final_client_spread(self) -> Number:
-        """The same after the last round alone, which takes half as long."""
+        """E sum_i p_i |x_i^T - xbar^T|^2 after the last round, without the rounds before: half the work."""
         self._require_kept_models()
         (last,) = deque(self._known_joints(), maxlen=1)
         return self._averaged_models(last).spread
@@ -352,7 +352,7 @@ class JointTrajectory(Trajectory):
         return np.stack(found)[:, :, kinds.of_client]
 
     def _gradient_values(self, n: int, joint: Joint, forms: Array) -> Array:
-        """The same in one round, for each kind, (K, G)."""
+        """Expectations of the forms in one round, for each kind of client, (K, G)."""
         known = joint.known()
         parts = [
             chance

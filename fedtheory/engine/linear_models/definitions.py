@@ -166,7 +166,7 @@ class Interpreter:
         return total
 
     def _value(self, expression: Expr, known: Vectors, numbers: Mapping[Expr, Any], end: _End | None) -> Array:
-        """The same with sums over clients, what neighbours hear and compressed vectors in it."""
+        """The value of an expression with sums over clients, vectors from neighbours, and compressed vectors."""
         parts = self.definition.parts(expression, expression)
         found = dict(known)
         for part in parts:

@@ -48,7 +48,7 @@ class ReplicaRound:
     """The model after it, (R, d)."""
 
     def of(self, chosen: slice) -> ReplicaRound:
-        """The same of some of the replicas."""
+        """The round of some of the replicas."""
         iterates, gradients = ([each[chosen] for each in kept] for kept in (self.iterates, self.gradients))
         of_all = (self.server, self.bases, self.weights, self.after)
         server, bases, weights, after = (each[chosen] for each in of_all)
@@ -101,7 +101,7 @@ def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, see
 def _follow_definition(
     problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int
 ) -> Iterator[ReplicaRound]:
-    """The same for an algorithm that is a definition: its iterates are those of its first local vector."""
+    """Every server update of a defined algorithm; its iterates are those of its first local vector."""
     generator = np.random.default_rng(seed)
 
     def draw(points: Array) -> Array:

@@ -278,5 +278,5 @@ def _(run: LinearModelRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
-    """The same: nothing of it has rational values."""
+    """The run as it is: nothing of it has rational values."""
     return run

@@ -55,7 +55,7 @@ class Replicas:
         self.groups = min(GROUPS, count)
 
     def rounds(self) -> Iterator[ReplicaRound]:
-        """Every server update, simulated anew."""
+        """Every server update, simulated again."""
         return follow(self.problem, self.algorithm, self.count, self.seed)
 
     def average(self, values: Array) -> Array:
@@ -131,7 +131,7 @@ class ReplicaTrajectory(Trajectory):
             yield each.of(chosen)
 
     def average_by_group(self) -> list[ReplicaTrajectory]:
-        """The same of each group alone."""
+        """The averages over the replicas of each group."""
         return [ReplicaTrajectory(self.replicas, slice(g, g + 1)) for g in range(self.replicas.groups)]
 
     def _mean(self, values: Array, axis: int = -1) -> Array:

@@ -59,7 +59,7 @@ class LossRun(Run):
 
     @property
     def attempted_trajectory(self) -> LossTrajectory:
-        """The same: slopes are bounded, so that no run leaves double precision."""
+        """The trajectory: slopes are bounded, so that no run leaves double precision."""
         return self.trajectory
 
     @cached_property
@@ -260,5 +260,5 @@ def _(run: LossRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
-    """The same: expectations over all outcomes are enclosed already, or rational."""
+    """The run as it is: expectations over all outcomes are enclosed already, or rational."""
     return run

@@ -141,7 +141,7 @@ def compute_step_moments(oracle: Oracle, gradients: Array, moments: Array) -> tu
 
 
 def compute_gradient_moments(gradients: Array, moments: Array) -> tuple[Array, Array]:
-    """The same for the gradients without their noise."""
+    """E g z' and E g g' of the gradients g without their noise, at models z = (1, x)."""
     crossed = product(gradients, moments)
     squares = product(crossed, gradients.swapaxes(-1, -2))
     return crossed, (squares + squares.swapaxes(-1, -2)) / 2

@@ -272,7 +272,7 @@ class Recursion:
         return self.maps_after(self._displacements, live, update)
 
     def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
-        """The same with other displacements A_i^k - I, (M, d+1, d+1): the virtual iterate after k local steps."""
+        """Expected contributions to the virtual iterate after k steps, from A_i^k - I, (M, d+1, d+1)."""
         maps, weights = {live.newest: self._identity}, self.iterate_weights(update)
         for client in update.reports:
             version = live.newest - update.staleness[client]
@@ -328,7 +328,7 @@ class Recursion:
 
     @cached_property
     def _spread_map(self) -> Array | None:
-        """The same as a map of S, (a^2, a^2) with a = d+1, for many clients and rounds: no larger for more clients."""
+        """The squares as a map of S, (a^2, a^2) with a = d+1: its cost does not grow with the number of clients."""
         size = len(self._identity)
         # It costs a^4 for each client once, and a^4 in each round instead of a^3 for each client.
         pays = min(self.problem.clients, self.algorithm.rounds) > size and size**4 <= _MOST_MAPPED

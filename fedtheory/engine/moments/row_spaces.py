@@ -31,7 +31,7 @@ from fedtheory.federation.problem import Problem
 _FEWEST = 16
 """Dimensions below which nothing is gained, unless there are many clients."""
 _FEWEST_OF_MANY, _MANY = 4, 32
-"""The same for that many clients: a computation for all of them takes less than one for each."""
+"""Fewest dimensions from that many clients on, where a computation for all takes less than one for each."""
 _ALIKE = 0.75
 """Clients share a computation where their dimensions and rows differ by no larger a factor, or by a few."""
 _FEW = 4
@@ -145,7 +145,7 @@ class RowSpace:
         return self._summed(weights, after - self._kept_squares * start), largest
 
     def noise_over_steps(self, moment: Array, weights: Array) -> Array:
-        """The same sums after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
+        """``sum_i weights_i C_i`` after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
         start, means = self._seen(moment)
         found = self._over_steps(float(moment[0, 0]), means[:-1], start)
         steps = zip(found, self._all_means[0], strict=True)

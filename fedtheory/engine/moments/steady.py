@@ -45,7 +45,7 @@ class SteadyRounds:
         return moments
 
     def blocks(self, start: Array) -> Iterator[Array]:
-        """The same after the start, in blocks (n, d+1, d+1), for those who need not keep all."""
+        """Second moments after the start, in blocks (n, d+1, d+1), so that not all need be kept."""
         transposed, latest = self._powers.transpose(0, 2, 1), start
         for first in range(0, self.rounds, len(self._powers)):
             count = min(len(self._powers), self.rounds - first)

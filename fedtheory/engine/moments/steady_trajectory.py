@@ -26,7 +26,7 @@ _MOST_KEPT = 2 * 10**7
 
 @dataclass(frozen=True)
 class EqualRounds(Collection[RoundNoise]):
-    """The same noise in each of some rounds, however many there are."""
+    """The noise of many equal rounds, stored once."""
 
     noise: RoundNoise
     rounds: int

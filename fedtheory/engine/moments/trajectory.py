@@ -156,7 +156,7 @@ class Trajectory(ServerTrajectory):
         return self._local_of(form, self.moments[:-1])
 
     def _local_of(self, form: Array, moments: Array) -> Array:
-        """The same of rounds from models with moments (N, d+1, d+1), (N, K+1)."""
+        """The form at xbar^{n,k} in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         return functionals(self._round_forms.build_average_form(form), moments)
 
     @property
@@ -225,7 +225,7 @@ class Trajectory(ServerTrajectory):
         return np.asarray(mean_over_rounds(self._difference_of(factors, self.moments[:-1])))
 
     def _difference_of(self, factors: Array, moments: Array) -> Array:
-        """The same of each round, from models with moments (N, d+1, d+1), (N, K+1)."""
+        """E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         self.algorithm.require_synchronous("differences of the clients' iterates are added up in synchronous rounds")
         return functionals(self._round_forms.build_difference_form(factors), moments)
 
@@ -263,5 +263,5 @@ class Trajectory(ServerTrajectory):
             raise NotApplicable(f"expected at most {_MOST_LISTED} {kept}, got {numbers}: use fewer rounds")
 
     def _drift_of(self, moments: Array) -> Array:
-        """The same of rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
+        """Drift of each client in rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
         return np.stack([functionals(forms, moments) for forms in self._round_forms.build_drift_form()], axis=1)

@@ -31,6 +31,6 @@ class Defined:
         return self.algorithm.uses(Compressed)
 
     def as_floats(self) -> Defined:
-        """The same in double precision."""
+        """The definition in double precision."""
         values = {symbol: FLOAT.number(value, str(symbol)) for symbol, value in self.values.items()}
         return replace(self, values=values, mixing=None if self.mixing is None else FLOAT.array(self.mixing))

@@ -180,7 +180,7 @@ def _shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
 
 
 def _shipped_diabetes() -> tuple[Array, Array] | None:
-    """The same of the two files of the diabetes data; columns are scaled as by the library's loader, to length one."""
+    """Columns and labels of the two diabetes files, scaled to length one as by the library's loader."""
     columns, progression = _shipped_table("diabetes_data_raw.csv.gz"), _shipped_table("diabetes_target.csv.gz")
     if columns is None or progression is None:
         return None

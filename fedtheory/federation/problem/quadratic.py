@@ -116,7 +116,7 @@ class Problem(Shown):
 
     @property
     def features(self) -> int:
-        """Numbers of a model: more than coordinates where these are those of a span."""
+        """Number of features of a model; the dimension is smaller where the rows span fewer."""
         return self.dimension if self.span is None else len(self.span.start)
 
     def lifted(self, points: Array) -> Array:

@@ -33,7 +33,7 @@ class Assumption:
             return str(reason)
 
     def settled_failure(self, run: Run) -> str | None:
-        """The same, asked of a run once however many claims ask; raises `Unresolved` where floats cannot tell."""
+        """Why the assumption fails on a run, or None, found once; `Unresolved` where floats cannot tell."""
         return run.memo.once(self._key, lambda: self._settled_failure(run))
 
     def _settled_failure(self, run: Run) -> str | None:

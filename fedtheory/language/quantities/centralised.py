@@ -1,4 +1,4 @@
-"""The auxiliary sequence of centralised gradient descent that starts anew from every server model.
+"""The auxiliary sequence of centralised gradient descent that starts again from every server model.
 
 For runs without noise: ``v_[k]((k-1) tau) = w((k-1) tau)``, then
 ``v <- v - eta grad F(v)``; theta_[k](t) = F(v_[k](t)) - F*.

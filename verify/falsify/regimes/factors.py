@@ -48,11 +48,11 @@ class Factor:
         return bool(self.plain != "none")
 
     def up_to(self, high: float) -> Factor:
-        """The same with no level beyond a bound."""
+        """The factor with no level beyond a bound."""
         return replace(self, levels=tuple(dict.fromkeys(min(level, high) for level in self.levels)), high=high)
 
     def without(self, level: Level) -> Factor:
-        """The same without one of the levels."""
+        """The factor without one of the levels."""
         return replace(self, levels=tuple(other for other in self.levels if other != level))
 
     def within(self, number: float) -> float:

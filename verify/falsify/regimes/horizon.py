@@ -17,7 +17,7 @@ _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
 """Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
 _STATED = 48
-"""Local steps of runs with step sizes of a formula, whose rounds are all made anew."""
+"""Local steps of runs with step sizes of a formula, whose rounds are computed one by one."""
 _MOST_IN_CYCLES = 256
 """Rounds of runs that end with a whole cycle of their clock."""
 
@@ -83,7 +83,7 @@ def _most_steps(point: Point, subject: Subject, steps: int) -> int:
 
 
 def _most_of_definition(point: Point, subject: Subject, steps: int) -> int:
-    """The same where rounds are simulated one by one."""
+    """Local steps of a run whose rounds are simulated one by one."""
     if subject.steps_are_rounds:
         return _ON_GRAPHS if "mixing" in point else _ROUNDS_ONE_BY_ONE
     return max(_STEPS_ONE_BY_ONE, _STEPS_ONE_BY_ONE // 10 * steps)

@@ -28,7 +28,7 @@ _WIDE = fmpq(2**26)
 _ROWS = {0: 1, 5: 2, -5: 4, -9: 8, 9: 16}
 """Square roots of half the rows of a client, by the level of its gradients: few rows say anything, the rest is zero."""
 _RARE_ROWS = {0: 4, 5: 8, -5: 2, 9: 16}
-"""The same where most rows are zero."""
+"""Square roots of half the rows of a client where most rows are zero."""
 
 
 def unit_of_values(point: Point) -> fmpq:

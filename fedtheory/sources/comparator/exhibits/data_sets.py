@@ -49,7 +49,7 @@ class Point:
     bound: float | None
     """Bound of the theorem; None where the step size is too large for it."""
     with_drift: float | None
-    """The same with the drift of the run."""
+    """Bound with the drift of the run in place of a bound on it."""
     first_terms: float
     """F(y) - F* + |x^0 - y|^2/(2 eta tau T)."""
 

@@ -27,7 +27,7 @@ class Charges:
 
     @property
     def drift_potential(self) -> Expr:
-        """The same in units of squared distances."""
+        """The cost of a client's squared distance from the mean, in units of squared distances."""
         return 2 * eta * self.potential
 
     @property

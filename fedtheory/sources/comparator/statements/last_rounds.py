@@ -52,7 +52,7 @@ class Costs:
 
     @property
     def drift_potential(self) -> Expr:
-        """The same in units of squared distances."""
+        """The cost of a client's squared distance from the average, in units of squared distances."""
         return gain * self.potential
 
     @property

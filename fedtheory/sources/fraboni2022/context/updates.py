@@ -109,7 +109,7 @@ def _samples(symbol: SymbolTable) -> dict[str, Expr]:
 
 
 def build_weights_context(claim: Claim) -> Context:
-    """The same with the random weights, and without samples at points that depend on them."""
+    """The context of updates with random weights, without samples at points that depend on them."""
     symbol, known = symbols_of(claim), build_steps_context(claim)
     unknown = frozenset({virtual_noise, optimum_noise})
     given = {deviation: sp.S.Zero} if a.given_weights in claim.assumptions else {}

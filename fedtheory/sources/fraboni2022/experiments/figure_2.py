@@ -35,7 +35,7 @@ class WeightsCompared:
     identical_limit: float
     """The loss of (2) at the minimiser of what identical weights minimise, which is (10)."""
     time_based_limit: float
-    """The same for time-based weights: (2) itself, up to the last cycle that is not whole."""
+    """The loss of (2) at the minimiser for time-based weights, which differs by the last cycle, if cut off."""
 
     @property
     def step_size(self) -> float:

@@ -16,7 +16,7 @@ kappa = sp.Symbol(r"\kappa", positive=True)
 KAPPA = (
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
 )
-"""The same in words, for the notes of claims."""
+"""The constant in words, for the notes of claims."""
 
 OF_SAMPLES: dict[sp.Symbol, q.Quantity] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
 """Further symbols of the repairs for smooth samples and any server step."""

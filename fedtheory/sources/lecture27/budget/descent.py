@@ -100,7 +100,7 @@ class _Schedule(Protocol):
 
 
 class _Constant:
-    """The same number of local steps in every interval."""
+    """A controller with the same number of local steps in every interval."""
 
     estimates: tuple[Estimates, ...] = ()
 

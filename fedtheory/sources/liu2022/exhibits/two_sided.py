@@ -32,7 +32,7 @@ class Curve:
 
     @property
     def inside(self) -> int:
-        """Count the values of N with K <= R/N."""
+        """Number of values of N with K <= R/N."""
         return sum(self.local_steps * clients <= ROUNDS for clients in self.clients)
 
     @property

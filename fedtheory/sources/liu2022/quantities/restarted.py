@@ -36,7 +36,7 @@ def as_printed(run: Run, seed: int = 0) -> Iterator[Array]:
 
 
 def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
-    """The same, but where (t - 1) mod K = 0 the restart comes first and the gradient is observed at the average."""
+    """Clients' iterates of the loop that, where (t - 1) mod K = 0, restarts first and observes at the average."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         restarted = _averaged(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates

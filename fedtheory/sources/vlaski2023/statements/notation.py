@@ -64,7 +64,7 @@ NORMALISED = (*ALGORITHM, a.normalised_steps)
 SEVERAL = (*NORMALISED, a.several_clients)
 """The factor 1/(K - 1) needs two clients."""
 SAMPLED = (*ALGORITHM, a.several_clients)
-"""The same for any local step sizes."""
+"""Assumptions of the chapter for any local step sizes."""
 CONVEX = (*SEVERAL, a.strongly_convex_clients)
 """The assumptions of Theorem 5.1; the constants beta_k, sigma_k and hat delta_k are those of the run."""
 COMMON_STEP = (*ALGORITHM, a.same_step_size)
