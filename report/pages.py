@@ -60,7 +60,7 @@ class ClaimPage:
     """The regimes that the search of the verdict tried; None for claims that were not searched."""
     figures: Sequence[Figure]
     exhibits: Sequence[ExhibitSection]
-    """Those with a section of their own."""
+    """Exhibits with a section of their own."""
     corrected_by: Sequence[str]
     sharpened_by: Sequence[Sharper]
     certificate: CertificateSection | None

@@ -26,7 +26,7 @@ class PaperPage:
     source: Source
     file: str
     claims: Sequence[Claim]
-    """Those about what the page shows."""
+    """Claims about the algorithm or experiment of the page."""
     figures: Sequence[Figure]
     coverage: Sequence[tuple[str, Mapping[str, str]]]
     """Headings, and for each run by its name whether a claim covers it."""

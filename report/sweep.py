@@ -68,7 +68,7 @@ class RecordedError:
 
     name: str
     runs: int
-    """Those that have one."""
+    """Number of runs that have an exact error."""
     smallest: str
     row: str
     at: str

@@ -33,7 +33,7 @@ class Verdicts(Shown, Sequence[ClaimVerdict]):
         return "; ".join(f"{found.claim.id}: {found.verdict}" for found in self[:8]) + ("; ..." if self[8:] else "")
 
     def card(self) -> Card:
-        """A table, or the card of the only one."""
+        """A table of the verdicts; a single verdict has its own card."""
         if len(self) == 1:
             return self[0].card()
         rows = [[v.claim.id, v.verdict, str(v.instances), number(v.worst_ratio)] for v in self]

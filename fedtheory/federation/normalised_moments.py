@@ -87,7 +87,7 @@ def _log_radii(logs: Array, selected: int) -> Array:
 
 
 def _times(weights: Array, smallest: float) -> Array:
-    """The t of the sum, where no positive sum of weights is below the smallest one."""
+    """Nodes t of the quadrature, for sums of weights that are zero or at least `smallest`."""
     first, last = math.log(_SMALLEST / weights.sum()), math.log(_LARGEST / smallest)
     times: Array = np.exp(np.arange(first, last + _STEP, _STEP))
     return times

@@ -199,9 +199,9 @@ class Claim(Shown):
     verdict: Verdict | None = None
     """The recorded verdict; `fedtheory verify` compares."""
     supposed: tuple[Assumption, ...] = ()
-    """Those of the assumptions that it does not name itself: the setting of a claim of your own that names none."""
+    """Assumptions of the default setting, for a user-defined claim that names none."""
     of_constants: tuple[Assumption, ...] = ()
-    """Those that its constants bring with them, such as bounded variance where the statement speaks of sigma."""
+    """Assumptions that its constants imply, such as bounded variance where the statement speaks of sigma."""
     is_published: bool = False
     """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
 

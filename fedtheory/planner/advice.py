@@ -179,7 +179,7 @@ class ClaimPlan:
         return self.measured_among(() if self.measurements is None else self.measurements.changed)
 
     def measured_among(self, changed: Sequence[str]) -> list[str]:
-        """Those of the numbers that change with the step size and are no constants of a run."""
+        """Names of the changed numbers that are not constants of a run."""
         quantities = [quantity for quantity in self.claim.notation.values() if quantity.name in changed]
         return [
             quantity.name for quantity in quantities if not (isinstance(quantity, RunQuantity) and quantity.is_constant)

@@ -79,7 +79,7 @@ class Bound:
     terms: tuple[Expr, ...]
     """Terms of the right side, divided by the factor of the error on the left side; means over clients are symbols."""
     conditions: tuple[Expr, ...]
-    """Those whose symbols are numbers."""
+    """Conditions in which each symbol stands for a number."""
     names: Mapping[sp.Symbol, str]
     """For each symbol the name of its number."""
     values: Mapping[str, float]

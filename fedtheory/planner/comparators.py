@@ -19,7 +19,7 @@ GAP, DISTANCE, NOISE, DISSIMILARITY = (
 )
 CURVED_NOISE, CURVED_DISSIMILARITY = q.comparator_curved_noise.name, q.comparator_curved_dissimilarity.name
 CURVED = frozenset({CURVED_NOISE, CURVED_DISSIMILARITY})
-"""Those that need the curvature of every client."""
+"""Names of the numbers that need the curvature of every client."""
 NAMES = frozenset({GAP, DISTANCE, NOISE, DISSIMILARITY}) | CURVED
 
 

@@ -27,7 +27,7 @@ class Cases:
     """Why a claim holds whichever argument of its maximum is the largest."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     cases: Sequence[Case]
 
     @property

@@ -48,7 +48,7 @@ class Certificate:
     """Why a claim holds."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     links: Sequence[Link]
     """For each relation why it holds: the terms that add up to its slack, none for an identity; or something else."""
     relaxed: Sequence[sp.Rel] | None = None

@@ -36,7 +36,7 @@ class Combination:
     """Why a claim about a run follows from others."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     links: Sequence[Sequence[Part]]
     """For each relation the parts that add up to its slack."""
     relaxed: Sequence[sp.Rel] | None = None

@@ -45,7 +45,7 @@ class Contracting:
     """A step that contracts, from which something follows for the whole run."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     step: str
     """Id of the claim about each local step."""
     factor: Expr

@@ -27,7 +27,7 @@ class FixedPoint:
     """Why a round leaves an algorithm where it is."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     local_step: Literal["idle", "single"]
     """At the optimum it moves nothing, or a round has a single one."""
     relaxed: Sequence[sp.Rel] | None = None

@@ -37,7 +37,7 @@ class Lyapunov:
     """Why the last model is near the optimum, or the clients near each other."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     function: Expr
     """V, of the vectors when a round starts."""
     factor: Expr

@@ -103,7 +103,7 @@ class MeanCertificate:
     """A claim about rounds or a run that is the mean, over the local steps, of a proved claim about each of them."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     step: str
     """Id of the claim about each local step."""
     span: Span

@@ -33,7 +33,7 @@ class Recursion:
     """Why a claim about the drift holds."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     measure: Measure
     factor: Expr
     offset: Expr

@@ -76,7 +76,7 @@ class LoopMean:
     """A bound on the mean of |grad F(xbar^{t-1})|^2 over the iterations of the loop, from one of them."""
 
     claim: str
-    """Its id."""
+    """Id of the claim."""
     terms: Sequence[Term]
     """The terms that add up to the slack of one iteration."""
     lemmas: Sequence[str] = ()

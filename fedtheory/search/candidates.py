@@ -42,7 +42,7 @@ class Candidate:
     blocks: Blocks
 
     def term(self, coefficient: Quotient) -> Term:
-        """A multiple of it."""
+        """The candidate times a coefficient, as a term of a certificate."""
         return Term(coefficient.expression, self.reason, averaged=self.averaged)
 
 

@@ -60,7 +60,7 @@ class _Step:
     row: str
     """The quantity that it bounds."""
     rows: frozenset[str]
-    """Those by which it does."""
+    """Quantities in its bound."""
     numbers: frozenset[str]
     settings: Sequence[Assumption]
 

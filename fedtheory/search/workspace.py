@@ -113,7 +113,7 @@ def plain_name(name: str) -> str:
 
 
 def names_in(documents: Sequence[Document], known: Iterable[str]) -> list[str]:
-    """Those of some names that documents use."""
+    """List the names, among the `known` ones, that documents use."""
     words = set(re.findall(r"\w+", repr(documents)))
     return [name for name in known if name in words]
 

@@ -265,7 +265,7 @@ class RunVocabulary(Spoken):
                 yield Binder(f"{self.names[symbol]}_positive", f"0 < {self.names[symbol]}")
 
     def prove_end(self, _potential: Expr, _weight: Expr, _signs: Signs) -> str:
-        """A tactic for what a potential has to be after the last step of a round: nothing is left of it."""
+        """A tactic that proves the potential zero after the last step of a round."""
         return "cbv beta; field; nonzero"
 
     def from_point(self, point: str) -> str:

@@ -24,7 +24,7 @@ class Coverage:
 
     heading: str
     claim: str
-    """Its id."""
+    """Id of the claim."""
     runs: Mapping[str, Mapping[str, Run]]
     """By their names on the page; each as it is, or changed, by words such as "With equal shares"."""
     measured: str

@@ -51,7 +51,7 @@ class Scope:
 
     symbols: Mapping[str, sp.Symbol]
     own: frozenset[str] = frozenset()
-    """Those that the certificate declares."""
+    """Names of the symbols that the certificate declares."""
 
     def name_of(self, symbol: sp.Symbol) -> str:
         """The name of a symbol; `InputError` where it has none."""

@@ -69,7 +69,7 @@ _NOISES = ((_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
 BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), *_NOISES)
 """The parts of the bound, none of which is negative."""
 ANY_BOUND = ((substitute_comparator(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISES)
-"""Those of the bound against any point."""
+"""The parts of the bound against any point."""
 
 
 def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
