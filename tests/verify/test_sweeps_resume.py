@@ -130,6 +130,28 @@ def test_half_written_parts_do_not_count(quick: Path) -> None:
     assert len(rows(output)) == 60
 
 
+@pytest.mark.parametrize("damage", ["emptied", "cut off", "a byte changed"])
+def test_damaged_parts_are_computed_again(quick: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    """Parts that a machine lost with its power are missing, not wrong: the table is that of a sweep in one go."""
+    output = quick.with_suffix(".parquet")
+
+    def stop(_store: Store) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "merge", stop)
+        with pytest.raises(Stopped):
+            conduct(read_spec(quick), output)
+    damaged = output.with_name("sweep.parquet.parts") / sorted(parts(output))[7]
+    content = damaged.read_bytes()
+    quarter = len(content) // 4
+    changed = content[:quarter] + bytes([content[quarter] ^ 1]) + content[quarter + 1 :]
+    damaged.write_bytes({"emptied": b"", "cut off": content[:quarter]}.get(damage, changed))
+    assert conduct(read_spec(quick), output) == 59
+    conduct(read_spec(quick), output.with_name("whole.parquet"))
+    assert rows(output) == rows(output.with_name("whole.parquet"))
+
+
 def test_a_complete_sweep_is_not_run_again(quick: Path) -> None:
     """The same command twice leaves the table as it is."""
     output = quick.with_suffix(".parquet")

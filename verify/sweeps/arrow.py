@@ -32,6 +32,18 @@ def read_table(file: Path) -> pa.Table:
     return pq.ParquetFile(file).read()
 
 
+def is_whole(file: Path) -> bool:
+    """Whether a Parquet file is there and all of its pages are as they were written, by their checksums."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.ParquetFile(file, page_checksum_verification=True).read()
+    except (pa.ArrowException, OSError):
+        return False
+    return True
+
+
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Booleans, 64-bit integers or floats, or texts; None for null."""
     import pyarrow as pa

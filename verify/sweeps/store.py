@@ -1,7 +1,8 @@
 """Results on disk: a file for each part of a sweep, put in place at once, and in the end one table.
 
 A part is named by its runs and is either there in whole or not at all, so a sweep that is killed at any moment goes
-on from the parts that are there.
+on from the parts that are there.  A machine that loses power may damage parts that had not reached the disk: their
+checksums say so, and they are computed again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
-from verify.sweeps.arrow import read_table, table_of
+from verify.sweeps.arrow import is_whole, read_table, table_of
 from verify.sweeps.columns import encoded, kinds, schema
 from verify.sweeps.spec import Spec
 
@@ -29,7 +30,7 @@ METADATA = "fedtheory.sweep"
 _MOST_PARTS, _ENOUGH_PARTS = 100, 40
 """Parts of a long sweep, and of one whose runs may be quick: enough for many processes, and to go on from."""
 _WORTH_A_FILE = 25
-"""Runs that may take no longer than a file takes to reach the disk."""
+"""Runs that may take no longer than writing a file."""
 _DIGEST = "digest"
 
 
@@ -84,15 +85,15 @@ class Store:
         return self.output.exists()
 
     def has(self, part: tuple[int, int]) -> bool:
-        """Whether a part is there."""
-        return self._path(part).exists()
+        """Whether a part is there, undamaged."""
+        return is_whole(self._path(part))
 
     def save(self, part: tuple[int, int], rows: Sequence[dict[str, Any]]) -> None:
         """Put a part in place."""
         import pyarrow.parquet as pq
 
         table = table_of([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
-        _put(self._path(part), lambda path: pq.write_table(table, path))
+        _put(self._path(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
 
     def merge(self) -> None:
         """Put the table of all parts in place."""
@@ -103,7 +104,7 @@ class Store:
                 for part in self.parts:
                     writer.write_table(read_table(self._path(part)))
 
-        _put(self.output, write, self.folder)
+        _put(self.output, _until_on_disk(write), self.folder)
 
     def clear(self) -> None:
         """Remove the parts, once the table is there."""
@@ -149,7 +150,7 @@ class Store:
         if known - {self.spec.digest}:
             message = "holds results of another sweep, or the sweep has changed; --restart throws them away"
             raise InputError("", message, str(self.output))
-        _put(digest, lambda path: path.write_text(self.spec.digest))
+        _put(digest, _until_on_disk(lambda path: path.write_text(self.spec.digest)))
 
 
 def require_pyarrow() -> None:
@@ -178,13 +179,22 @@ def description(file: Path) -> dict[str, Any] | None:
     return json.loads(metadata[METADATA.encode()]) if METADATA.encode() in metadata else None
 
 
+def _until_on_disk(write: Callable[[Path], object]) -> Callable[[Path], None]:
+    """Write a file, and wait until it has reached the disk."""
+
+    def written(path: Path) -> None:
+        write(path)
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+
+    return written
+
+
 def _put(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
-    """Write a file elsewhere, wait until it is on the disk, and only then give it its name."""
+    """Write a file elsewhere, and only then give it its name."""
     half_written = (folder or path.parent) / f"{path.name}.half"
     try:
         write(half_written)
-        with half_written.open("rb+") as file:
-            os.fsync(file.fileno())
         half_written.replace(path)
     except OSError as error:
         raise InputError("", f"cannot be written ({error.strerror or error})", str(path)) from None
