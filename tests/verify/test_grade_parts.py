@@ -1,0 +1,502 @@
+"""Parts of grading against values by hand: units, looseness, files cut into statements, ladders, limits of answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sympy as sp
+from claim_symbols import WHERE, D, L, M, T, eta, sigma
+from flint import fmpq
+
+from fedtheory.errors import InputError
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.exercises import CodeQuestion
+from verify.grade import dimensions, guarded, in_notebook, looseness, own
+from verify.grade import ladders as grade_ladders
+from verify.grade.bound import BoundFinding
+from verify.grade.code_repair import repair_signs
+from verify.grade.dimensions import _exponent, _size
+from verify.grade.equations import eliminate_equations
+from verify.grade.folder import grade_folder
+from verify.grade.guarded import Guarded, Unreadable
+from verify.grade.looseness import Looseness, _Places, _simplest_unbounded, measure_looseness
+from verify.grade.notebook_cells import read_cells
+from verify.grade.notebooks import _cell
+from verify.grade.other_copies import is_asked_otherwise
+from verify.grade.plain_text import as_latex, is_latex, write_in_ascii
+from verify.grade.python_answer import read_python
+from verify.grade.questions.bound import _describe_mistake, _number
+from verify.grade.questions.code import _is_number
+from verify.grade.questions.mark import GivenAnswer, mark_answer
+from verify.grade.same import are_equal
+from verify.grade.typed_numbers import with_plain_numbers
+from verify.grade.typed_relation import write_relation
+from verify.grade.units import _around, _blocks, split_code
+
+x, y = sp.symbols("x y", positive=True)
+
+
+def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which are finite and not zero, and powers of the units: halves and whole numbers; of a root half of them."""
+    loss, length = dimensions._LOSS, dimensions._LENGTH
+    monkeypatch.setattr(dimensions, "_runs", lambda _: [0, 1, 2])
+
+    def units(values: list[float | None], *, root: bool = False) -> Any:
+        monkeypatch.setattr(dimensions, "_size", lambda _, run: values[run])
+        given: Any = SimpleNamespace(root=root)
+        return dimensions._units_on(given, 0)
+
+    assert units([3.0, 3.0 * loss, 3.0 * length**2]) == (1, 2)
+    assert units([3.0, 3.0 * loss, 3.0 * length**2], root=True) == (Fraction(1, 2), 1)
+    for place in range(3):
+        for nothing in (None, 0, math.inf, math.nan):
+            values: list[float | None] = [3.0, 3.0 * loss, 3.0]
+            values[place] = nothing
+            assert units(values) is None
+    assert units([3.0, 3.0 * loss**0.3, 3.0]) is None
+    assert units([3.0, 3.0, 3.0 * length**0.3]) is None
+    assert [_exponent(2.0**power, 2) for power in (0.5, -1.0, 0.3, 1 + 1e-8)] == [Fraction(1, 2), -1, None, 1]
+    quantity: Any = SimpleNamespace(on=lambda _: [fmpq(-3), fmpq(2)])
+    assert (_size(quantity, None), _size(quantity, SimpleNamespace())) == (None, 3.0)  # type: ignore[arg-type]
+    nothing_there: Any = SimpleNamespace(on=lambda _: [])
+    assert _size(nothing_there, SimpleNamespace()) is None  # type: ignore[arg-type]
+
+
+def _claim(rhs: sp.Expr, *conditions: Any) -> Claim:
+    return Claim(id="t:bound", lhs=q.final_distance_sq, rhs=rhs, where=WHERE, conditions=list(conditions))
+
+
+def test_an_excess_over_all_values() -> None:
+    """A constant factor, one that grows with a symbol, and one that a condition keeps small."""
+    assert measure_looseness(_claim(eta * sigma**2), 3 * eta * sigma**2) == Looseness(pytest.approx(3.0))  # type: ignore[arg-type]
+    grows = measure_looseness(_claim(eta / M), eta)
+    assert grows == Looseness(math.inf, ((M, "grows"),))
+    steps = measure_looseness(_claim(eta**2), eta)
+    assert steps is not None
+    assert steps.growth == ((eta, "falls"),)
+    bounded = measure_looseness(_claim(L * D**2, eta * L <= 1), L * D**2 * (1 + eta * L))
+    assert bounded is not None
+    assert bounded.growth == ()
+    assert bounded.excess == pytest.approx(1.25, abs=0.5)
+    free = sp.Symbol("z")
+    claim = Claim(id="t:z", lhs=q.final_distance_sq, rhs=free * eta, where={**WHERE, free: q.max_drift})
+    assert measure_looseness(claim, eta) is None
+
+
+def test_places_that_conditions_allow() -> None:
+    """All of them have to hold; both sides are positive and finite there."""
+    claim = _claim(eta, T <= 2, M <= 2)
+    place = _Places(claim, (M, T, eta), eta * T, eta)
+    found = dict(place.excesses(256))
+    assert {powers[:2] for powers in found} == {(0, 0)}
+    assert set(found.values()) == {1.0}
+    assert dict(_Places(claim, (M, T, eta), eta - 1, eta).excesses(256)) == {}
+    assert dict(_Places(claim, (M, T, eta), eta, eta - 1).excesses(256)) == {}
+    assert place.confirmed((0, 0, 0), 256) == 1.0
+    assert _Places(claim, (M, T, eta), eta, -eta).confirmed((0, 0, 0), 256) is None
+    assert _Places(claim, (M, T, eta), sp.sqrt(eta - 1), eta).confirmed((0, 0, 0), 256) is None
+    free = _Places(_claim(eta), (M, eta), sp.sqrt(M), sp.S.One)
+    assert [free.is_unbounded(powers) for powers in ((1, 0), (0, 0))] == [True, False]
+    assert not _Places(_claim(eta), (M, eta), M, 2 * M + 1).is_unbounded((1, 0))
+    assert not _Places(_claim(eta), (M, eta), sp.log(M), sp.S.One).is_unbounded((1, 0))
+
+
+def test_the_simplest_growth_is_shown() -> None:
+    """Of the places whose excess grows by more than half between two scales, the one with the fewest changes."""
+    place: Any = SimpleNamespace(effort=sum, is_unbounded=lambda powers: powers != (1, 0))
+    near = {(1, 0): 1.0, (1, 1): 1.0, (2, 1): 1.0, (0, 0): 1.0}
+    far = {(1, 0): 9.0, (1, 1): 1.51, (2, 1): 9.0, (0, 0): 1.5, (0, 1): 99.0}
+    assert _simplest_unbounded(place, near, far) == (1, 1)
+    assert _simplest_unbounded(place, near, {(0, 0): 1.5}) is None
+
+
+def test_confirmed_excesses() -> None:
+    """The largest on which floats and many digits agree, to a thousandth."""
+    exact = {(0,): None, (1,): 7.0, (2,): 5.0, (3,): 4.0}
+    place: Any = SimpleNamespace(confirmed=lambda powers, _: exact[powers])
+    assert looseness._confirmed(place, {(0,): 9.0, (1,): 7.01, (2,): 5.004, (3,): 4.0}, 2) == 5.0
+    assert looseness._confirmed(place, {(1,): 6.99}, 2) == 0.0
+    assert looseness._confirmed(place, {}, 2) == 0.0
+
+
+def test_equations_are_inserted() -> None:
+    assert eliminate_equations([sp.Eq(x, 2 * y), x <= 3], (x * y,)) == ([2 * y <= 3], (2 * y**2,))
+    assert eliminate_equations([sp.Ne(x, y), x <= 3], (x,)) == ([x <= 3], (x,))
+    assert eliminate_equations([sp.Eq(x**2, 2)], (x,)) is None
+    assert eliminate_equations([x <= 3, sp.Symbol("b", bool=True)], (x,)) is None
+    assert eliminate_equations([sp.Symbol("b"), x <= 3], (x,)) is None
+    assert eliminate_equations([sp.Eq(x, 1), x <= 3], (x,)) == ([], (1,))
+
+
+def test_blocks_and_statements() -> None:
+    """Decorators belong to what is behind them, and clauses to what is before; a wrong one costs itself alone."""
+    assert _blocks("a = 1\nb = 2") == ["a = 1\n", "b = 2\n"]
+    assert _blocks("@f\nclass A:\n  b = 2\nelse: c") == ["@f\nclass A:\n  b = 2\nelse: c\n"]
+    assert split_code("@f\ndef g():\n    return 1\n\nh = 2\n") == ("@f\ndef g():\n    return 1", "h = 2")
+    assert split_code("a = 1; b = 2\nc = 3\n") == ("a = 1; b = 2", "c = 3")
+    assert split_code("if a:\n    b = 1\nelse:\n    b = 2\n") == ("if a:\n    b = 1\nelse:\n    b = 2",)
+    assert split_code("") == ()
+    found = split_code("a = 1\nb = = 2\nc = 3\n")
+    assert (found[0], found[1].strip(), found[2]) == ("a = 1", "b = = 2", "c = 3")
+    late = split_code("a = 1\nb = 5 +\nc = 3\n")
+    assert (late[0], late[-1]) == ("a = 1", "c = 3")
+    blocks = ["", "a = 1\n", "b = (\n", "c = 3\n"]
+    assert _around(blocks, 2) == ("a = 1\n", "b = (\n", "c = 3\n")
+    assert _around(blocks, 99) == ("a = 1\n", "b = (\n", "c = 3\n")
+    assert _around(["("] + ["a = 1\n"] * 9, 9) is None
+    assert _around(["a = \n"], 1) == ("", "a = \n", "")
+
+
+def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One, two, or all of them."""
+    monkeypatch.setattr(grade_ladders, "without", lambda _, names: tuple(names))
+
+    def corners(*names: str) -> list[Any]:
+        knobs = [SimpleNamespace(name=name) for name in (*names, "rounds")]
+        monkeypatch.setattr(grade_ladders, "knobs_of", lambda _: knobs)
+        return list(grade_ladders._corners({}))
+
+    assert corners() == [((), ())]
+    assert corners("noise") == [(("noise",), ())]
+    assert corners("noise", "start") == [(("noise",), ("start",)), (("start",), ("noise",)), (("noise", "start"), ())]
+    assert [kept for kept, _ in corners("noise", "start", "spread")] == [
+        *(("noise",), ("start",), ("spread",)),
+        *(("noise", "start"), ("noise", "spread"), ("start", "spread"), ("noise", "start", "spread")),
+    ]
+
+
+def test_settings_of_ladders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger server steps where they are allowed, and momenta where a run has one."""
+    plain = {"algorithm": {"local_step_size": fmpq(1)}, "problem": {}}
+    momentum = {"algorithm": {"local_step_size": fmpq(1), "momentum": fmpq(1, 3)}, "problem": {}}
+    for allowed, count in ((True, 2), (False, 1)):
+        monkeypatch.setattr(grade_ladders, "is_allowed", lambda *_, allowed=allowed: allowed)
+        found = list(grade_ladders._with_settings(_claim(eta), plain))
+        assert [table["algorithm"].get("server_step_size") for table in found] == [None, 64][:count]
+        momenta = [t["algorithm"]["momentum"] for t in grade_ladders._with_settings(_claim(eta), momentum)]
+        assert momenta == [0, fmpq(9, 10), fmpq(31, 32)] * count
+
+
+def test_runs_that_a_claim_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    for run, failures, conditions, allowed in (
+        (1, [], True, True),
+        (None, [], True, False),
+        (1, ["x"], True, False),
+        (1, [], False, False),
+    ):
+        for name, value in (
+            ("read", run),
+            ("failures_among", failures),
+            ("conditions_hold", conditions),
+            ("premises", ()),
+        ):
+            monkeypatch.setattr(grade_ladders, name, lambda *_, value=value: value)
+        assert grade_ladders.is_allowed(_claim(eta), {}) is allowed
+
+
+def test_rungs_that_can_be_computed() -> None:
+    """Of rounds that are not doubled at most 512; one local step where the base has one."""
+
+    def rungs(name: str, steps: int, clock: Any = None) -> list[Any]:
+        algorithm = {"name": name, "local_steps": steps} | ({} if clock is None else {"clock": clock})
+        return list(grade_ladders._rungs({"algorithm": algorithm}, [(1, 4, 512, 1), (2, 8, 513, 3)]))
+
+    assert rungs("fedavg", 2) == [(1, 4, 512, 1), (2, 8, 513, 3)]
+    assert rungs("fedavg", 1) == [(1, 1, 512, 1), (2, 1, 513, 3)]
+    assert rungs("scaffold", 2) == rungs("fedavg", 2, clock={}) == [(1, 4, 512, 1)]
+
+
+def test_divisions_by_zero_are_told() -> None:
+    """Also by what cancels to zero; a power of zero needs a positive exponent."""
+    build = Guarded({"x": x})
+    assert build.quotient(x, y) == x / y
+    for read in (
+        lambda: build.quotient(x, sp.S.Zero),
+        lambda: build.power(sp.S.Zero, sp.Integer(-1)),
+        lambda: build.power(sp.S.Zero, sp.S.Zero),
+        lambda: read_python("1/(2 - 2)", {}),
+        lambda: build.apply("log", [sp.S.Zero]),
+    ):
+        with pytest.raises(Unreadable, match=r"divides by zero|logarithm of zero"):
+            read()
+    assert build.power(sp.S.Zero, sp.Integer(2)) == 0
+
+
+def test_exponents_of_answers() -> None:
+    """Of numbers that stay short; sums of symbols to the first power, and not above one another."""
+    build = Guarded({"x": x, "y": y})
+    largest = guarded._LARGEST_EXPONENT
+    assert build.power(x, sp.Integer(largest)) == x**largest
+    assert build.power(x, sp.Rational(1, largest)) == x ** sp.Rational(1, largest)
+    assert build.power(sp.Integer(2), x - 1) == 2 ** (x - 1)
+    refused = [
+        (x, sp.Integer(largest + 1)),
+        (x, sp.Rational(1, largest + 1)),
+        (x, y**2),
+        (x, x * y),
+        (x, (largest + 1) * y),
+        (x**y, y),
+        (x**y * y**2, y),
+        (sp.Integer(2) ** guarded._MOST_BITS, sp.Integer(1)),
+    ]
+    for base, exponent in refused:
+        with pytest.raises(Unreadable):
+            build.power(base, exponent)
+    for function, count in (("sqrt", 0), ("sqrt", 2), ("Max", 1), ("Max", 7)):
+        with pytest.raises(Unreadable, match="takes"):
+            build.apply(function, [x] * count)
+    assert build.apply("Max", [sp.Integer(n) for n in range(6)]) == 5
+    assert build.number("0.25") == sp.Rational(1, 4)
+    with pytest.raises(Unreadable, match="at most 15 digits"):
+        build.number("1" * 16)
+
+
+def test_numbers_of_functions() -> None:
+    """Up to the rounding of floats, in parts of the expected one."""
+    cases = [
+        ("0.5", "1/2", True),
+        ("1/2", "1/2", True),
+        ("0.5000000001", "1/2", False),
+        ("0", "0", True),
+        ("x", "1", False),
+    ]
+    cases += [("1e-20", "0", False), ("-0.5", "-1/2", True), ("0.5", "-1/2", False)]
+    for text, value, right in cases:
+        assert _is_number(text, value) is right
+
+
+def test_functions_are_marked_case_by_case() -> None:
+    """Exact where all numbers are; else the first wrong case is shown, and what is no number named."""
+    question = CodeQuestion.__new__(CodeQuestion)
+    for name, value in (("name", "f"), ("expected", ("1/2", "3")), ("tried", (("1",), ("2", "5")))):
+        object.__setattr__(question, name, value)
+
+    def marked(*outputs: str, trouble: str | None = None) -> tuple[Any, str]:
+        given = GivenAnswer("", outputs, trouble)
+        mark = mark_answer.dispatch(CodeQuestion)(question, given)
+        return mark.share, mark.comment
+
+    assert marked("1/2", "3") == (1, "correct on all cases")
+    assert marked("1/2", "3.0")[1] == "correct on all cases"
+    assert marked("0.4999999999999999", "3")[1] == "correct on all cases up to rounding: keep fractions exact"
+    assert marked("1/2", "4") == (Fraction(1, 2), "correct on 1 of 2 cases; f(2, 5) should be 3, yours is 4")
+    assert marked("1/2", "x")[1].endswith("f(2, 5) should be 3, your function returned x, which is no number")
+    nothing = "your function returned nothing (None): does it print instead of `return`?"
+    assert marked("1/2", "")[1].endswith(f"f(2, 5) should be 3, {nothing}")
+    assert marked("1/2", trouble="stopped") == (Fraction(1, 2), "correct on 1 of 2 cases; stopped")
+    assert marked() == (0, "f is not defined")
+    assert marked(trouble="broken") == (0, "broken")
+
+
+def _finding(standing: Any, **given: Any) -> BoundFinding:
+    usual: dict[str, Any] = {"answer": x, "reason": "why", "right_units": True, "excess": 1.0, **given}
+    return BoundFinding(standing, **usual)
+
+
+def test_mistakes_in_bounds_in_words() -> None:
+    refuted = _finding("refuted", lhs="3/2", rhs="1", about=(1.5, 1.0))
+    text = "violated on the run below: the true value is 3/2 (about 1.5), your bound gives 1"
+    assert _describe_mistake(refuted, {}) == f"{text}; a quarter of the points is for the right units"
+    wrong = _finding("refuted", lhs="3/2", rhs="1", about=(1.5, 1.0), right_units=False)
+    assert _describe_mistake(wrong, {}) == f"{text}; its terms do not all have the units of the left side"
+    loose = _describe_mistake(_finding("not refuted", excess=math.inf, growth=((x, "grows"),)), {x: "K"})
+    assert "it becomes arbitrarily larger than the reference while K grows (full marks need" in loose
+    assert loose.startswith("not refuted, but loose: why (this is not a proof)")
+    proved = _describe_mistake(_finding("proved", excess=1.0, tightness=0.5, follows_from=("a", "b")), {})
+    assert proved == (
+        "correct: it follows from a, b; it exceeds the reference nowhere that was tried; "
+        "the left side reaches at most 50 % of it"
+    )
+    assert [_number(None, 1.5), _number("1" * 25, 1.5), _number("1" * 24, 1.5), _number("2", 2.0)] == [
+        *("about 1.5", "about 1.5", "1" * 24 + " (about 1.5)", "2"),
+    ]
+
+
+def test_lines_that_python_does_not_know_are_left_out() -> None:
+    """Of code cells that are no part of the handout; a markdown cell is an answer where it holds a name."""
+
+    def cell(kind: str, source: str, **marks: Any) -> dict[str, Any]:
+        return {"cell_type": kind, "source": source, "metadata": {"nbgrader": marks}}
+
+    cells = [
+        cell("code", "%matplotlib inline\na = 1\n!ls\n  %time b\nnp.sqrt?\nb = 2"),
+        cell("code", "STUDENT = 1", locked=True),
+        cell("code", "# Autograded cell for `a`; leave it empty."),
+        cell("markdown", "some text"),
+        cell("markdown", "c = 3", solution=True, grade_id="t"),
+        cell("markdown", "words alone", solution=True, grade_id="u"),
+    ]
+    found = read_cells(json.dumps({"cells": cells}))
+    assert found.units == ("a = 1\nb = 2", "c = 3")
+    assert dict(found.texts) == {"t": "c = 3", "u": "words alone"}
+    assert found.handout == "some text\nc = 3\nwords alone"
+    marks = _cell("code", "n", "s")["metadata"]["nbgrader"]
+    assert (marks["solution"], marks["grade"], marks["locked"], "points" in marks) == (False, False, False, False)
+
+
+def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless more are asked for, or none is to be had."""
+    folder = import_module("verify.grade.folder")
+    asked: list[Any] = []
+    for name, value in (("handed_in", []), ("labels", []), ("entered", {}), ("write_all", [])):
+        monkeypatch.setattr(folder, name, lambda *_, value=value: value)
+    monkeypatch.setattr(folder, "find_launch", asked.append)
+    monkeypatch.setattr(folder, "as_finished", lambda _, __, jobs: asked.append(jobs) or [])
+    grade_folder(tmp_path, tmp_path)
+    grade_folder(tmp_path, tmp_path, jobs=3, unsafe=True)
+    assert asked == [False, 1, True, 3]
+    with pytest.raises(InputError, match="expected a number of processes"):
+        grade_folder(tmp_path, tmp_path, jobs=0)
+    with pytest.raises(InputError, match="expected the id of a copy"):
+        grade_folder(tmp_path, tmp_path, copy="a b/c")
+
+
+def test_questions_that_are_asked_otherwise() -> None:
+    """With a formula or a symbol that the file has not, whichever; a file without the title says nothing."""
+
+    def asked(handout: str) -> bool:
+        question: Any = SimpleNamespace(title="Drift", text="Bound $a$ by $b$.", names={"K": 1})
+        submission: Any = SimpleNamespace(handout=handout)
+        return is_asked_otherwise(question, submission)
+
+    assert not asked("Drift\nBound $a$ by $b$ in `K`")
+    assert asked("Drift\nBound $a$ by $c$ in `K`")
+    assert asked("Drift\nBound $c$ by $b$ in `K`")
+    assert asked("Drift\nBound $a$ by $b$ in `T`")
+    assert not asked("Bound $a$")
+    assert not asked("#  Drift\n# Bound $a$   by $b$ in `K`")
+
+
+def test_where_an_answer_is_no_python() -> None:
+    """The first wrong symbol of its line, or the end behind what is unfinished."""
+    for text, where in (
+        ("2 $ 3", "at `$ 3`, letter 3"),
+        ("2 + ", "at the end, behind `2 +`, letter 4"),
+        ("(1", "letter 1"),
+    ):
+        with pytest.raises(Unreadable, match=where.replace("$", r"\$").replace("+", r"\+")):
+            read_python(text, {})
+    for text in ("not 1", "~2", "1 if 2 else 3", "True", "'a'", "x.y", "f(x=1)"):
+        with pytest.raises(Unreadable):
+            read_python(text, {"x": x})
+    assert read_python("-+2", {}) == -2
+    for product in ("2(3)", "x(3)", "(1+2)(3)"):
+        with pytest.raises(Unreadable, match="expected \\* before the bracket"):
+            read_python(product, {"x": x})
+
+
+def test_plain_texts_of_formulas() -> None:
+    assert [is_latex(text) for text in ("a_b^2", r"\eta", "$a", "{a}")] == [False, True, True, True]
+    assert [as_latex(text) for text in ("a**12", "a^12", r"\eta**12", r"\eta^12")] == [
+        *("a^{12}", "a^{12}", r"\eta^{12}", r"\eta^12"),
+    ]
+    assert [write_in_ascii(text, ()) for text in ("3.;", "x²", "a ≤ 3", "|x|", "√2", "2 rounds")] == [
+        *("3", "x^(2)", "3", "abs(x)", "sqrt(2)", "2"),
+    ]
+    assert [
+        with_plain_numbers(text) for text in ("1,000,000", "1.000.000", "3,5", "max(1,5)", "5 %", "1 1/2", "2:3")
+    ] == [
+        *("1000000", "1000000", "3.5", "max(1,5)", "(5/100)", "(1+1/2)", "2/3"),
+    ]
+    assert repair_signs("a = 1") == "a = 1"
+    assert are_equal((x + 1) ** 2, x**2 + 2 * x + 1)
+    assert not are_equal(sp.sqrt(x), x)
+    assert not are_equal(x, x + sp.Rational(1, 10**9))
+
+
+def test_relations_in_names_of_quantities() -> None:
+    """None where a symbol has no number of a run, a place is no run, or there are several relations."""
+    claim = Claim(id="t:one", lhs=q.max_drift, rhs=4 * eta**2 * L, where=WHERE)
+    assert write_relation(claim) == "max_drift <= 4*local_step_size**2*smoothness"
+    model = sp.Symbol("w", real=True)
+    vector: Any = SimpleNamespace(
+        place="run", relations=claim.relations, notation={**claim.notation, L: q.server_model}
+    )
+    assert write_relation(vector) is None
+    two: Any = SimpleNamespace(place="run", relations=[*claim.relations] * 2, notation=claim.notation)
+    step: Any = SimpleNamespace(place="step", relations=claim.relations, notation=claim.notation)
+    assert write_relation(two) is write_relation(step) is None
+    assert model.is_real
+
+
+def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of them is enough for no points; other cells are marked."""
+    for cells, points in (
+        (["a = 1", "import verify"], 0.0),
+        (["import verify", "a = 1"], 0.0),
+        (["a = 1"], 3.0),
+        ([], 3.0),
+    ):
+        monkeypatch.setattr(in_notebook, "_executed", lambda cells=cells: cells)
+        monkeypatch.setattr(in_notebook, "_question", lambda *_: None)
+        monkeypatch.setattr(in_notebook, "_given", lambda *_: None)
+        mark = SimpleNamespace(comment="fine", run_file=None, relation=None, points_of=lambda _: 3.0)
+        monkeypatch.setattr(in_notebook, "mark_answer", lambda *_, mark=mark: mark)
+        assert in_notebook.points("a", "s", "q", 1) == points
+        assert ("fine" in capsys.readouterr().out) is (points > 0)
+
+
+def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is refused, as is a false one; a true one stands."""
+    assignment: Any = SimpleNamespace(file="own.py")
+    question: Any = SimpleNamespace(name="a", claim=_claim(eta))
+    found = SimpleNamespace(lhs="2", rhs="1", size="a run")
+    monkeypatch.setattr(own, "describe", lambda *_: found)
+    for count, violation, counterexample, message in (
+        (0, None, None, "none of the small runs"),
+        (1, {}, None, "the claim is false"),
+        (1, None, ({}, None), "the claim is false"),
+        (1, None, None, None),
+    ):
+        runs = type("Runs", (list,), {"try_claim": lambda _, __, v=violation: SimpleNamespace(violation=v)})(
+            [1] * count
+        )
+        monkeypatch.setattr(own, "battery", lambda _, runs=runs: runs)
+        monkeypatch.setattr(own, "search_regimes", lambda *_, c=counterexample: SimpleNamespace(counterexample=c))
+        if message is None:
+            own._require_standing(assignment, question)
+            continue
+        with pytest.raises(InputError, match=message):
+            own._require_standing(assignment, question)
+
+
+def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In two thousand runs unless others are asked for; the largest of the ratios is kept."""
+    module = import_module("verify.grade.bound")
+    asked: list[int] = []
+    trial = SimpleNamespace(violation=None, largest_ratio=0.5, tried=7)
+    monkeypatch.setattr(module, "battery", lambda _: SimpleNamespace(try_claim=lambda _: trial))
+    monkeypatch.setattr(module, "_is_proved", lambda *_: False)
+    monkeypatch.setattr(module, "find_premises", lambda _: None)
+    monkeypatch.setattr(module, "_not_refuted", lambda *given: given)
+    for ratio, expected in ((0.25, 0.5), (0.75, 0.75), (None, 0.5)):
+        found = SimpleNamespace(counterexample=None, applicable=3, largest_ratio=ratio)
+        monkeypatch.setattr(module, "search_regimes", lambda _, count, found=found: asked.append(count) or found)
+        graded: Any = module.grade_bound(_claim(eta * sigma**2), 3 * eta * sigma**2)
+        assert (graded[0], graded[3], graded[4]) == ("not refuted", "no violation in 10 test runs", expected)
+    trial.largest_ratio = None  # type: ignore[assignment]
+    assert module.grade_bound(_claim(eta * sigma**2), 3 * eta * sigma**2, 0.5)[4] is None  # type: ignore[index]
+    assert asked == [2000, 2000, 2000, 500]
+
+
+def test_powers_of_powers_and_functions_without_a_name() -> None:
+    """The largest power inside counts, as do the digits of all numbers; what could not be read is not written."""
+    build = Guarded({})
+    largest = guarded._LARGEST_EXPONENT
+    for base in (x**2 * y**largest, 3 * x + sp.Integer(2) ** 900):
+        with pytest.raises(Unreadable):
+            build.power(base, sp.Integer(5))
+        assert build.power(base, sp.Integer(4)) == base**4
+    claim = Claim(id="t:gamma", lhs=q.max_drift, rhs=eta * L, where=WHERE)
+    relation = SimpleNamespace(left=eta, operator="<=", right=sp.gamma(eta), free_symbols={eta})
+    odd: Any = SimpleNamespace(place="run", relations=[relation], notation=claim.notation)
+    assert write_relation(odd) is None
+    relation.right = sp.sqrt(eta)
+    assert write_relation(odd) == "local_step_size <= sqrt(local_step_size)"
