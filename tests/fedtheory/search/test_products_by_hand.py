@@ -1,0 +1,416 @@
+"""Products, points and remainders of the search for proofs, step by step against values by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.kernel import Numbers, Rejected
+from fedtheory.kernel.quotients import quotient
+from fedtheory.search import blocks, chains, conic, exact, positivity, remainders, restated, samples, tightening
+from fedtheory.search.conic import _suffices
+from fedtheory.search.exact import System, _equations, _powers
+from fedtheory.search.outcome import NotFound
+from fedtheory.search.positivity import (
+    Signs,
+    _columns,
+    _completed,
+    _grading,
+    _group_by_free_symbols,
+    _kernel,
+    _multiplied,
+    _positive,
+    _Slack,
+    _slacks,
+    _symbols,
+    _terms,
+    split_into_products,
+    split_quickly,
+    split_with_squares,
+)
+from fedtheory.search.samples import Samples, _drawn, is_met
+
+eta, L, tau, M, sigma = sp.symbols("eta L tau M sigma", positive=True)
+z = sp.Symbol("z", real=True)
+NUMBERS = Numbers(
+    symbols=frozenset({eta, L, tau, M, sigma}),
+    at_least={tau: 1, M: 2},
+    integer=frozenset({tau, M}),
+    maybe_zero=frozenset({sigma}),
+)
+SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
+ONE: Any = quotient(sp.S.One)
+
+
+def _poly(*terms: tuple[tuple[int, ...], int]) -> dict[tuple[int, ...], fmpq]:
+    return {powers: fmpq(weight) for powers, weight in terms}
+
+
+def test_products_of_terms() -> None:
+    """(1 + x)(1 - x) = 1 - x^2: what cancels is left out; nothing multiplied is one."""
+    one, two = _poly(((0,), 1), ((1,), 1)), _poly(((0,), 1), ((1,), -1))
+    assert _multiplied([one, two], 1) == _poly(((0,), 1), ((2,), -1))
+    assert _multiplied([], 2) == _poly(((0, 0), 1))
+
+
+def test_products_that_may_add_up_to_a_goal() -> None:
+    """Of x^2 - x with the slack 1 - x: no degree above two, up to so many slacks, and each power once."""
+    slack = _Slack(_poly(((0,), 1), ((1,), -1)), sp.S.One)
+    goal = _poly(((2,), 1), ((1,), -1))
+
+    def columns(degree: int) -> list[Any]:
+        return [(powers, chosen) for powers, chosen, _ in _columns(goal, [slack], degree)]
+
+    assert columns(0) == [((0,), ()), ((1,), ()), ((2,), ())]
+    assert columns(1) == [*columns(0), ((0,), (0,)), ((1,), (0,))]
+    assert columns(2) == columns(3) == [*columns(1), ((0,), (0, 0))]
+    (last,) = (terms for powers, chosen, terms in _columns(goal, [slack], 2) if chosen == (0, 0))
+    assert last == _poly(((0,), 1), ((1,), -2), ((2,), 1))
+    steep = _poly(((2, 1), 1), ((1, 2), 1))
+    assert all(sum(powers) == 3 for powers, _, _ in _columns(steep, [], 1))
+    assert {powers for powers, _, _ in _columns(steep, [], 1)} == {(2, 1), (1, 2)}
+
+
+def test_too_many_products_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    goal = _poly(((2,), 1), ((1,), -1))
+    for most, count in ((3, 3), (2, 0)):
+        monkeypatch.setattr(positivity, "MOST_COLUMNS", most)
+        assert len(_columns(goal, [], 1)) == count
+    monkeypatch.setattr(positivity, "MOST_COLUMNS", 0.06)
+    assert _columns(goal, [], 1) == []
+
+
+def test_grades_of_monomials() -> None:
+    """All weights under which a goal and its slacks are homogeneous: x y^2 + x^3 has the degrees (1, 1)."""
+    goal = _poly(((1, 2), 1), ((3, 0), 1))
+    is_graded = _grading(goal, [])
+    assert [is_graded(powers) for powers in ((2, 1), (0, 3), (3, 1), (0, 0))] == [True, True, False, False]
+    free = _grading(_poly(((1, 2), 1)), [])
+    assert [free(powers) for powers in ((1, 2), (2, 1), (1, 1))] == [True, False, False]
+    mixed = _grading(_poly(((1, 2), 1)), [_Slack(_poly(((1, 0), 1), ((0, 1), -1)), sp.S.One)])
+    assert [mixed(powers) for powers in ((1, 2), (3, 0), (1, 1))] == [True, True, False]
+    assert [[int(entry) for entry in vector] for vector in _kernel([[1, 2, 0]])] == [[-2, 1, 0], [0, 0, 1]]
+    assert [[int(entry) for entry in vector] for vector in _kernel([[2, 1]])] == [[-1, 2]]
+    assert list(_kernel([[1, 0], [0, 1]])) == []
+
+
+def test_symbols_and_slacks_of_polynomials() -> None:
+    """With those of conditions on them; none where a root, an unknown symbol or a sign is in the way."""
+    assert _symbols(eta + tau, SIGNS) == [L, eta, tau]
+    assert _symbols(tau, SIGNS) == [tau]
+    assert _symbols(sp.sqrt(eta), SIGNS) is None
+    assert _symbols(eta + sp.Symbol("w", positive=True), SIGNS) is None
+    real = Signs(Numbers(symbols=frozenset({z, eta})), [])
+    assert _symbols(z + eta, real) is None
+    (slack,) = _slacks(SIGNS, [L, eta], {L: L, eta: eta})
+    assert sp.expand(slack.expression - sp.Rational(1, 4) + eta * L) == 0
+    assert slack.terms == {(0, 0): fmpq(1, 4), (1, 1): -1}
+    assert list(_slacks(SIGNS, [eta], {eta: eta})) == []
+    many = Signs(NUMBERS, [sp.Ne(eta, L), eta <= 2, sp.sqrt(eta) <= L, eta >= 1])
+    assert [one.expression for one in _slacks(many, [L, eta], {L: L, eta: eta})] == [2 - eta, eta - 1]
+    shifted = next(iter(_slacks(Signs(NUMBERS, [tau <= 5]), [tau], {tau: tau + 1})))
+    assert shifted.terms == {(0,): 4, (1,): -1}
+    assert _terms(eta * L / 2 + 3, [L, eta]) == {(1, 1): fmpq(1, 2), (0, 0): 3}
+
+
+def test_monomials_that_no_condition_binds() -> None:
+    """Stand outside: sigma is free, while eta and L are bound and tau has a lower bound."""
+    number = quotient(sigma * (1 - 4 * eta * L) + sigma**2 * tau + eta)
+    groups = {outside: sp.expand(inside) for outside, inside in _group_by_free_symbols(number, SIGNS)}
+    assert groups == {sigma: 1 - 4 * eta * L, sigma**2: tau, sp.S.One: eta}
+
+
+def test_signs_of_factors() -> None:
+    """Each has to be seen; a negative one counts by its power."""
+    assert _positive(L * eta, SIGNS) == (1, L * eta)
+    sign, absolute = _positive(2 * eta * L - 1, SIGNS) or (0, sp.S.Zero)
+    assert (sign, sp.expand(absolute)) == (-1, 1 - 2 * eta * L)
+    assert (_positive((2 * eta * L - 1) ** 2, SIGNS) or (0, 0))[0] == 1
+    assert _positive(1 - 8 * eta * L, SIGNS) is None
+    assert _positive(sp.sqrt(2 * eta * L - 1), SIGNS) is None
+
+
+def test_cross_terms_between_squares() -> None:
+    """x^2 - 2 x y + y^2 in full, x^2 - x y + y^2 with a rest, and none where they are too large or of odd powers."""
+    x, y = sp.symbols("x y")
+
+    def completed(*terms: tuple[tuple[int, ...], int]) -> Any:
+        return _completed(_poly(*terms), [x, y])
+
+    assert completed(((2, 0), 1), ((1, 1), -2), ((0, 2), 1)) == ([(x - y) ** 2], {})
+    assert completed(((2, 0), 1), ((1, 1), -1), ((0, 2), 1)) == ([(x - y / 2) ** 2], {(0, 2): fmpq(3, 4)})
+    for terms in (
+        (((2, 0), 1), ((1, 1), -3), ((0, 2), 1)),
+        (((2, 0), 1), ((1, 1), 2), ((0, 2), 1)),
+        (((2, 0), 1), ((1, 1), -1)),
+        (((2, 0), -1), ((1, 1), -1), ((0, 2), 1)),
+    ):
+        assert completed(*terms) == ([], _poly(*terms))
+    assert completed(((3, 0), 1), ((2, 1), -2), ((1, 2), 1)) == ([x * (x - y) ** 2], {})
+    assert completed(((4, 1), 4), ((2, 2), -4), ((0, 3), 1)) == ([4 * y * (x**2 - y / 2) ** 2], {})
+
+
+def test_parts_of_sums_have_signs() -> None:
+    """All of them; one alone is no sum."""
+    assert split_quickly(eta + L, SIGNS) == [eta + L]
+    assert split_quickly((eta - L) ** 2 - eta, SIGNS) is None
+    assert split_quickly(eta - L, SIGNS) is None
+    found = split_into_products(sigma * (1 - 4 * eta * L) + tau - 1, SIGNS)
+    assert found is not None
+    assert sp.expand(sp.Add(*found) - sigma * (1 - 4 * eta * L) - tau + 1) == 0
+    assert split_into_products(sigma * (1 - 5 * eta * L), SIGNS) is None
+    assert split_with_squares(sp.expand((eta - L) ** 2 - sigma), SIGNS) is None
+    assert split_with_squares(eta + L, SIGNS) is None
+
+
+def test_points_of_symbols() -> None:
+    """Counts from their least on, powers of two up and down, zero where it may be."""
+    random = np.random.default_rng(0)
+    counts = _drawn(tau, NUMBERS, random, 999)
+    assert set(counts) == {1 + count for count in (0, 1, 2, 3, 4, 7, 16, 63, 999)}
+    powers = _drawn(eta, NUMBERS, random, 999)
+    assert set(np.log2(powers)) == set(range(-7, 8))
+    zeros = _drawn(sigma, NUMBERS, random, 999)
+    assert 150 < (zeros == 0).sum() < 350
+    divided = Numbers(symbols=frozenset({sigma}), maybe_zero=frozenset({sigma}), divisors=frozenset({sigma}))
+    assert (_drawn(sigma, divided, random, 99) > 0).all()
+
+
+def test_moves_of_points() -> None:
+    """A symbol that stands alone is moved to the edge or beyond; strict conditions keep away from it."""
+    places = {L: 0, eta: 1}
+    for condition, edge in ((eta <= 1 / L, True), (eta < 1 / L, False), (eta <= 1 / L, True)):
+        at = np.array([[2.0] * 200, [7.0] * 100 + [0.25] * 100])
+        samples._mover(condition, places, NUMBERS, np.random.default_rng(0))(at)
+        assert (at[0] == 2).all()
+        assert (at[1, 100:] == 0.25).all()
+        assert set(at[1, :100]) == {*([0.5] if edge else []), *(0.5 / 2**n for n in range(1, 5))}
+    at = np.array([[2.0] * 100, [0.125] * 100])
+    samples._mover(eta >= 1 / L, places, NUMBERS, np.random.default_rng(0))(at)
+    assert set(at[1]) == {0.5 * 2**n for n in range(5)}
+    at = np.array([[2.0] * 100, [0.125] * 50 + [7.0] * 50])
+    samples._mover(eta * L <= 1, places, NUMBERS, np.random.default_rng(0))(at)
+    assert (at[:, :50] == [[2.0] * 50, [0.125] * 50]).all()
+    assert set(at[0, 50:]) <= {0.5, 1.0, 2.0, 4.0}
+    assert (at[:, 50:] != [[2.0] * 50, [7.0] * 50]).any(axis=0).all()
+
+
+def test_conditions_and_least_counts_at_points() -> None:
+    one, two = sp.S.One, sp.Integer(2)
+    assert is_met({eta: one, tau: one, M: two}, NUMBERS, [])
+    assert not is_met({eta: one, tau: one, M: one}, NUMBERS, [])
+    assert not is_met({M: one, eta: one}, NUMBERS, [])
+    assert not is_met({eta: one}, NUMBERS, [eta >= 1, eta > 1])
+    assert is_met({eta: one}, NUMBERS, [eta >= 1])
+
+
+def _premise(name: str, **form: int) -> Any:
+    return SimpleNamespace(
+        name=name, form={sp.Symbol(row): quotient(sp.Integer(n)) for row, n in form.items()}, given=()
+    )
+
+
+def test_eliminations_end() -> None:
+    """At six premises; a row that is gone does not come back."""
+    ring = [_premise(f"p{n}", **{f"r{n}": 1, f"r{n + 1}": -1}) for n in range(9)]
+    for length, count in ((5, 1), (6, 1), (7, 0)):
+        premises = [*ring[: length - 1], _premise("last", **{f"r{length - 1}": 1})]
+        found = list(remainders._eliminated({sp.Symbol("r0"): ONE}, premises, SIGNS, frozenset()))
+        assert len(found) == count
+        assert all(len(parts) == length for parts in found)
+    back = [_premise("there", a=1, b=-1), _premise("back", b=1, a=-1)]
+    assert list(remainders._eliminated({sp.Symbol("a"): ONE}, back, SIGNS, frozenset())) == []
+    assert remainders._taken({eta: ONE}, ONE, {eta: ONE, L: ONE}) == {L: quotient(sp.S.NegativeOne)}
+
+
+def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that the fewest samples refute is named."""
+
+    def remainder(name: str, number: sp.Expr) -> Any:
+        goal = SimpleNamespace(signs=SIGNS)
+        return SimpleNamespace(goal=goal, number=number, parts=[(None, SimpleNamespace(name=name))])
+
+    monkeypatch.setattr(remainders, "_below_all", lambda _: None)
+    always, sometimes = remainder("always", -eta), remainder("sometimes", eta - 1)
+    for order in ([always, sometimes], [sometimes, always]):
+        found = remainders.search_products(order)
+        assert isinstance(found, NotFound)
+        assert found.nearest == "sometimes"
+
+
+def test_powers_of_symbols() -> None:
+    """Few and small ones first: what is divided by counts half as much again; at most three symbols, up to squares."""
+    assert _powers(1) == [(0,), (1,), (-1,), (2,), (-2,)]
+    assert _powers(2)[:3] == [(0, 0), (0, 1), (1, 0)]
+    assert len(_powers(3)) == 125
+    assert all(sum(power != 0 for power in powers) <= 3 for powers in _powers(4))
+    assert (1, 1, 1, 0) in _powers(4)
+    assert _powers(0) == [()]
+
+
+def test_systems_of_coefficients() -> None:
+    """Equations are solved for the first free coefficient, and inserted; one without any has to vanish."""
+    system = System(blocks.Blocks({}, {}), [None, None, None], {})  # type: ignore[list-item]
+    assert system.free == [0, 1, 2]
+    two, minus = quotient(sp.Integer(2)), quotient(sp.S.NegativeOne)
+    assert system.impose({0: two, 1: ONE, -1: minus})
+    assert (system.free, {free: str(n.expression) for free, n in system.known[0].items()}) == (
+        [1, 2],
+        {1: "-1/2", -1: "1/2"},
+    )
+    assert system.impose({1: ONE, 2: minus})
+    assert {free: str(n.expression) for free, n in system.known[0].items()} == {2: "-1/2", -1: "1/2"}
+    assert not system.impose({-1: ONE})
+    assert system.impose({})
+    assert not system.impose({0: quotient(sp.S.Zero), -1: ONE})
+
+
+def test_what_has_to_cancel() -> None:
+    """Values, and inner products with a vector that has no square."""
+    a, b = sp.symbols("a b")
+    parts = {
+        -1: blocks.Blocks({a: ONE}, {("shared", a, b): ONE, ("shared", b, b): ONE}),
+        0: blocks.Blocks({}, {("shared", a, b): ONE}),
+    }
+    found = list(_equations(parts))
+    assert [sorted(one) for one in found] == [[-1], [-1, 0]]
+    parts[0] = blocks.Blocks({}, {("shared", a, b): ONE, ("shared", a, a): ONE})
+    assert [sorted(one) for one in _equations(parts)] == [[-1]]
+    with pytest.raises(Rejected):
+        blocks._require_small(blocks._LARGEST + 1)
+    blocks._require_small(blocks._LARGEST)
+
+
+def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them; what is left has no value, and is a sum of squares."""
+    monkeypatch.setattr(exact, "squares_of", lambda matrices, *_: None if matrices else ["squares"])
+    chosen = [SimpleNamespace(term=lambda c, n=n: (n, str(c.expression))) for n in range(3)]
+
+    def finished(numbers: list[int], rest: Any) -> Any:
+        known = {n: {-1: quotient(sp.Integer(number))} for n, number in enumerate(numbers)}
+        system: Any = SimpleNamespace(known=known, chosen=chosen, rest=lambda: {-1: rest})
+        return exact._finished(system, None, SIGNS)  # type: ignore[arg-type]
+
+    nothing = blocks.Blocks({}, {})
+    assert finished([1, 0, 2], nothing) == [(0, "1"), (2, "2"), "squares"]
+    assert finished([1, -1, 2], nothing) is None
+    assert finished([-1, -1, -2], nothing) is None
+    assert finished([1, 1, 2], blocks.Blocks({eta: ONE}, {})) is None
+    assert finished([1, 1, 2], blocks.Blocks({}, {("shared", eta, eta): ONE})) is None
+
+
+def test_candidates_suffice_at_every_sample() -> None:
+    programs: Any = SimpleNamespace(candidates=np.zeros((1, 1, 2)), count=2)
+    for solved, suffices in (((1, 1), True), ((1, None), False), ((None, 1), False)):
+        programs.solve = lambda sample, *_, solved=solved: solved[sample]
+        assert _suffices(programs, [0]) is suffices
+    assert not _suffices(programs, [])
+
+
+def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chains, "_rows_of", lambda claim: claim.rows)
+    usual: dict[str, Any] = {"rate": None, "for_all": {}, "relations": [SimpleNamespace(operator="<=")], "rows": {1}}
+    fit = SimpleNamespace(**usual)
+    assert chains._is_fit(fit)  # type: ignore[arg-type]
+    for changes in (
+        {"rate": 1},
+        {"for_all": {1: 1}},
+        {"relations": []},
+        {"relations": [SimpleNamespace(operator="<=")] * 2},
+        {"relations": [SimpleNamespace(operator="==")]},
+        {"rows": set()},
+        {"rows": {1, 2}},
+    ):
+        assert not chains._is_fit(SimpleNamespace(**{**usual, **changes}))  # type: ignore[arg-type]
+
+
+def test_documents_in_other_words() -> None:
+    """Names of claims, and words that stand alone; assumptions keep their names, and numbers stay."""
+    entry = {"claim": "old", "name": "final", "parts": ["2*final_x + final(1)", 3, {"step": "final_x"}]}
+    found = restated._rewritten(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
+    assert found == {"claim": "new", "name": "final", "parts": ["2*last + final(1)", 3, {"step": "last"}]}
+    assert restated._relied_on(
+        {"claim": "a", "lemmas": ["b", 1], "inner": [{"step": "c"}, {"claim": "own"}]}, "own"
+    ) == [
+        *("a", "b", "c"),
+    ]
+
+
+def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each where the others stay as they are: to zero where that is proved, else by halving."""
+    asked: list[list[sp.Rational]] = []
+
+    def prove(_self: Any, numbers: list[sp.Rational]) -> Any:
+        asked.append(numbers)
+        return "found" if numbers[1] >= sp.Rational(1, 3) else None
+
+    monkeypatch.setattr(tightening._Search, "prove", prove)
+    search = tightening._Search(None, 1, [sp.Integer(5), sp.Integer(1), sp.Integer(7)], [])  # type: ignore[arg-type]
+    assert search.lower(1, "first") == "found"  # type: ignore[arg-type,comparison-overlap]
+    assert all((numbers[0], numbers[2]) == (5, 7) for numbers in asked)
+    assert asked[0][1] == 0
+    assert sp.Rational(1, 3) <= search.numbers[1] < sp.Rational(1, 2)
+    assert search.lower(0, "first") == "found"  # type: ignore[arg-type,comparison-overlap]
+    assert search.numbers[0] == 0
+
+
+def test_supports_prefer_small_weights() -> None:
+    """What some sample needs is kept, and left out from the least one on; later attempts are random."""
+    costs_of: list[Any] = []
+
+    class Found(SimpleNamespace):
+        """Programs with given weights at two samples."""
+
+        def solve(self, sample: int, chosen: Any, costs: Any) -> Any:
+            costs_of.append(costs)
+            return self.weights[sample] if {1, 2} <= set(chosen) or {0, 3} <= set(chosen) else None
+
+    weights = [np.array([1e-9, 0.5, 0.0, 0.0]), np.array([0.0, 0.0, 0.2, 0.0])]
+    programs: Any = Found(candidates=np.zeros((1, 1, 4)), count=2, weights=weights)
+    assert conic.least_support(programs) == [1, 2]
+    assert (costs_of[0] == 1).all()
+    costs_of.clear()
+    assert conic.least_support(programs, 1) == [1, 2]
+    assert not (costs_of[0] == 1).all()
+    programs.weights = [np.array([0.3, 0.0, 0.0, 0.0]), np.array([0.0, 0.1, 0.0, 0.0])]
+    assert conic.least_support(programs) in ([0, 3], [1, 2])
+    programs.weights = [None, np.ones(4)]
+    assert conic.least_support(programs) is None
+
+
+def test_noise_has_a_block_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product with noise on one side is enough."""
+    entries: list[str] = []
+    monkeypatch.setattr(blocks, "is_noise", lambda side, _: side == eta)
+    monkeypatch.setattr(blocks, "_add_entry", lambda _, block, *__: entries.append(block))
+    monkeypatch.setattr(blocks, "vector", lambda *_: {})
+    for pair in ((eta, eta), (eta, L), (L, eta), (L, L)):
+        blocks._add_mean({}, pair, ONE, None)  # type: ignore[arg-type]
+    assert entries == [blocks.NOISE] * 3 + [blocks.APART]
+
+
+def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The goal that knows most of them says what is known of each."""
+    few = SimpleNamespace(signs=Signs(Numbers(symbols=frozenset({eta})), []), original_symbols={eta, tau})
+    most = SimpleNamespace(signs=Signs(NUMBERS, []), original_symbols={eta, tau})
+    drawn: list[Any] = []
+
+    def draw(symbols: Any, numbers: Any, _conditions: Any, _count: int) -> Samples:
+        drawn.append(numbers)
+        return Samples(symbols, np.array([[2.0, 1.0], [3.0, 4.0]]))
+
+    monkeypatch.setattr(remainders, "draw_samples", draw)
+    for order in ((few, most), (most, few)):
+        below: Any = [
+            SimpleNamespace(goal=goal, number=number) for goal, number in zip(order, (1 - eta, eta - tau), strict=True)
+        ]
+        assert remainders._below_all(below) == {eta: 2, tau: 3}
+        below[0].number = -eta
+        below[1].number = tau - eta
+        assert remainders._below_all(below) is None
+    assert all(numbers is NUMBERS for numbers in drawn)
