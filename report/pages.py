@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import published_by, repairs_of, sharper_claims, why_not_proved
 from fedtheory.language.setting import setting_line, supposed_in_words
@@ -53,7 +54,7 @@ class ClaimPage:
     setting: Markup
     """Setting that is supposed where none of these is about it; else empty."""
     conditions: Sequence[Markup]
-    symbols: Sequence[tuple[Markup, str]]
+    symbols: Sequence[tuple[Markup, Markup]]
     families: Sequence[str]
     evidence: Evidence | None
     search: SearchSection | None
@@ -132,7 +133,10 @@ def claim_page(
             assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
             setting=_setting(claim),
             conditions=[formula(latex(condition)) for condition in claim.conditions],
-            symbols=[(formula(latex(symbol)), quantity.meaning) for symbol, quantity in claim.notation.items()],
+            symbols=[
+                (formula(latex(symbol)), prose(typeset_meaning(quantity.meaning, "$", "$")))
+                for symbol, quantity in claim.notation.items()
+            ],
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
             evidence=evidence(verdict, called),
             search=search_section(verdict),

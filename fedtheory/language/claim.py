@@ -19,6 +19,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr, parts_of
 from fedtheory.language.assumptions import Assumption, uniform_shares
+from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.quantities.problem import importance
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.typesetting import clients_counted, latex, plain
@@ -216,7 +217,8 @@ class Claim(Shown):
         facts["supposed setting"] = ", ".join(assumption.name for assumption in self.supposed)
         facts["recorded verdict"] = self.verdict or ""
         symbols = [
-            [inline(latex(symbol)), quantity.name, quantity.meaning] for symbol, quantity in self.notation.items()
+            [inline(latex(symbol)), quantity.name, typeset_meaning(quantity.meaning)]
+            for symbol, quantity in self.notation.items()
         ]
         title = f"{self.id} \u00b7 {self.title}" if self.title else self.id
         stated = {name: text for name, text in facts.items() if text}

@@ -46,14 +46,45 @@ def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: py
     assert points(str(exercise), "ana", "half", "3/2") == 2
 
 
-def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stored results count while the exercise is the same."""
+    monkeypatch.setattr(own, "_LOOKS", 50)
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ana.py").write_text(f"{header('my-drift', 'ana')}\nhalf = '2'\n")
     assert grade_folder(folder, tmp_path / "out", assignment=str(exercise), unsafe=True)[0].points == 0
     exercise.write_text(OWN.replace("sp.Rational(3, 2)", "sp.Integer(2)"))
     assert grade_folder(folder, tmp_path / "out", assignment=str(exercise), unsafe=True)[0].points == 2
+
+
+@pytest.mark.long
+def test_nothing_is_graded_against_a_false_claim(exercise: Path, tmp_path: Path) -> None:
+    """An exercise that changes to a false one is refused, with a run file that violates it."""
+    exercise.write_text(OWN.replace("rhs=18 * tau**2", "rhs=tau"))
+    folder, output = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "ana.py").write_text(f"{header('my-drift', 'ana')}\nhalf = '3/2'\n")
+    with pytest.raises(InputError, match=r"bound: the claim is false: .* the run is in .*counterexample\.toml"):
+        grade_folder(folder, output, assignment=str(exercise), unsafe=True)
+    assert not (output / "points.csv").exists()
+    command = (output / own.COUNTEREXAMPLE).read_text().splitlines()[0]
+    assert command.startswith('# fedtheory check "max_drift <= ')
+
+
+def test_solutions_are_graded_once_for_each_edition(
+    exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record in the output spares later gradings; another text of the file, or another copy, does not have it."""
+    checked: list[str] = []
+    monkeypatch.setattr(own, "require_sound", lambda _assignment, copy, _folder: checked.append(copy.student))
+    for student in ("ana", "ana", "bob", "bob"):
+        assignment = find_assignment(str(exercise))
+        own.require_sound_once(assignment, assignment.copy(student), tmp_path / "out")
+    exercise.write_text(OWN + "\n")
+    assignment = find_assignment(str(exercise))
+    own.require_sound_once(assignment, assignment.copy("bob"), tmp_path / "out")
+    assert checked == ["ana", "bob", "bob"]
 
 
 def give_out(exercise: Path) -> None:

@@ -68,14 +68,14 @@ def test_a_page_shows_the_run_of_a_refuted_answer() -> None:
 
 
 WRONG = [
-    ("a b", 1, 3, "at `b`, letter 3"),
-    ("a b", 9, 3, "at `b`, letter 3"),
-    ("a\nb c", 2, 3, "at `c`, letter 3"),
-    ("a\nb c", 1, 1, "at `a`, letter 1"),
-    ("a b", 1, 99, "at the end, behind `a b`, letter 4"),
-    ("a b", 1, 0, "at `a b`, letter 1"),
-    ("a b", None, None, "at `a b`, letter 1"),
-    ("a +", 1, 1, "at the end, behind `a +`, letter 4"),
+    ("a b", 1, 3, "at `b`, character 3"),
+    ("a b", 9, 3, "at `b`, character 3"),
+    ("a\nb c", 2, 3, "at `c`, character 3"),
+    ("a\nb c", 1, 1, "at `a`, character 1"),
+    ("a b", 1, 99, "at the end, behind `a b`, character 4"),
+    ("a b", 1, 0, "at `a b`, character 1"),
+    ("a b", None, None, "at `a b`, character 1"),
+    ("a +", 1, 1, "at the end, behind `a +`, character 4"),
 ]
 
 

@@ -13,6 +13,7 @@ from verify.grade.assignments import assignment_with_id, edition_of, find_assign
 from verify.grade.confinement import Launch, NoSandbox, find_launch
 from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import AnswerRow, Result, mark_submission, result_of
+from verify.grade.own import require_sound_once
 from verify.grade.submission import digest
 from verify.grade.written import entered, write_all
 from verify.processes import as_finished
@@ -51,6 +52,7 @@ def grade_folder(
     jobs: int = 1,
     unsafe: bool = False,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+    on_own: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """Grade all ``.py`` and ``.ipynb`` files of a folder; write points, results and feedback into `output`.
 
@@ -60,15 +62,19 @@ def grade_folder(
     One that cannot be graded is in the results with the reason.  A result that is stored for
     the same file is not computed again.  Code is executed in a sandbox; where there is none, `unsafe`
     executes it without, and else the answers that are no literals are left to a person.
-    `InputError` for folders that make no sense.
+    A user-defined exercise is checked before its first grading, which `on_own` announces.
+    `InputError` for folders that make no sense, and for an exercise whose solutions or reference bounds are wrong.
     """
     if jobs == 0:
         raise InputError("--jobs", "expected a number of processes, or -1 for all cores, got 0")
-    if assignment is not None:
-        find_assignment(assignment).copy(copy or CLASS)
+    chosen = None if assignment is None else find_assignment(assignment)
+    if chosen is not None:
+        chosen.copy(copy or CLASS)
     elif copy is not None and not is_student(copy):
         raise InputError("--copy", f"expected the id of a copy, got {copy!r}")
     files = handed_in(folder, copy or CLASS)
+    if chosen is not None and chosen.file is not None:
+        require_sound_once(chosen, chosen.copy(copy or CLASS), output, on_own)
     launch = find_launch(unsafe)
     tasks = [
         Task(file, assignment, copy or file.copy, label, output / "results", launch)

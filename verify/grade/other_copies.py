@@ -36,4 +36,5 @@ def left_to_a_person(found: Mark) -> Mark:
 
 
 def _joined(text: str) -> str:
-    return _BLANKS.sub(" ", text)
+    """A text on one line; braces, which typeset the same symbols in several ways, do not count."""
+    return _BLANKS.sub(" ", text.replace("{", "").replace("}", ""))

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
 from verify.falsify.regimes import search_regimes
 from verify.grade.battery import battery
 from verify.grade.confinement import find_launch
-from verify.grade.counterexample import describe
+from verify.grade.counterexample import Counterexample, describe
 from verify.grade.marking import mark_submission
-from verify.grade.submission import Submission
+from verify.grade.submission import Submission, digest
 
 _LOOKS = 1_000
 """Runs that the search for a violation of the reference looks at."""
+COUNTEREXAMPLE = "counterexample.toml"
+"""The file of a run that violates a reference bound."""
+_RECORD = "exercise_checked.txt"
+"""The file that names the edition of an exercise whose solutions are found to be right."""
 
 
-def require_sound(assignment: Assignment, copy: Copy) -> None:
+def require_sound_once(
+    assignment: Assignment, copy: Copy, folder: Path, on_start: Callable[[], None] = lambda: None
+) -> None:
+    """`require_sound` before the first grading of an edition; a record in the folder spares the later ones.
+
+    `on_start` is called before the solutions are graded, which may take half a minute.
+    """
+    record, edition = folder / _RECORD, digest(Path(assignment.file or ""), copy.student)
+    if record.is_file() and record.read_text(encoding="utf-8", errors="replace").strip() == edition:
+        return
+    on_start()
+    require_sound(assignment, copy, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    record.write_text(edition + "\n", encoding="utf-8")
+
+
+def require_sound(assignment: Assignment, copy: Copy, folder: Path | None = None) -> None:
     """Raise `InputError`, naming the question, where a solution earns less than all points, or its bound is false.
 
     The solutions take the way of a submission.  Where there is no sandbox they are executed without
-    one, as the file of the exercise is.
+    one, as the file of the exercise is.  The run that violates a false bound is written into `folder`.
     """
     asked = [question for question in copy.questions if not isinstance(question, ManualQuestion)]
     cells = tuple(question.solution_cell for question in asked)
@@ -31,10 +54,10 @@ def require_sound(assignment: Assignment, copy: Copy) -> None:
             raise InputError(row.name, reason, assignment.file)
     for question in asked:
         if isinstance(question, BoundQuestion):
-            _require_standing(assignment, question)
+            _require_standing(assignment, question, folder)
 
 
-def _require_standing(assignment: Assignment, question: BoundQuestion) -> None:
+def _require_standing(assignment: Assignment, question: BoundQuestion, folder: Path | None) -> None:
     if not len(battery(question.claim)):
         reason = "none of the small runs on which answers are tried satisfies the claim's assumptions and conditions"
         raise InputError(question.name, reason, assignment.file)
@@ -45,4 +68,14 @@ def _require_standing(assignment: Assignment, question: BoundQuestion) -> None:
     if violation is not None:
         found = describe(question.claim, violation)
         sides = f"in exact arithmetic the left side is {found.lhs}, the right side {found.rhs}"
-        raise InputError(question.name, f"the claim is false: {sides}, on {found.size}", assignment.file)
+        shown = "" if folder is None else _write_counterexample(found, folder)
+        raise InputError(question.name, f"the claim is false: {sides}, on {found.size}{shown}", assignment.file)
+
+
+def _write_counterexample(found: Counterexample, folder: Path) -> str:
+    """Write the run file; returns the part of a sentence that names it, with the command that shows both sides."""
+    path = folder / COUNTEREXAMPLE
+    typed = f'fedtheory check "{found.relation}" {path}' if found.relation else ""
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# {typed}\n{found.run_file}" if typed else found.run_file, encoding="utf-8")
+    return f"; the run is in {path}" + (f", and `{typed}` shows both sides" if typed else "")

@@ -18,8 +18,8 @@ _LOST = {
     "\t": ("tau", "theta", "times", "tfrac", "text"),
     "\v": ("varepsilon", "varphi", "varrho", "vartheta"),
 }
-"""Commands whose backslash and first letter Python reads as one character, where the string is not written r"..."."""
-_LETTERS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi", "varrho", "vartheta"}
+"""Commands whose backslash and first letter Python reads as one character, where the string is not r"..."."""
+_GREEK_COMMANDS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi", "varrho", "vartheta"}
 _SIGNS = {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "∕": "/", "⁄": "/", "\u00a0": " "}
 _BRACKETS = {"⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"}
 _LATEX_BRACKETS = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
@@ -49,7 +49,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
     text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
-    text = "".join(_SIGNS.get(letter) or brackets.get(letter) or _whole(letter) for letter in text)
+    text = "".join(_SIGNS.get(character) or brackets.get(character) or _whole(character) for character in text)
     text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
     text = _ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
     text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
@@ -70,35 +70,35 @@ def as_latex(text: str) -> str:
     return re.sub(r"\*\*\s*([+-]?\d+(?:\.\d+)?)", r"^{\1}", text).replace("**", "^")
 
 
-def _with_backslashes(text: str, letters: Container[str]) -> str:
+def _with_backslashes(text: str, symbols: Container[str]) -> str:
     for character, commands in _LOST.items():
         for command in commands:
-            if command in letters or command not in _LETTERS:
+            if command in symbols or command not in _GREEK_COMMANDS:
                 # Behind a command stands no letter, so that a new line before a name stays one.
                 lost = f"{re.escape(character)}{command[1:]}(?![A-Za-z])"
                 text = re.sub(lost, rf"\\{command}", text)
     return text
 
 
-def _whole(letter: str) -> str:
-    """A letter; a fraction such as one half that is one letter, in brackets."""
-    is_fraction = unicodedata.decomposition(letter).startswith("<fraction>")
-    return f"({unicodedata.normalize('NFKC', letter).replace('⁄', '/')})" if is_fraction else letter
+def _whole(character: str) -> str:
+    """A character; a fraction such as one half that is one character, in brackets."""
+    is_fraction = unicodedata.decomposition(character).startswith("<fraction>")
+    return f"({unicodedata.normalize('NFKC', character).replace('⁄', '/')})" if is_fraction else character
 
 
-def _level(letter: str) -> str:
-    """Whether a letter is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
-    kind = unicodedata.decomposition(letter).partition(" ")[0]
+def _level(character: str) -> str:
+    """Whether a character is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
+    kind = unicodedata.decomposition(character).partition(" ")[0]
     return kind if kind in {"<super>", "<sub>"} else ""
 
 
-def _lower_to_line(level: str, letters: str) -> str:
-    text = letters if not level else unicodedata.normalize("NFKC", letters)
+def _lower_to_line(level: str, characters: str) -> str:
+    text = characters if not level else unicodedata.normalize("NFKC", characters)
     return {"<super>": f"^({text})", "<sub>": f"_{text}"}.get(level, text)
 
 
-def _greek(letter: str) -> str:
-    name = unicodedata.name(letter)
+def _greek(character: str) -> str:
+    name = unicodedata.name(character)
     word = name.replace("GREEK ", "").replace("SMALL LETTER ", "").replace("LUNATE ", "").replace(" SYMBOL", "")
     return {"FINAL SIGMA": "sigma", "LAMDA": "lambda"}.get(word, word.removeprefix("CAPITAL LETTER ").lower())
 

@@ -41,11 +41,11 @@ _UNFINISHED = "+-*/(["
 
 
 def _where(text: str, error: SyntaxError) -> str:
-    """Describe the text that is not Python, and its first wrong symbol."""
+    """Describe the text that is not Python, and its first wrong character."""
     line = text.splitlines()[min(error.lineno or 1, len(text.splitlines())) - 1]
     at = len(line) if text[-1] in _UNFINISHED else min(max((error.offset or 1) - 1, 0), len(line))
     behind = f"at `{line[at : at + _QUOTED]}`" if line[at:].strip() else f"at the end, behind `{line[-_QUOTED:]}`"
-    return f"this is not an expression in Python's notation {behind}, letter {at + 1}: {error.msg}"
+    return f"this is not an expression in Python's notation {behind}, character {at + 1}: {error.msg}"
 
 
 class _Reader:

@@ -87,7 +87,7 @@ def _text_of(path: Path) -> str:
     if not text.strip():
         raise ValueError("it is empty")
     beginning = text[:_BEGINNING]
-    controls = sum(unicodedata.category(letter) == "Cc" and not letter.isspace() for letter in beginning)
+    controls = sum(unicodedata.category(character) == "Cc" and not character.isspace() for character in beginning)
     if _CONTROLS * controls > len(beginning):
         raise ValueError("it is no text")
     return text

@@ -67,5 +67,5 @@ def _require_one_reading(text: str) -> None:
         raise Ambiguous(f"{found[0]} can be {whole}{part} or {whole}.{part}: write one of these")
 
 
-def _fraction(letter: str) -> str:
-    return unicodedata.normalize("NFKC", letter).replace("⁄", "/")
+def _fraction(character: str) -> str:
+    return unicodedata.normalize("NFKC", character).replace("⁄", "/")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fedtheory.errors import InputError
+from fedtheory.language.exercises.copy_symbols import without_needless_braces
 from fedtheory.language.exercises.draw import Draw
 from fedtheory.language.exercises.questions import Question
 
@@ -21,7 +22,7 @@ Level = Literal["introductory", "intermediate", "advanced"]
 
 def is_student(name: str) -> bool:
     """Whether a text can name a student, a file and a copy: letters, digits, - _ . @ and blanks between them."""
-    fits = all(letter.isalnum() or letter in "-_.@ " for letter in unicodedata.normalize("NFC", name))
+    fits = all(character.isalnum() or character in "-_.@ " for character in unicodedata.normalize("NFC", name))
     return fits and 0 < len(name) <= _LONGEST_ID and name == name.strip() and any(map(str.isalnum, name))
 
 
@@ -72,4 +73,6 @@ class Assignment:
         if not is_student(student):
             raise InputError("student", f"expected letters, digits, - _ . @ and blanks inside, got {student[:80]!r}")
         composed = unicodedata.normalize("NFC", student)
-        return Copy(composed, *self.draw(Draw(self.id, composed)))
+        introduction, worked, questions = self.draw(Draw(self.id, composed))
+        typeset = (replace(question, text=without_needless_braces(question.text)) for question in questions)
+        return Copy(composed, without_needless_braces(introduction), without_needless_braces(worked), tuple(typeset))

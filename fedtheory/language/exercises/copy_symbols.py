@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 
+_NEEDLESS = re.compile(r"(?<![\w}\]^])\{(\\[A-Za-z]+)\}(?![A-Za-z])")
 Names = Mapping[str, Expr]
 """The symbols of a copy, and what each stands for."""
 
@@ -16,6 +18,11 @@ def tex(symbol: str) -> str:
     """A symbol of a copy in LaTeX; a command stands in braces, as a symbol that follows would be read as part of it."""
     text = str(sp.latex(sp.Symbol(symbol)))
     return f"{{{text}}}" if text.startswith("\\") else text
+
+
+def without_needless_braces(text: str) -> str:
+    r"""A text without the braces of `tex` around a command, such as ``${\tau}$``, where no letter follows."""
+    return _NEEDLESS.sub(r"\1", text)
 
 
 def rename_for_copy(names: Names) -> dict[Expr, Expr]:

@@ -12,6 +12,7 @@ from typing import Self
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises.copy_symbols import Names, how_written, rename_for_copy, written
+from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.typesetting import latex
 
 
@@ -71,8 +72,8 @@ class BoundQuestion(Question):
     @property
     def listed(self) -> str:
         """The conditions under which the bound has to hold, in the symbols of the copy."""
-        letters = rename_for_copy(self.names)
-        conditions = [f"${latex(condition.xreplace(letters))}$" for condition in self.claim.conditions]
+        symbols = rename_for_copy(self.names)
+        conditions = [f"${latex(condition.xreplace(symbols))}$" for condition in self.claim.conditions]
         if not conditions:
             return ""
         return f"The bound has to hold for {' and '.join(conditions)}.{''.join(self._meanings())}"
@@ -82,7 +83,7 @@ class BoundQuestion(Question):
         used = set().union(*(condition.free_symbols for condition in self.claim.conditions))
         for symbol in sorted(used - set(self.names.values()), key=str):
             if symbol in self.claim.where:
-                yield f" Here ${latex(symbol)}$ is: {self.claim.where[symbol].meaning}."
+                yield f" Here ${latex(symbol)}$ is: {typeset_meaning(self.claim.where[symbol].meaning, '$', '$')}."
 
     @property
     def how(self) -> str:
