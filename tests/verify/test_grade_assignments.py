@@ -13,6 +13,7 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import BoundQuestion, ChoiceQuestion, CodeQuestion, Draw, ManualQuestion, Question
+from fedtheory.language.exercises.copy_symbols import without_needless_braces
 from fedtheory.language.registry import find, papers
 from fedtheory.sources.fraboni2022.assignments.limit_or_cycle import even, first, odd, phi, second
 from fedtheory.sources.lecture27.assignments.tau_under_a_budget import best_steps
@@ -296,3 +297,17 @@ def test_conditions_of_a_bound_are_printed() -> None:
     for question in asked:
         assert ("The bound has to hold for $" in question.listed) is bool(question.claim.conditions)
         assert len(re.findall(r"leq|geq|<|>", question.listed)) == len(question.claim.conditions)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "typeset"),
+    [
+        (r"${\tau}$ steps of size ${\eta}\le1$", r"$\tau$ steps of size $\eta\le1$"),
+        (r"$\frac{D^2}{2{\alpha}H}$", r"$\frac{D^2}{2\alpha H}$"),
+        (r"$\frac1{{\tau}}$, $\frac1{\tau}$", r"$\frac1{\tau}$, $\frac1{\tau}$"),
+        (r"$\sum_{k=1}^{\tau}F$ and $\bar{\theta}$", r"$\sum_{k=1}^{\tau}F$ and $\bar{\theta}$"),
+    ],
+)
+def test_symbols_have_no_needless_braces(drawn: str, typeset: str) -> None:
+    """Braces stay where they hold an index or an argument."""
+    assert without_needless_braces(drawn) == typeset

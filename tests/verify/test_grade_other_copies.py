@@ -51,3 +51,14 @@ def test_a_wrong_answer_to_another_question_goes_to_a_person(tmp_path: Path) -> 
     assert rows["solved"].points == 0
     rows = {row.name: row for row in mark_submission(DRIFT, other, submission, NoSandbox("none")).rows}
     assert rows["last"].points == 0
+
+
+def test_braces_and_blanks_ask_the_same(tmp_path: Path) -> None:
+    """Versions may write one symbol with braces or without."""
+    own = DRIFT.copy("ana")
+    path = tmp_path / "ana.py"
+    path.write_text(
+        python_template(DRIFT, own).replace(r"\eta", r"{\eta}").replace(r"\tau", r"{\tau}"), encoding="utf-8"
+    )
+    submission = read_submission(path, "ana")
+    assert not any(is_asked_otherwise(question, submission) for question in own.questions)

@@ -11,7 +11,7 @@ from verify.grade.submission import Submission
 
 _FORMULA = re.compile(r"\$[^$]+\$|`[^`]+`")
 _COMMENT = re.compile(r"^[ \t]*#[ \t]?", re.MULTILINE)
-_BLANKS = re.compile(r"\s+")
+_UNSEEN = re.compile(r"[\s{}]+")
 
 
 def is_asked_otherwise(question: Question, submission: Submission) -> bool:
@@ -36,5 +36,5 @@ def left_to_a_person(found: Mark) -> Mark:
 
 
 def _joined(text: str) -> str:
-    """A text on one line; braces, which typeset the same symbols in several ways, do not count."""
-    return _BLANKS.sub(" ", text.replace("{", "").replace("}", ""))
+    """A text without blanks and braces, which typeset the same symbols in several ways."""
+    return _UNSEEN.sub("", text)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 
-_NEEDLESS = re.compile(r"(?<![\w}\]^])\{(\\[A-Za-z]+)\}(?![A-Za-z])")
+_NEEDLESS = re.compile(r"(?<![A-Za-z_}\]^])(?<!frac\d)\{(\\[A-Za-z]+)\}(?=([A-Za-z])?)")
 Names = Mapping[str, Expr]
 """The symbols of a copy, and what each stands for."""
 
@@ -21,8 +21,8 @@ def tex(symbol: str) -> str:
 
 
 def without_needless_braces(text: str) -> str:
-    r"""A text without the braces of `tex` around a command, such as ``${\tau}$``, where no letter follows."""
-    return _NEEDLESS.sub(r"\1", text)
+    r"""A text without the braces of `tex` around a command, as in ``${\tau}$``; a blank parts it from a letter."""
+    return _NEEDLESS.sub(lambda found: found[1] + " " * (found[2] is not None), text)
 
 
 def rename_for_copy(names: Names) -> dict[Expr, Expr]:
