@@ -12,7 +12,18 @@ from flint import fmpq
 
 from fedtheory.kernel import Numbers, Rejected
 from fedtheory.kernel.quotients import quotient
-from fedtheory.search import blocks, chains, conic, exact, positivity, remainders, restated, samples, tightening
+from fedtheory.search import (
+    blocks,
+    chains,
+    conic,
+    exact,
+    positivity,
+    premises,
+    remainders,
+    restated,
+    samples,
+    tightening,
+)
 from fedtheory.search.conic import _suffices
 from fedtheory.search.exact import System, _equations, _powers
 from fedtheory.search.outcome import NotFound
@@ -414,3 +425,41 @@ def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPat
         below[1].number = tau - eta
         assert remainders._below_all(below) is None
     assert all(numbers is NUMBERS for numbers in drawn)
+
+
+def test_every_summand_has_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number of either sign in one of them is enough to refuse them all."""
+    signs = Signs(Numbers(symbols=frozenset({eta, L, sigma, tau, z})), [])
+    number = sp.expand(z * (eta - L) ** 2 + (sigma - tau) ** 2)
+    assert split_with_squares(number, signs) is None
+    assert split_with_squares(number.subs(z, 2), signs) is not None
+    monkeypatch.setattr(positivity, "_products", lambda *_: [eta, z])
+    assert split_into_products(eta + z, signs) is None
+    monkeypatch.setattr(positivity, "_products", lambda *_: [eta, L])
+    assert split_into_products(eta - L, signs) is not None
+
+
+def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And its assumptions; strict relations are no premises, and of several each has a place."""
+    follows = {eta: True, L: True, tau: False}
+    monkeypatch.setattr(premises, "follows", lambda condition, *_: follows[condition])
+    monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])
+    monkeypatch.setattr(premises, "match_symbols", lambda *_: {})
+    monkeypatch.setattr(premises, "rename_symbols", lambda known, _: known)
+    monkeypatch.setattr(premises, "_premises", lambda part, *_: [part])
+
+    def used(conditions: list[sp.Symbol], *signs: str, holds: bool = True, for_all: Any = None) -> list[str]:
+        monkeypatch.setattr(premises, "check_assumed", lambda *_: SimpleNamespace(holds=holds))
+        relations = [SimpleNamespace(operator=sign, slack=None) for sign in signs]
+        known: Any = SimpleNamespace(
+            id="k", for_all=for_all or {}, assumptions=(), conditions=conditions, relations=relations
+        )
+        return [str(part) for part in premises.premises_from(None, known)]  # type: ignore[arg-type]
+
+    assert used([eta, L], "<=") == ["k"]
+    assert used([], "==") == used([], ">=") == ["k"]
+    assert used([], "<") == []
+    assert len(used([], "<=", "<", "==")) == 2
+    for conditions in ([tau], [eta, tau], [tau, L]):
+        assert used(conditions, "<=") == []
+    assert used([], "<=", holds=False) == used([], "<=", for_all={1: 1}) == []

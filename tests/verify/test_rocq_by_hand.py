@@ -1,0 +1,146 @@
+"""Texts of terms and numbers, and what counts as accepted, against values by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from verify.rocq import accepted
+from verify.rocq.accepted import without_comments
+from verify.rocq.names import _escaped, require_new_words
+from verify.rocq.numbers import is_word, number
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import RoundVocabulary
+from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, text
+from verify.rocq.theorem import conjunction, projected
+
+x, y, tau, M = sp.symbols("x y tau M", positive=True)
+NAMES = {x: "x", y: "y S", tau: "tau A", M: "M_of A"}
+
+
+def test_every_file_of_a_theorem_is_the_same_and_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that differs, is missing, or has not been compiled is enough for a theorem not to be accepted."""
+    monkeypatch.setattr(accepted, "library_files", lambda: {"a.v": "A", "b.v": "B"})
+    monkeypatch.setattr(accepted, "with_uses", lambda _: {"one": "c"})
+    monkeypatch.setattr(accepted, "file_of", lambda one: f"{one}.v")
+    monkeypatch.setattr(accepted, "text_of", str.upper)
+    names = ("a", "b", "c")
+    last = Path(accepted.LAST).with_suffix(".vo")
+
+    def fill() -> None:
+        for name in names:
+            (tmp_path / f"{name}.v").write_text(name.upper())
+            (tmp_path / f"{name}.vo").write_text("")
+        (tmp_path / last).parent.mkdir(exist_ok=True)
+        (tmp_path / last).write_text("")
+
+    def is_accepted() -> bool:
+        return accepted._is_accepted(tmp_path, None)  # type: ignore[arg-type]
+
+    fill()
+    assert is_accepted()
+    for name in names:
+        (tmp_path / f"{name}.v").write_text("other")
+        assert not is_accepted()
+        (tmp_path / f"{name}.v").unlink()
+        assert not is_accepted()
+        fill()
+        (tmp_path / f"{name}.vo").unlink()
+        assert not is_accepted()
+        fill()
+    (tmp_path / last).unlink()
+    assert not is_accepted()
+
+
+def test_comments_may_be_nested() -> None:
+    assert without_comments("a (* b (* c *) d *) e\n  f") == "a e f"
+    assert without_comments("(* a *)") == ""
+
+
+@pytest.mark.parametrize("missing", [a.unit_server_step, a.uniform_shares, None])
+def test_rounds_of_the_library_need_equal_shares_and_a_server_step_of_one(missing: Any) -> None:
+    """Each of the two, and one of two laws of participation."""
+    laws: Any = (a.uniform_sampling, a.full_participation)
+    known = {a.unit_server_step, a.uniform_shares, *laws} - {missing}
+    given = SimpleNamespace(claim=SimpleNamespace(assumptions=known if missing else known - set(laws)))
+    with pytest.raises(NotExported, match="the library knows rounds"):
+        RoundVocabulary.__post_init__(given)  # type: ignore[arg-type]
+
+
+def test_terms_as_people_read_them() -> None:
+    """Brackets behind a minus and around sums; a square of one vector, and an inner product of two."""
+    v, w, value = Atom("v"), Atom("w"), Atom("f x", kind="S")
+    for term, written in (
+        (Sum(v, w), "v + w"),
+        (Sum(v, w, "-"), "v - w"),
+        (Sum(v, Sum(w, v)), "v + (w + v)"),
+        (Sum(v, Sum(w, v), "-"), "v - (w + v)"),
+        (Sum(value, Number("a + b")), "f x + (a + b)"),
+        (Multiple("2", v), "2 • v"),
+        (Multiple("1 / 2", value), "(1 / 2) * f x"),
+        (Multiple("2", Dot(v, w)), "2 * ⟨v, w⟩"),
+        (Multiple("2", Sum(v, w)), "2 • (v + w)"),
+        (Mean(v), "vmean C (fun i => (v)%vec)"),
+        (Mean(value), "mean C (fun i => f x)"),
+        (Dot(v, v), "‖v‖²"),
+        (Dot(v, Atom("v")), "‖v‖²"),
+        (Dot(v, w), "⟨v, w⟩"),
+    ):
+        assert text(term, "C") == written
+    atoms = Atoms()
+    assert [atoms.place("own", one) for one in (v, w, v)] == [0, 1, 0]
+    assert atoms.lists["own"] == [v, w]
+    assert atoms.place("shared", w) == 0
+
+
+def test_numbers_as_rocq_reads_them() -> None:
+    """Products with one stroke, signs in front, roots and powers of counts."""
+    for expression, written in (
+        (x * y, "x * y S"),
+        (-x, "- (x)"),
+        (-x * y, "- (x * y S)"),
+        (x / y, "x / y S"),
+        (x / (2 * y), "x / (2 * y S)"),
+        (sp.Rational(-3, 2), "- (3 / 2)"),
+        (sp.Integer(-3), "- 3"),
+        (sp.sqrt(x), "sqrt (x)"),
+        (x**-2, "1 / (x ^ 2)"),
+        (x ** sp.Rational(3, 2), "(sqrt (x)) ^ 3"),
+        (x**tau, "x ^ steps_of A"),
+        (x ** (tau + 2), "x ^ (steps_of A + 2)"),
+        (x ** (M - 1), "x ^ (number (clients_of A) - 1)"),
+    ):
+        assert number(expression, NAMES) == written
+    assert number(y - x, NAMES) == "y S - (x)"
+    for expression in (x**y, x ** (tau - 1), x ** sp.Rational(1, 3)):
+        with pytest.raises(NotExported):
+            number(expression, NAMES)
+    assert [is_word(word) for word in ("x", "12", "f x", "x + y", "2 x", "- x")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_statements_that_are_shown_at_once() -> None:
+    assert [projected("p", link, 3) for link in range(3)] == ["proj1 (p)", "proj1 (proj2 (p))", "proj2 (proj2 (p))"]
+    assert projected("p", 0, 1) == "p"
+    assert conjunction(["a", "b", "c"]) == "split.\n{ a }\nsplit.\n{ b }\nc"
+    assert conjunction(["a"]) == "a"
+
+
+def test_names_that_are_words_of_the_library() -> None:
+    """Single letters are fine unless a text uses them; longer ones may not be in the library."""
+    require_new_words(["v", "my_own_name"])
+    for name in ("A", "steps", "Theorem", "1a", "a-b", "", "a b"):
+        with pytest.raises(NotExported, match="is no name for Rocq"):
+            require_new_words(["v", name])
+    assert _escaped("a-b.c") != _escaped("a.b-c")
