@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fedtheory.language import quantities
@@ -56,11 +56,14 @@ def existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
     return Existing(name, frozenset(quantities), frozenset({by}))
 
 
+def quantities_of_runs() -> Iterator[RunQuantity]:
+    """Return the numbers of a run in the vocabulary."""
+    every = (getattr(quantities, name) for name in quantities.__all__)
+    return (one for one in every if isinstance(one, RunQuantity))
+
+
 def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
     """Return the quantities whose terms use one of these: they exist on the same runs."""
-    every = (getattr(quantities, name) for name in quantities.__all__)
     return frozenset(
-        one
-        for one in every
-        if isinstance(one, RunQuantity) and one.term is not None and any(of in used for _, of in one.term.where)
+        one for one in quantities_of_runs() if one.term is not None and any(of in used for _, of in one.term.where)
     )

@@ -10,9 +10,8 @@ from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.meaning import require_meaning
-from fedtheory.language.quantities.measuring.expectations import measure_at_each_step
-from fedtheory.language.quantities.measuring.terms import ValueAtStep
-from fedtheory.language.quantities.quantity import Quantity, RunQuantity, Term, per_step
+from fedtheory.language.quantities.measuring.terms import define
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity, Term
 from fedtheory.language.typesetting import latex
 from fedtheory.language.weighted import require_new_name
 
@@ -38,4 +37,4 @@ def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]
     except ValueError as reason:
         raise InputError(name, str(reason)) from None
     notation, meaning = latex(expression), f"{expression} at each local step"
-    return per_step(name, notation, meaning, measure_at_each_step(ValueAtStep(found)), term=found)
+    return define(name, notation, meaning, found)

@@ -9,8 +9,11 @@ from fedtheory.arithmetic import Number
 from fedtheory.engine.moments.stationary import stationary_mean
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.language.assumptions import decreasing_steps
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
+from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, OPTIMUM, define_by, square
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 if TYPE_CHECKING:
@@ -67,6 +70,7 @@ optimum_gradient = constant(
     "G_*, G_*^2 = sum_i p_i |grad F_i(x*)|^2",
     _optimum_gradient_sq,
     root=True,
+    term=define_by(Average(square(Gradient(CLIENT_OBJECTIVE, OPTIMUM))), FIRST_STEP, FIRST_ROUND),
 )
 
 

@@ -6,9 +6,30 @@ from typing import Any
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Average, Expr, Gradient
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import require_common_steps
-from fedtheory.language.quantities.quantity import RunQuantity, VectorQuantity, constant
+from fedtheory.language.quantities.measuring.reductions import (
+    FIRST_ROUND,
+    FIRST_STEP,
+    LAST_ROUND,
+    LAST_STEP,
+    SUM_OVER_ROUNDS,
+    SUM_OVER_STEPS,
+)
+from fedtheory.language.quantities.measuring.symbols import (
+    CLIENT_OBJECTIVE,
+    NEXT_VIRTUAL,
+    OBJECTIVE,
+    OPTIMUM,
+    SERVER,
+    VIRTUAL,
+    define_by,
+    gap,
+    square,
+)
+from fedtheory.language.quantities.problem import client_smoothness
+from fedtheory.language.quantities.quantity import Over, RunQuantity, Term, VectorQuantity, constant, symbol_of
 
 comparator = VectorQuantity(
     "comparator",
@@ -16,11 +37,20 @@ comparator = VectorQuantity(
     "the point that the run is compared with, the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T)",
     lambda frame: frame.constant(frame.run.comparator.point[None]),
 )
+COMPARATOR, _CURVATURE = symbol_of(comparator), symbol_of(client_smoothness)
+_APART = Gradient(CLIENT_OBJECTIVE, COMPARATOR) - Gradient(OBJECTIVE, COMPARATOR)
+
+
+def _define(expression: Expr, *over: Over) -> Term:
+    return define_by(expression, *over, also=(comparator, client_smoothness))
+
+
 comparator_suboptimality = RunQuantity(
     "comparator_suboptimality",
     r"F(y)-F(x^*)",
     "F(y) - F* at the comparator y",
     lambda run: run.comparator.suboptimality,
+    term=_define(gap(COMPARATOR), FIRST_STEP, FIRST_ROUND),
 )
 comparator_distance = RunQuantity(
     "comparator_distance",
@@ -28,6 +58,7 @@ comparator_distance = RunQuantity(
     "|x^0 - y|, the distance of the comparator y from the start",
     lambda run: run.comparator.distance_sq,
     root=True,
+    term=_define(square(SERVER - COMPARATOR), FIRST_STEP, FIRST_ROUND),
 )
 comparator_noise = RunQuantity(
     "comparator_noise",
@@ -42,6 +73,7 @@ comparator_dissimilarity = RunQuantity(
     "zeta_y, zeta_y^2 = sum_i p_i |grad F_i(y) - grad F(y)|^2 at the comparator y",
     lambda run: run.comparator.dissimilarity_sq,
     root=True,
+    term=_define(Average(square(_APART)), FIRST_STEP, FIRST_ROUND),
 )
 comparator_curved_noise = RunQuantity(
     "comparator_curved_noise",
@@ -56,6 +88,7 @@ comparator_curved_dissimilarity = RunQuantity(
     "its square is sum_i p_i L_i |grad F_i(y) - grad F(y)|^2 at the comparator y, L_i the largest curvature of F_i",
     lambda run: run.comparator.dissimilarity_sq_with(run.client_smoothness),
     root=True,
+    term=_define(Average(_CURVATURE * square(_APART)), FIRST_STEP, FIRST_ROUND),
 )
 noise_at_optimum = constant(
     "noise_at_optimum",
@@ -70,6 +103,7 @@ dissimilarity_at_optimum = constant(
     "zeta_*, zeta_*^2 = sum_i p_i |grad F_i(x*)|^2, at the optimum",
     lambda run: run.at_optimum.dissimilarity_sq,
     root=True,
+    term=define_by(Average(square(Gradient(CLIENT_OBJECTIVE, OPTIMUM))), FIRST_STEP, FIRST_ROUND),
 )
 noise_smoothness = constant(
     "noise_smoothness",
@@ -100,6 +134,7 @@ total_comparator_progress = RunQuantity(
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-y\|^2-\mathbb E\|\bar x^{(t,\tau)}-y\|^2\right)",
     "sum over t of E|xbar^{t,0} - y|^2 - E|xbar^{t,tau} - y|^2, from the local steps of each round",
     _total_progress,
+    term=_define(square(VIRTUAL - COMPARATOR) - square(NEXT_VIRTUAL - COMPARATOR), SUM_OVER_STEPS, SUM_OVER_ROUNDS),
 )
 
 
@@ -113,4 +148,5 @@ final_comparator_distance_sq = RunQuantity(
     r"\mathbb E\|x^T-y\|^2",
     "E|x^T - y|^2, the distance of the last model from the comparator y",
     _final_distance_sq,
+    term=_define(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
 )

@@ -16,6 +16,8 @@ from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
+from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_STEP
+from fedtheory.language.quantities.measuring.symbols import NEXT_VIRTUAL, SERVER, define_by, gap
 from fedtheory.language.quantities.quantity import RunQuantity, per_round
 
 
@@ -28,6 +30,7 @@ interval_start_gap = per_round(
     r"\theta_{[k]}((k-1)\tau)",
     "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
     lambda run: place_on_rounds(_starts(run)),
+    term=define_by(gap(SERVER), FIRST_STEP),
 )
 
 
@@ -53,6 +56,7 @@ next_interval_start_gap = per_round(
     r"\theta_{[k+1]}(k\tau)",
     "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
     lambda run: place_on_rounds(run.trajectory.server_suboptimality[1:]),
+    term=define_by(gap(NEXT_VIRTUAL), LAST_STEP),
 )
 
 

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Average
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
-from fedtheory.language.quantities.quantity import RunQuantity, per_round
+from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_ROUNDS
+from fedtheory.language.quantities.measuring.symbols import (
+    ITERATE,
+    LOCAL,
+    NEXT_ITERATE,
+    NEXT_LOCAL,
+    STEPS,
+    define_by,
+    square,
+)
+from fedtheory.language.quantities.problem import client_smoothness
+from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round, symbol_of
 
+SUM_INSIDE = Over("steps", "sum", begin=1)
+"""Over the local steps but the first one, before which clients that start together have no drift."""
+_LARGEST_OF_ALL = (Over("clients", "largest"), Over("steps", "largest"), Over("rounds", "largest"))
+_CURVATURE = symbol_of(client_smoothness)
+_MEAN_DRIFT = Average(square(LOCAL - ITERATE)) / STEPS
 max_drift = RunQuantity(
     "max_drift",
     r"\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "max over t, k, i of E|x_i^{t,k} - xbar^{t,k}|^2",
     lambda run: largest(require_common_steps(run, run.trajectory.drift)),
+    term=define_by(sp.Max(square(LOCAL - ITERATE), square(NEXT_LOCAL - NEXT_ITERATE)), *_LARGEST_OF_ALL),
 )
 
 
@@ -32,12 +52,14 @@ round_drift = per_round(
     r"\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
     lambda run: place_on_rounds(_round_drift(run, run.trajectory.drift)),
+    term=define_by(_MEAN_DRIFT, SUM_INSIDE),
 )
 average_round_drift = RunQuantity(
     "average_round_drift",
     r"\frac{1}{T}\sum_t\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of round_drift",
     lambda run: _round_drift(run, run.trajectory.mean_drift[None])[0],
+    term=define_by(_MEAN_DRIFT, SUM_INSIDE, MEAN_OVER_ROUNDS),
 )
 
 
@@ -63,10 +85,16 @@ curvature_drift = RunQuantity(
     r"\frac{1}{T\tau}\sum_{t,k}\sum_{i=1}^Mp_iL_i\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} sum_i p_i L_i E|x_i^{t,k} - xbar^{t,k}|^2, L_i the curvature of F_i",
     _curvature_drift,
+    term=define_by(
+        Average(_CURVATURE * square(LOCAL - ITERATE)) / STEPS, SUM_INSIDE, MEAN_OVER_ROUNDS, also=(client_smoothness,)
+    ),
 )
 curvature_imbalance = RunQuantity(
     "curvature_imbalance",
     r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\left\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\right\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",
     _curvature_imbalance,
+    term=define_by(
+        square(Average(_CURVATURE * (LOCAL - ITERATE))) / STEPS, SUM_INSIDE, MEAN_OVER_ROUNDS, also=(client_smoothness,)
+    ),
 )

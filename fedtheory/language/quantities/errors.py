@@ -9,13 +9,29 @@ from fedtheory.arithmetic.enclosures import smallest
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.kernel.expressions import Expectation, Value, norm_sq
-from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
-from fedtheory.language.quantities.measuring.terms import term_at_steps
-from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step, symbol_of
-
-_F, _SERVER, _OPTIMUM = symbol_of(v.objective), symbol_of(v.server_model), symbol_of(v.optimum)
+from fedtheory.language.quantities.measuring.reductions import (
+    FIRST_STEP,
+    LAST_ROUND,
+    LAST_STEP,
+    MEAN_OVER_ROUNDS,
+    MEAN_OVER_STEPS,
+    SUM_OVER_ROUNDS,
+    SUM_OVER_STEPS,
+)
+from fedtheory.language.quantities.measuring.symbols import (
+    ITERATE,
+    NEXT_ITERATE,
+    NEXT_VIRTUAL,
+    OPTIMUM,
+    SERVER,
+    VIRTUAL,
+    define_by,
+    gap,
+    gradient_sq,
+    square,
+)
+from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round, per_step
 
 
 def _mean(values: Array) -> Any:
@@ -28,6 +44,7 @@ average_suboptimality = RunQuantity(
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
     lambda run: _mean(require_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, MEAN_OVER_ROUNDS),
 )
 
 
@@ -61,27 +78,35 @@ last_round_suboptimality = RunQuantity(
     "(1/tau) sum_{k=1..tau} E F(xbar^{T-1,k}) - F*, over the local steps of the last round",
     _last_round,
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, LAST_ROUND),
 )
 average_local_gradient_sq = RunQuantity(
     "average_local_gradient_sq",
     r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
     "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
     lambda run: _mean(require_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
+    term=define_by(gradient_sq(ITERATE), MEAN_OVER_STEPS, MEAN_OVER_ROUNDS),
 )
 average_gradient_sq = RunQuantity(
     "average_gradient_sq",
     r"\frac1T\sum_{n=0}^{T-1}\mathbb E\|\nabla F(x^n)\|^2",
     "(1/T) sum_{n=0..T-1} E|grad F(x^n)|^2",
     lambda run: run.trajectory.mean_server_gradient_sq,
+    term=define_by(gradient_sq(SERVER), FIRST_STEP, MEAN_OVER_ROUNDS),
 )
 final_suboptimality = RunQuantity(
-    "final_suboptimality", r"\mathbb E F(x^T)-F^*", "E F(x^T) - F*", lambda run: run.trajectory.final_suboptimality
+    "final_suboptimality",
+    r"\mathbb E F(x^T)-F^*",
+    "E F(x^T) - F*",
+    lambda run: run.trajectory.final_suboptimality,
+    term=define_by(gap(NEXT_VIRTUAL), LAST_STEP, LAST_ROUND),
 )
 final_distance_sq = RunQuantity(
     "final_distance_sq",
     r"\mathbb E\|x^T-x^*\|^2",
     "E|x^T - x*|^2",
     lambda run: run.trajectory.final_distance_sq,
+    term=define_by(square(NEXT_VIRTUAL - OPTIMUM), LAST_STEP, LAST_ROUND),
 )
 
 
@@ -95,62 +120,70 @@ round_suboptimality = per_round(
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "for each round t: (1/tau) sum_{k=1..tau} E F(xbar^{t,k}) - F*",
     _round_suboptimality,
+    term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS),
 )
 suboptimality_at_step = per_step(
     "suboptimality_at_step",
     r"\mathbb E F(\bar x^{(t,k)})-F(x^*)",
     "for each local step k = 0 .. tau-1 of each round t: E F(xbar^{t,k}) - F*, before the step",
     lambda run: require_common_steps(run, run.trajectory.local_suboptimality)[:, :-1, None],
+    term=define_by(gap(ITERATE)),
 )
 suboptimality_after_step = per_step(
     "suboptimality_after_step",
     r"\mathbb E F(\bar x^{(t,k+1)})-F(x^*)",
     "for each local step k = 0 .. tau-1 of each round t: E F(xbar^{t,k+1}) - F*, after the step",
     lambda run: require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:, None],
+    term=define_by(gap(NEXT_ITERATE)),
 )
 server_suboptimality = per_round(
     "server_suboptimality",
     r"\mathbb E F(x^{(t)})-F(x^*)",
     "for each round t: E F(x^t) - F*, the model that the round starts from",
     lambda run: place_on_rounds(run.trajectory.server_suboptimality[:-1]),
-    term=term_at_steps(Expectation(Value(_F, _SERVER) - Value(_F, _OPTIMUM)), v.objective, v.server_model, v.optimum),
+    term=define_by(gap(SERVER), FIRST_STEP),
 )
 server_suboptimality_after = per_round(
     "server_suboptimality_after",
     r"\mathbb E F(x^{(t+1)})-F(x^*)",
     "for each round t: E F(x^{t+1}) - F*, the server's model after the round",
     lambda run: place_on_rounds(run.trajectory.server_suboptimality[1:]),
+    term=define_by(gap(NEXT_VIRTUAL), LAST_STEP),
 )
 server_distance_sq = per_round(
     "server_distance_sq",
     r"\mathbb E\|x^{(t)}-x^*\|^2",
     "for each round t: E|x^t - x*|^2, the model that the round starts from",
     lambda run: place_on_rounds(run.trajectory.server_distance_sq[:-1]),
-    term=term_at_steps(Expectation(norm_sq(_SERVER - _OPTIMUM)), v.server_model, v.optimum),
+    term=define_by(square(SERVER - OPTIMUM), FIRST_STEP),
 )
 next_server_distance_sq = per_round(
     "next_server_distance_sq",
     r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
     "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
     lambda run: place_on_rounds(require_common_steps(run, run.trajectory.local_distance_sq)[:, -1]),
+    term=define_by(square(NEXT_ITERATE - OPTIMUM), LAST_STEP),
 )
 server_distance_after_sq = per_round(
     "server_distance_after_sq",
     r"\mathbb E\|x^{(t+1)}-x^*\|^2",
     "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
     lambda run: place_on_rounds(run.trajectory.server_distance_sq[1:]),
+    term=define_by(square(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
 )
 best_aggregated_suboptimality = RunQuantity(
     "best_aggregated_suboptimality",
     r"\min_{1\le n\le T}\mathbb E F(x^n)-F^*",
     "the smallest E F(x^n) - F* of the aggregated models n = 1 .. T",
     lambda run: smallest(run.trajectory.server_suboptimality[1:]),
+    term=define_by(gap(NEXT_VIRTUAL), LAST_STEP, Over("rounds", "smallest")),
 )
 mean_server_suboptimality = RunQuantity(
     "mean_server_suboptimality",
     r"\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*)",
     "(1/N) sum_{n=0..N-1} E F(theta^n) - F*, over the server's models",
     lambda run: run.trajectory.mean_server_suboptimality,
+    term=define_by(gap(SERVER), FIRST_STEP, MEAN_OVER_ROUNDS),
 )
 
 
@@ -177,10 +210,12 @@ total_progress = RunQuantity(
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2\right)",
     "sum over t of E|xbar^{t,0} - x*|^2 - E|xbar^{t,tau} - x*|^2, from the local steps of each round",
     _total_progress,
+    term=define_by(square(ITERATE - OPTIMUM) - square(NEXT_ITERATE - OPTIMUM), SUM_OVER_STEPS, SUM_OVER_ROUNDS),
 )
 total_descent = RunQuantity(
     "total_descent",
     r"F(x^0)-\mathbb E F(x^T)",
     "F(x^0) - E F(x^T)",
     lambda run: run.trajectory.total_descent,
+    term=define_by(gap(VIRTUAL, NEXT_VIRTUAL), SUM_OVER_STEPS, SUM_OVER_ROUNDS),
 )

@@ -6,8 +6,11 @@ from functools import cache
 from typing import Any
 
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expectation, Value
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
+from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, CLIENT_OPTIMUM, OPTIMUM, define_by, square
 from fedtheory.language.quantities.quantity import QuantityFamily, RunQuantity, assumed, constant, supremum
 
 gradient_dissimilarity = assumed(
@@ -62,6 +65,7 @@ client_optimum_distance = constant(
     "distance of each client's minimiser from that of F",
     lambda run: place_on_clients(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
     root=True,
+    term=define_by(square(CLIENT_OPTIMUM - OPTIMUM), FIRST_STEP, FIRST_ROUND),
 )
 client_gap_at_optimum = constant(
     "client_gap_at_optimum",
@@ -69,6 +73,9 @@ client_gap_at_optimum = constant(
     "L_i(x*) - L_i* of each client, x* the optimum of the federated problem",
     lambda run: place_on_clients(
         run.surrogate.client_values(run.problem.about_optimum.optimum) - run.surrogate.least_client_values
+    ),
+    term=define_by(
+        Expectation(Value(CLIENT_OBJECTIVE, OPTIMUM) - Value(CLIENT_OBJECTIVE, CLIENT_OPTIMUM)), FIRST_STEP, FIRST_ROUND
     ),
 )
 

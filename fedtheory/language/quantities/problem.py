@@ -8,6 +8,8 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
+from fedtheory.language.quantities.measuring.symbols import OPTIMUM, SERVER, define_by, gap, square
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.clients, "M"))
@@ -112,8 +114,15 @@ initial_distance = constant(
     "D = |x^0 - x*|, x* the minimiser of F nearest to x^0",
     lambda run: run.initial_distance_sq,
     root=True,
+    term=define_by(square(SERVER - OPTIMUM), FIRST_STEP, FIRST_ROUND),
 )
-initial_gap = constant("initial_gap", r"F(x^0)-F^*", "F(x^0) - F*", lambda run: run.initial_gap)
+initial_gap = constant(
+    "initial_gap",
+    r"F(x^0)-F^*",
+    "F(x^0) - F*",
+    lambda run: run.initial_gap,
+    term=define_by(gap(SERVER), FIRST_STEP, FIRST_ROUND),
+)
 client_value_at_start = constant(
     "client_value_at_start",
     r"\mathcal L_i(\theta^0)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,17 +27,40 @@ Place = Literal["run", "round", "step", "points"]
 
 
 @dataclass(frozen=True)
+class Weights:
+    """Weights of the entries t = 0, 1, ... that a mean or a sum is over."""
+
+    expression: Expr
+    index: sp.Symbol
+    """The symbol of t."""
+    where: tuple[tuple[sp.Symbol, RunQuantity], ...] = ()
+    """Quantities that the other symbols stand for."""
+
+
+@dataclass(frozen=True)
+class Over:
+    """A number made of those of several clients, local steps of a round, rounds, or local steps of all rounds."""
+
+    index: Literal["clients", "steps", "rounds", "iterations"]
+    by: Literal["mean", "sum", "largest", "smallest", "first", "last", "before"]
+    """What is made of the entries; `before` has, for each entry, the sum of those before it."""
+    begin: int = 0
+    """The first entry that counts."""
+    weights: Weights | None = None
+
+
+@dataclass(frozen=True)
 class Term:
     """Definition of a quantity by an expression at a local step: its value on a run and its meaning in proofs.
 
-    Inner products and objective values stand inside an `Expectation`.
+    Inner products and objective values stand inside an `Expectation`.  A quantity with a root has its square so.
     """
 
     expression: Expr
     where: tuple[tuple[sp.Symbol, Quantity], ...]
     """Quantities that the symbols of the expression stand for."""
-    steps: Literal["each", "mean"] = "each"
-    """Whether the quantity has the value of each local step, or their mean over the steps of a round."""
+    over: tuple[Over, ...] = ()
+    """What becomes of its values at all steps, the first one first; without it they are the quantity."""
 
 
 @dataclass(frozen=True)
@@ -156,13 +179,26 @@ def assumed(name: str, latex: str, meaning: str, assumption: Boundedness) -> Run
     return supremum(name, latex, meaning, assumption.require, assumption)
 
 
+@dataclass(frozen=True)
+class MeanOverRounds:
+    """The measure of the mean over all updates of a quantity that has one value for each."""
+
+    of: RunQuantity
+
+    def __call__(self, run: Run) -> Any:
+        """Compute the mean on a run."""
+        return self.of.on(run).sum() / run.algorithm.rounds
+
+
 def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
     """The mean over all updates of a quantity that has one value for each."""
+    term = quantity.term
     return RunQuantity(
         f"mean_{quantity.name}",
         latex,
         f"mean over the updates of {quantity.name}",
-        lambda run: quantity.on(run).sum() / run.algorithm.rounds,
+        MeanOverRounds(quantity),
+        term=None if term is None else replace(term, over=(*term.over, Over("rounds", "mean"))),
     )
 
 

@@ -13,7 +13,6 @@ PER_SHARE: tuple[Quantity, ...] = (
     q.round_optimum_noise,
     q.round_optimum_mixed_noise,
     q.chi_sq,
-    q.past_mean_square_gradient,
     q.mixed_gradient_change,
     q.mixed_noise_at_virtual,
     *sorted(defined_with({q.weight_share}), key=lambda one: one.name),
@@ -36,10 +35,6 @@ _EXISTING = (
                 q.second_order_residual,
                 q.first_energy,
                 q.last_energy,
-                q.virtual_suboptimality,
-                q.mean_virtual_suboptimality,
-                q.virtual_start_distance_sq,
-                q.virtual_end_distance_sq,
             }
         ),
         a.IMPLY_CONVEXITY,
@@ -48,20 +43,20 @@ _EXISTING = (
         "a comparator of the updates",
         frozenset[Quantity](
             {
-                *(q.surrogate_comparator, q.surrogate_comparator_distance, q.final_surrogate_comparator_distance_sq),
-                *(q.mean_comparator_gap, q.comparator_residual, q.mean_comparator_progress),
+                *(q.surrogate_comparator, q.surrogate_comparator_distance),
+                q.comparator_residual,
             }
         ),
         a.IMPLY_CONVEXITY,
     ),
     existing(
         "minimisers of the clients",
-        *(q.client_gap_at_surrogate_optimum, q.unrepresented_gap, q.mean_unrepresented_gap, q.mean_misrepresentation),
+        *(q.client_gap_at_surrogate_optimum, q.mean_misrepresentation),
         by=a.strongly_convex_clients,
     ),
     existing(
         "minimisers of the updates",
-        *(q.round_optimum, q.mean_round_gap, q.round_optimum_gap, q.round_optimum_slope_sq),
+        *(q.round_optimum, q.round_optimum_gap, q.round_optimum_slope_sq),
         *(q.round_optimum_noise, q.round_optimum_mixed_noise, q.mean_round_optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.change_from_round_optimum, q.second_moment_at_round_optimum),
         *(q.residual, q.comparator_residual, q.mean_misrepresentation, q.change_between_optima),
@@ -70,8 +65,7 @@ _EXISTING = (
     existing(
         "a minimiser of the surrogate problem",
         *(q.surrogate_optimum, q.surrogate_optimum_distance, q.surrogate_optimum_slope_sq),
-        *(q.surrogate_initial_distance, q.final_surrogate_distance_sq, q.residual, q.client_gap_at_surrogate_optimum),
-        *(q.mean_surrogate_gap, q.mean_progress, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
+        *(q.surrogate_initial_distance, q.residual, q.client_gap_at_surrogate_optimum),
         *(q.surrogate_noise, q.second_moment_at_surrogate_optimum),
         by=a.strongly_convex_clients,
     ),
@@ -79,8 +73,7 @@ _EXISTING = (
     existing(
         "shares of the clients in every update",
         *(*PER_SHARE, *_MEANS_OF_SHARES),
-        *(q.type_share, q.largest_chi_sq, q.largest_share_of_all, q.mean_of_shares, q.distance_from_shares_sq),
-        *(q.past_gradient_spread, q.weighted_past_sum, q.past_sum_of_sums, q.sum_without_last),
+        *(q.type_share, q.largest_chi_sq, q.largest_share_of_all, q.mean_of_shares),
         by=a.somebody_reports,
     ),
 )

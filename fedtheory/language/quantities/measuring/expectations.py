@@ -154,25 +154,3 @@ def _repeat_at_places(frame: Frame, values: Array) -> Array:
 def measure_at_each_step(value: Value) -> AtSteps:
     """The measure of the values themselves: (N, K, 1 or M)."""
     return AtSteps(value, lambda _run, values: values)
-
-
-def mean_over_steps(value: Value) -> AtSteps:
-    """The measure of their means over the local steps of each update: (N, 1, 1 or M)."""
-    return AtSteps(
-        value, lambda run, values: values.sum(axis=1, keepdims=True) / run.arithmetic.number(common_steps(run), "K")
-    )
-
-
-def measure_at_step(number: int, value: Value) -> AtSteps:
-    """The measure of those at one local step of each update, numbered as lists are: (N, 1, 1 or M)."""
-
-    def made(run: Run, values: Array) -> Array:
-        asked = number % common_steps(run)
-        return values[:, asked : asked + 1]
-
-    return AtSteps(value, made)
-
-
-def measure_before_each_step(value: Value) -> AtSteps:
-    """The measure of their sums over the local steps l < k: (N, K, 1 or M)."""
-    return AtSteps(value, lambda _run, values: np.asarray(values.cumsum(axis=1) - values))

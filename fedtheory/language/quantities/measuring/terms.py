@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame
-from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.quantities.measuring.expectations import mean_over_steps, measure_at_each_step
-from fedtheory.language.quantities.quantity import Quantity, RunQuantity, Term, per_round, per_step, symbol_of
+from fedtheory.language.quantities.measuring.expectations import AtSteps
+from fedtheory.language.quantities.measuring.reductions import reduce_all
+from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, symbol_of
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,17 @@ class ValueAtStep:
         return self.compiled(frame)
 
 
-def evaluator_of(term: Term) -> Callable[[Run], Array]:
-    """Return the function that computes a term on a run: (N, K, 1 or M), or (N, 1, 1 or M) for a mean over steps."""
-    value = ValueAtStep(term)
-    return mean_over_steps(value) if term.steps == "mean" else measure_at_each_step(value)
+def evaluator_of(term: Term) -> AtSteps:
+    """Return the function that computes a term on a run.
+
+    It returns (N, K, 1 or M), with axes of length one for what `over` runs over, or a number where it runs over all.
+    """
+    return AtSteps(ValueAtStep(replace(term, over=())), lambda run, values: reduce_all(term.over, run, values))
 
 
-def term_at_steps(expression: Expr, *of: Quantity) -> Term:
-    """Define a value at each local step by an expression in the symbols of some quantities."""
-    return Term(expression, _used(expression, of))
-
-
-def mean_term(expression: Expr, *of: Quantity) -> Term:
-    """Define a mean over the local steps of each round by an expression in the symbols of some quantities."""
-    return Term(expression, _used(expression, of), "mean")
+def term_at_steps(expression: Expr, *of: Quantity, over: tuple[Over, ...] = ()) -> Term:
+    """Define a number by an expression at each local step in the symbols of some quantities."""
+    return Term(expression, _used(expression, of), over)
 
 
 def _used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbol, Quantity], ...]:
@@ -61,11 +58,14 @@ def _used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbol, Qu
     return tuple((symbol, known[symbol]) for symbol in sorted(expression.free_symbols, key=str))
 
 
-def define_at_steps(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
-    """A quantity with a value for each local step, which its term defines and computes."""
-    return per_step(name, notation, meaning, evaluator_of(term), term=term)
+def define(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
+    """A quantity which its term defines and computes."""
+    return place_by_term(RunQuantity(name, notation, meaning, evaluator_of(term)), term)
 
 
-def define_mean_over_steps(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
-    """A quantity with a value for each round, which its term defines and computes."""
-    return per_round(name, notation, meaning, evaluator_of(term), term=term)
+def place_by_term(quantity: RunQuantity, term: Term) -> RunQuantity:
+    """A quantity with a term, and with values at the rounds and local steps that the term does not run over."""
+    indices = {over.index for over in term.over if over.by != "before"}
+    is_whole = not indices.isdisjoint(("rounds", "iterations"))
+    per_step = not is_whole and "steps" not in indices
+    return replace(quantity, term=term, per_round=not is_whole, per_step=per_step)

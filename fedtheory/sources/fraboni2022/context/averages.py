@@ -1,7 +1,7 @@
 """From every client, local step or update to the mean over them: sums of proved relations.
 
-Which quantity is the mean of which is written down here, and is as much trusted
-as the kernel is.
+Which quantity is the mean of which follows from their terms; what does not is
+written down here, and is as much trusted as the kernel is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import linear
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.term_relations import means_of_rounds, means_of_steps
 from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable
 
@@ -62,17 +62,12 @@ class OverSteps(Averaged):
         own, step = symbol(q.weight_share), symbol(q.local_step_index)
         received = ClientSum(own * symbol(q.received_distance_sq))
         past = step * symbol(q.past_mean_square_gradient)
-        return {
-            **_of_the_run(symbol),
-            received: received,
-            ClientSum(own * symbol(q.client_distance_sq)): symbol(q.client_spread),
-            ClientSum(own * symbol(q.stochastic_gradient_sq)): symbol(q.mean_square_gradient),
-            symbol(q.round_gap_at_step): symbol(q.round_gap),
-            symbol(q.objective_gradient_sq): symbol(q.virtual_gradient_sq),
-            symbol(q.surrogate_suboptimality_at_step): symbol(q.surrogate_suboptimality),
-            ClientSum(symbol(q.unrepresented_importance) * symbol(q.virtual_client_gap)): symbol(q.unrepresented_gap),
-            past: symbol(q.weighted_past_sum) / symbol(q.local_steps),
+        means = {
+            mean.at_step.xreplace({one: symbol(of) for one, of in mean.where.items()}): symbol(mean.quantity)
+            for mean in means_of_steps()
         }
+        past_sum = symbol(q.weighted_past_sum) / symbol(q.local_steps)
+        return {**_of_the_run(symbol), received: received, **means, past: past_sum}
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,9 @@ class OverUpdates(Averaged):
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it; for the last moves an upper bound."""
-        means: dict[Expr, Expr] = {symbol(of_an_update): symbol(mean) for of_an_update, mean in _MEANS.items()}
+        means: dict[Expr, Expr] = {
+            symbol(of_an_update): symbol(mean) for of_an_update, mean in means_of_rounds().items()
+        }
         past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
         misfit = symbol(q.chi_sq) * symbol(q.misrepresentation)
         return {**_of_the_run(symbol), **means, **past, misfit: symbol(q.mean_misrepresentation)}
@@ -102,22 +99,6 @@ class OverUpdates(Averaged):
         """Require that expressions replaced by upper bounds have non-negative coefficients."""
         past = symbol(q.past_step_lengths_sq)
         return (linear(slack, [past])[0][past],)
-
-
-_MEANS: Mapping[Quantity, Quantity] = {
-    q.step_length_sq: q.mean_step_length_sq,
-    q.round_gap: q.mean_round_gap,
-    q.surrogate_gap: q.mean_surrogate_gap,
-    q.progress: q.mean_progress,
-    q.comparator_gap: q.mean_comparator_gap,
-    q.comparator_progress: q.mean_comparator_progress,
-    q.round_optimum_noise: q.mean_round_optimum_noise,
-    q.round_optimum_mixed_noise: q.mean_round_optimum_mixed_noise,
-    q.virtual_gradient_sq: q.mean_virtual_gradient_sq,
-    q.unrepresented_gap: q.mean_unrepresented_gap,
-    q.virtual_suboptimality: q.mean_virtual_suboptimality,
-    q.surrogate_suboptimality: q.mean_surrogate_suboptimality,
-}
 
 
 def _of_the_run(symbol: SymbolTable) -> Mapping[Expr, Expr]:

@@ -13,7 +13,7 @@ from functools import cached_property
 import sympy as sp
 
 from fedtheory.kernel import Context, Rejected
-from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, LocalSum, Value, norm_sq
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -26,7 +26,6 @@ from fedtheory.sources.fraboni2022.context.surrogate import build_loss_changes_c
 from fedtheory.sources.fraboni2022.context.terms import meaning_of
 from fedtheory.sources.fraboni2022.context.updates import (
     absent,
-    applied,
     at_local,
     at_optimum,
     at_virtual,
@@ -40,7 +39,6 @@ from fedtheory.sources.fraboni2022.context.updates import (
     deviation,
     present,
     pull,
-    sample,
     shared_conditions,
     square_of_weight,
     surrogate_optimum,
@@ -184,6 +182,14 @@ _OF_WEIGHTS = (
     q.selected_alignment,
     q.progress,
     q.comparator_progress,
+    q.step_length_sq,
+)
+_OF_LOSS_CHANGES = (*_OF_WEIGHTS, q.virtual_loss_change, q.local_change_sq)
+_OF_PAST_STEPS = (
+    q.client_distance_sq,
+    q.received_distance_sq,
+    q.past_applied_spread,
+    q.past_mean_square_gradient,
 )
 
 
@@ -201,21 +207,6 @@ def _define_samples(symbol: SymbolTable) -> Meanings:
     }
 
 
-def _define_step_length(symbol: SymbolTable) -> Meanings:
-    """Define the length of an update with random weights."""
-    size = symbol(q.local_step_size) * symbol(q.server_step_size)
-    return {q.step_length_sq: norm_sq(size * LocalSum(applied(symbol, at_local)))}
-
-
-def _define_past_steps(symbol: SymbolTable) -> Meanings:
-    """Define the quantities of earlier steps."""
-    spread = sample - symbol(q.server_step_size) * applied(symbol, sample)
-    return {
-        q.past_applied_spread: LocalSum(norm_sq(spread)),
-        q.past_mean_square_gradient: LocalSum(Average(norm_sq(sample))),
-    }
-
-
 def _define_nothing(_symbol: SymbolTable) -> Meanings:
     return {}
 
@@ -227,12 +218,6 @@ def _define_types(_symbol: SymbolTable) -> Meanings:
         q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
         q.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * slope)),
     }
-
-
-def _define_local_change(symbol: SymbolTable) -> Meanings:
-    """Define the length of a client's local work."""
-    change = norm_sq(symbol(q.local_step_size) * LocalSum(at_local))
-    return _define_step_length(symbol) | {q.local_change_sq: change}
 
 
 def _define_surrogate(_symbol: SymbolTable) -> Meanings:
@@ -247,10 +232,10 @@ def _define_surrogate(_symbol: SymbolTable) -> Meanings:
 _SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
     Reading((q.received_distance_sq,), _define_nothing, build_staleness_context, _SHARES),
-    Reading((q.client_distance_sq, q.received_distance_sq), _define_past_steps, build_past_steps_context, _SHARES),
+    Reading(_OF_PAST_STEPS, _define_nothing, build_past_steps_context, _SHARES),
     Reading(_OF_STEPS, _define_samples, build_steps_context, _SHARES),
-    Reading(_OF_WEIGHTS, _define_step_length, build_weights_context, _SHARES),
-    Reading((*_OF_WEIGHTS, q.virtual_loss_change), _define_local_change, build_loss_changes_context, _SHARES),
+    Reading(_OF_WEIGHTS, _define_nothing, build_weights_context, _SHARES),
+    Reading(_OF_LOSS_CHANGES, _define_nothing, build_loss_changes_context, _SHARES),
     Reading(
         (q.surrogate_suboptimality_at_step,),
         _define_surrogate,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, LocalSum, Selected
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity, RunQuantity
+from fedtheory.language.quantities import Quantity, RunQuantity, VectorQuantity
+from fedtheory.language.quantities.measuring.reductions import LAST_STEP, MEAN_OVER_STEPS, SUM_BEFORE_STEP
+from fedtheory.language.quantities.quantity import Over
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context import updates
 
@@ -24,7 +26,6 @@ _VECTORS: Mapping[Quantity, Expr] = {
     q.surrogate_optimum: updates.surrogate_optimum,
     q.surrogate_comparator: updates.comparator,
     q.stochastic_gradient: updates.at_local,
-    q.client_objective: updates.client_objective,
 }
 """Vectors of the context that a term's quantities stand for."""
 
@@ -36,12 +37,53 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     """
     term = quantity.term
     assert term is not None, f"{quantity.name} has no term"
-    known = {**_VECTORS, q.next_virtual_iterate: updates.next_virtual(symbol)}
+    if term.over not in _VECTORS_OF:
+        raise Rejected(f"no vectors are known at the local steps that {quantity.name} is made of")
+    known = _VECTORS_OF[term.over](symbol)
+    vectors = {one for _, one in term.where if isinstance(one, VectorQuantity)}
+    if not vectors <= known.keys():
+        names = ", ".join(sorted(one.name for one in vectors - known.keys()))
+        raise Rejected(f"{quantity.name} is about vectors that change in other ways: {names}")
+    known = {**known, q.client_objective: updates.client_objective}
     stands = {of: known[one] if one in known else symbol(one) for of, one in term.where}
     written = term.expression.replace(Expectation, lambda inside: inside).xreplace(stands)
     written = written.replace(Selected, lambda vector: updates.applied(symbol, vector))
     meaning = written.replace(ClientSum, lambda content: _sum_by_shares(content, symbol))
-    return LocalSum(meaning) / symbol(q.local_steps) if term.steps == "mean" else meaning
+    if term.over == (MEAN_OVER_STEPS,):
+        return LocalSum(meaning) / symbol(q.local_steps)
+    return LocalSum(meaning) if term.over == (SUM_BEFORE_STEP,) else meaning
+
+
+def _at_a_step(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+    """Return the vectors of a local step."""
+    return {**_VECTORS, q.next_virtual_iterate: updates.next_virtual(symbol)}
+
+
+def _at_earlier_steps(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+    """Return the vectors of the local steps before the present one: gradients, of which nothing is known."""
+    return {q.stochastic_gradient: updates.sample}
+
+
+def _after_all_steps(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+    """Return the models before all local steps, and after them."""
+    size = symbol(q.local_step_size)
+    moved = size * LocalSum(updates.at_local)
+    applied = size * symbol(q.server_step_size) * LocalSum(updates.applied(symbol, updates.at_local))
+    return {
+        q.server_model: updates.server,
+        q.received_model: updates.received,
+        q.next_local_iterate: updates.received - moved,
+        q.next_virtual_iterate: updates.server - applied,
+    }
+
+
+_VECTORS_OF: Mapping[tuple[Over, ...], Callable[[SymbolTable], Mapping[Quantity, Expr]]] = {
+    (): _at_a_step,
+    (MEAN_OVER_STEPS,): _at_a_step,
+    (SUM_BEFORE_STEP,): _at_earlier_steps,
+    (LAST_STEP,): _after_all_steps,
+}
+"""The vectors of the context that stand for those of a term, by the local steps that it is made of."""
 
 
 def _sum_by_shares(content: Expr, symbol: SymbolTable) -> Expr:

@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.terms import define_mean_over_steps
+from fedtheory.language.quantities.measuring.reductions import LAST_ROUND, LAST_STEP
+from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round
 from fedtheory.sources.fraboni2022.quantities.descent import alignment_with, progress_towards
 from fedtheory.sources.fraboni2022.quantities.surrogate import residual_at, start_distance_sq_from
-from fedtheory.sources.fraboni2022.quantities.vectors import COMPARATOR, gap, mean_of_steps
-from fedtheory.sources.fraboni2022.quantities.virtual_iterates import final_distance_sq_from, gap_above
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    COMPARATOR,
+    NEXT_VIRTUAL,
+    each_step,
+    gap,
+    mean_of_steps,
+    square,
+)
+from fedtheory.sources.fraboni2022.quantities.virtual_iterates import gap_above
 
 
 def _point(run: Run) -> Array:
@@ -27,19 +35,19 @@ surrogate_comparator_distance = RunQuantity(
     start_distance_sq_from(_point),
     root=True,
 )
-final_surrogate_comparator_distance_sq = RunQuantity(
+final_surrogate_comparator_distance_sq = define(
     "final_surrogate_comparator_distance_sq",
     r"\mathbb E\|\theta^N-y\|^2",
     "E|theta^N - y|^2 after the last update, y the comparator of the updates",
-    final_distance_sq_from(_point),
+    each_step(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
 )
-comparator_progress = define_mean_over_steps(
+comparator_progress = define(
     "comparator_progress",
     r"\Delta_y(n)",
     "Delta_y(n): mean over k of E|theta^{n,k+1} - y|^2 - E|theta^{n,k} - y|^2",
     progress_towards(COMPARATOR),
 )
-comparator_alignment = define_mean_over_steps(
+comparator_alignment = define(
     "comparator_alignment",
     "D(y,n)",
     "D(y, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - y>",

@@ -8,8 +8,8 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr, Selected
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
-from fedtheory.language.quantities.measuring.expectations import measure_at_step
-from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps, define_mean_over_steps
+from fedtheory.language.quantities.measuring.reductions import LAST_STEP
+from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Term, mean_over_rounds, per_round
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     AT_LOCAL,
@@ -26,11 +26,11 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     weighted_sum,
 )
 
-step_length_sq = per_round(
+step_length_sq = define(
     "step_length_sq",
     "Q(n)",
     "Q(n) = E|theta^{n+1} - theta^n|^2",
-    measure_at_step(-1, ValueAtStep(each_step(square(NEXT_VIRTUAL - SERVER)))),
+    each_step(square(NEXT_VIRTUAL - SERVER), LAST_STEP),
 )
 
 
@@ -47,7 +47,7 @@ past_step_lengths_sq = per_round(
     lambda run: place_on_rounds(_past_lengths_sq(run)),
 )
 mean_step_length_sq = mean_over_rounds(step_length_sq, r"\bar Q(N)")
-virtual_step_sq = define_at_steps(
+virtual_step_sq = define(
     "virtual_step_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^{n,k}\|^2",
     "E|theta^{n,k+1} - theta^{n,k}|^2",
@@ -60,7 +60,7 @@ def progress_towards(point: Expr) -> Term:
     return mean_of_steps(square(NEXT_VIRTUAL - point) - square(VIRTUAL - point))
 
 
-progress = define_mean_over_steps(
+progress = define(
     "progress",
     r"\Delta(n)",
     "Delta(n): mean over k of E|theta^{n,k+1} - thetabar|^2 - E|theta^{n,k} - thetabar|^2",
@@ -74,31 +74,31 @@ def alignment_with(point: Expr) -> Term:
     return mean_of_steps(product(weighted_sum(AT_LOCAL), VIRTUAL - point))
 
 
-alignment = define_mean_over_steps(
+alignment = define(
     "alignment",
     r"D(\bar\theta,n)",
     "D(thetabar, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>",
     alignment_with(SURROGATE_OPTIMUM),
 )
-selected_alignment = define_mean_over_steps(
+selected_alignment = define(
     "selected_alignment",
     r"D_\omega(\bar\theta,n)",
     "mean over k of E<sum_i w_i(n) grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>, the random weights inside",
     mean_of_steps(product(Selected(AT_LOCAL), VIRTUAL - SURROGATE_OPTIMUM)),
 )
-mixed_descent = define_at_steps(
+mixed_descent = define(
     "mixed_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^{n,k} - theta^*>",
     each_step(product(weighted_sum(SAMPLE), VIRTUAL - OPTIMUM)),
 )
-selected_descent = define_at_steps(
+selected_descent = define(
     "selected_descent",
     r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i w_i(n) g_i, theta^{n,k} - theta^*>, the random weights inside",
     each_step(product(Selected(SAMPLE), VIRTUAL - OPTIMUM)),
 )
-server_descent = define_at_steps(
+server_descent = define(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",

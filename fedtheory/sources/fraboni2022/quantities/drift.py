@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fedtheory.kernel.expressions import Selected
-from fedtheory.language.quantities.measuring.expectations import measure_at_step, measure_before_each_step
-from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps, define_mean_over_steps
-from fedtheory.language.quantities.quantity import per_round, per_step
+from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_STEP, SUM_BEFORE_STEP
+from fedtheory.language.quantities.measuring.terms import define, evaluator_of
+from fedtheory.language.quantities.quantity import per_round
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     LOCAL,
     NEXT_LOCAL,
@@ -20,48 +22,48 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     square,
 )
 
-client_spread = define_mean_over_steps(
+client_spread = define(
     "client_spread",
     r"\phi(n)",
     "phi(n): mean over k of sum_i q_i/q E|theta_i^{rho,k} - theta^{n,k}|^2",
     mean_of_steps(share_mean(square(LOCAL - VIRTUAL))),
 )
-client_distance_sq = define_at_steps(
+client_distance_sq = define(
     "client_distance_sq",
     r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2",
     "E|theta_i^{rho,k} - theta^{n,k}|^2 of each client",
     each_step(square(LOCAL - VIRTUAL)),
 )
-local_change_sq = per_round(
+local_change_sq = define(
     "local_change_sq",
     r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2",
     "E|theta_i^{rho,K} - theta^rho|^2, what K local steps change, of each client in each update",
-    measure_at_step(-1, ValueAtStep(each_step(square(NEXT_LOCAL - RECEIVED)))),
+    each_step(square(NEXT_LOCAL - RECEIVED), LAST_STEP),
 )
 _AGE = each_step(square(RECEIVED - SERVER))
 received_distance_sq = per_round(
     "received_distance_sq",
     r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2",
     "E|theta^{rho_i(n)} - theta^n|^2 of each client",
-    measure_at_step(0, ValueAtStep(_AGE)),
+    evaluator_of(replace(_AGE, over=(FIRST_STEP,))),
     term=_AGE,
 )
-distance_from_shares_sq = define_at_steps(
+distance_from_shares_sq = define(
     "distance_from_shares_sq",
     r"\mathbb E\|\theta^{n,k}-[\theta^n-\eta_l\sum_{l<k}\sum_i\tilde q_i(n)g_i]\|^2",
     "E|theta^{n,k} - theta^n + sum_i q~_i (theta^{rho_i} - theta_i^{rho,k})|^2: how far the virtual iterate is from "
     "the server's model and the local work of all clients with their shares",
     each_step(square(VIRTUAL - SERVER - share_mean(LOCAL - RECEIVED))),
 )
-past_gradient_spread = per_step(
+past_gradient_spread = define(
     "past_gradient_spread",
     r"\sum_{l<k}\mathbb E\|g_i-\sum_j\tilde q_jg_j\|^2",
     "sum over l < k of E|g_i - sum_j q~_j g_j|^2 of each client, at the iterates of step l",
-    measure_before_each_step(ValueAtStep(each_step(square(SAMPLE - share_mean(SAMPLE))))),
+    each_step(square(SAMPLE - share_mean(SAMPLE)), SUM_BEFORE_STEP),
 )
-past_applied_spread = per_step(
+past_applied_spread = define(
     "past_applied_spread",
     r"\sum_{l<k}\mathbb E\|g_i-\eta_g\sum_j\omega_jg_j\|^2",
     "sum over l < k of E|g_i - eta_g sum_j w_j g_j|^2 of each client, at the iterates of step l",
-    measure_before_each_step(ValueAtStep(each_step(square(SAMPLE - SERVER_STEP * Selected(SAMPLE))))),
+    each_step(square(SAMPLE - SERVER_STEP * Selected(SAMPLE)), SUM_BEFORE_STEP),
 )

@@ -8,91 +8,79 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-import numpy as np
+import sympy as sp
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Number
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import common_steps, frames_at
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.run import Bound, Run
 from fedtheory.kernel.expressions import Selected
-from fedtheory.language.quantities.measuring.expectations import measure_before_each_step
 from fedtheory.language.quantities.measuring.expectations import square as square_at
-from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps, define_mean_over_steps
-from fedtheory.language.quantities.quantity import per_round, per_step, supremum
+from fedtheory.language.quantities.measuring.reductions import LAST_STEP, SUM_BEFORE_STEP, SUM_OVER_STEPS
+from fedtheory.language.quantities.measuring.terms import define
+from fedtheory.language.quantities.quantity import Over, Weights, supremum
 from fedtheory.sources.fraboni2022.quantities.vectors import SAMPLE, each_step, mean_of_steps, share_mean, square
 
 _LENGTH, _MEAN_LENGTH = square(SAMPLE), share_mean(square(SAMPLE))
-mean_square_gradient = define_mean_over_steps(
+mean_square_gradient = define(
     "mean_square_gradient",
     "S(n)",
     "S(n): mean over k of sum_i q_i/q E|g_i(theta_i^{rho,k})|^2",
     mean_of_steps(_MEAN_LENGTH),
 )
-square_mean_gradient = define_mean_over_steps(
+square_mean_gradient = define(
     "square_mean_gradient",
     r"R(n)",
     "R(n): mean over k of E|sum_i q_i/q g_i(theta_i^{rho,k})|^2",
     mean_of_steps(square(share_mean(SAMPLE))),
 )
-square_mean_gradient_at_step = define_at_steps(
+square_mean_gradient_at_step = define(
     "square_mean_gradient_at_step",
     "R(n,k)",
     "R(n,k) = E|sum_i q~_i g_i(theta_i^{rho,k})|^2",
     each_step(square(share_mean(SAMPLE))),
 )
-selected_gradient_sq = define_at_steps(
+selected_gradient_sq = define(
     "selected_gradient_sq",
     r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2",
     "E|sum_i w_i(n) g_i(theta_i^{rho,k})|^2, over all outcomes of the weights",
     each_step(square(Selected(SAMPLE))),
 )
-stochastic_gradient_sq = define_at_steps(
+stochastic_gradient_sq = define(
     "stochastic_gradient_sq",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
     "E|g_i(theta_i^{rho,k})|^2 of each client",
     each_step(_LENGTH),
 )
-past_mean_square_gradient = per_step(
+past_mean_square_gradient = define(
     "past_mean_square_gradient",
     r"\sum_{l<k}S(n,l)",
     "sum over l < k of S(n,l)",
-    measure_before_each_step(ValueAtStep(each_step(_MEAN_LENGTH))),
+    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP),
 )
 
 
-def _sum_over_steps(run: Run, factors: Array, values: Array) -> Array:
-    """sum_k factors_k values_k, (N, 1, 1), for factors (K,) and values (N, K, 1)."""
-    total: Array = (run.arithmetic.array(list(factors))[None, :, None] * values).sum(axis=1, keepdims=True)
-    return total
-
-
-def _weighted_past_sum(run: Run) -> Array:
-    return _sum_over_steps(run, np.arange(common_steps(run)), past_mean_square_gradient.measure(run))
-
-
-weighted_past_sum = per_round(
-    "weighted_past_sum", r"\sum_kk\sum_{l<k}S(n,l)", "sum over k of k sum_{l<k} S(n,l)", _weighted_past_sum
+_t = sp.Dummy("t", integer=True)
+_TIMES_NUMBER = Over("steps", "sum", weights=Weights(_t, _t))
+weighted_past_sum = define(
+    "weighted_past_sum",
+    r"\sum_kk\sum_{l<k}S(n,l)",
+    "sum over k of k sum_{l<k} S(n,l)",
+    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, _TIMES_NUMBER),
 )
-
-
-def _past_sum_of_sums(run: Run) -> Array:
-    return _sum_over_steps(run, np.ones(common_steps(run), dtype=int), past_mean_square_gradient.measure(run))
-
-
-past_sum_of_sums = per_round(
-    "past_sum_of_sums", r"\sum_k\sum_{l<k}S(n,l)", "sum over k of sum_{l<k} S(n,l)", _past_sum_of_sums
+past_sum_of_sums = define(
+    "past_sum_of_sums",
+    r"\sum_k\sum_{l<k}S(n,l)",
+    "sum over k of sum_{l<k} S(n,l)",
+    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, SUM_OVER_STEPS),
 )
-
-
-def _sum_without_last(run: Run) -> Array:
-    values: Array = past_mean_square_gradient.measure(run)[:, -1:]
-    return values
-
-
-sum_without_last = per_round(
-    "sum_without_last", r"\sum_{k\le K-2}S(n,k)", "sum over k up to K - 2 of S(n,k)", _sum_without_last
+sum_without_last = define(
+    "sum_without_last",
+    r"\sum_{k\le K-2}S(n,k)",
+    "sum over k up to K - 2 of S(n,k)",
+    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, LAST_STEP),
 )
 
 

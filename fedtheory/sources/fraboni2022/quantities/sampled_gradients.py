@@ -24,7 +24,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     square,
     sum_over_clients,
 )
-from fedtheory.language.quantities.measuring.terms import define_at_steps
+from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
 from fedtheory.sources.fraboni2022.quantities.vectors import AT_VIRTUAL, FULL_OBJECTIVE, VIRTUAL, each_step, share_mean
 from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
@@ -133,25 +133,25 @@ mixed_noise_at_virtual = per_step(
 )
 
 
-mean_gradient_at_virtual_sq = define_at_steps(
+mean_gradient_at_virtual_sq = define(
     "mean_gradient_at_virtual_sq",
     r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
     each_step(square_of(share_mean(AT_VIRTUAL))),
 )
-virtual_gradient_lengths = define_at_steps(
+virtual_gradient_lengths = define(
     "virtual_gradient_lengths",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|grad L_i(theta^{n,k})|^2 of each client",
     each_step(square_of(AT_VIRTUAL)),
 )
-objective_gradient_sq = define_at_steps(
+objective_gradient_sq = define(
     "objective_gradient_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
     each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
-gradient_deviation_sq = define_at_steps(
+gradient_deviation_sq = define(
     "gradient_deviation_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities import vectors as v
-from fedtheory.language.quantities.measuring.terms import mean_term, term_at_steps
-from fedtheory.language.quantities.quantity import Quantity, Term, VectorQuantity, symbol_of
+from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
+from fedtheory.language.quantities.measuring.terms import term_at_steps
+from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, symbol_of
 from fedtheory.sources.fraboni2022.quantities import weights
 
 surrogate_optimum = VectorQuantity(
@@ -55,14 +58,14 @@ AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
 """Full gradients of a client at its iterate and at the virtual iterate."""
 
 
-def each_step(expression: Expr) -> Term:
-    """Define a value at each local step."""
-    return term_at_steps(expression, *_VOCABULARY)
+def each_step(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
+    """Define a value at each local step, and what becomes of the values; `also` are further quantities."""
+    return term_at_steps(expression, *_VOCABULARY, *also, over=over)
 
 
 def mean_of_steps(expression: Expr) -> Term:
     """Define a mean over the K local steps of each update."""
-    return mean_term(expression, *_VOCABULARY)
+    return each_step(expression, MEAN_OVER_STEPS)
 
 
 def square(vector: Expr) -> Expr:

@@ -10,25 +10,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, group_alike
-from fedtheory.engine.frames import Frame, common_steps, frames_at
+from fedtheory.arithmetic import Array, group_alike
+from fedtheory.engine.frames import Frame, common_steps
 from fedtheory.engine.run import Run
-from fedtheory.kernel.expressions import ClientSum, Expectation, Value
+from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, Value
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
     measure_at_each_step,
-    measure_at_step,
-    minus,
-    square,
     sum_over_clients,
     virtual_values,
     weights_at,
 )
-from fedtheory.language.quantities.measuring.terms import ValueAtStep, define_at_steps
-from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round, per_step
+from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_ROUND, LAST_STEP, MEAN_OVER_STEPS
+from fedtheory.language.quantities.measuring.terms import define
+from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step, symbol_of
+from fedtheory.sources.fraboni2022.quantities.representation import unrepresented_importance
 from fedtheory.sources.fraboni2022.quantities.surrogate import surrogate_optimum_of
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
+    FULL_OBJECTIVE,
     MEAN_WEIGHT,
     NEXT_VIRTUAL,
     OBJECTIVE,
@@ -41,6 +41,11 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     mean_of_steps,
 )
 from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
+
+_OWN_GAP = Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, CLIENT_OPTIMUM))
+_ABOVE_SURROGATE_OPTIMUM = ClientSum(
+    MEAN_WEIGHT * Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, SURROGATE_OPTIMUM))
+)
 
 
 def _client_values(run: Run) -> Array:
@@ -112,6 +117,7 @@ virtual_gradient_sq = per_round(
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
     _virtual_gradient_sq,
+    term=mean_of_steps(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
 
 
@@ -124,6 +130,7 @@ virtual_suboptimality = per_round(
     r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
     "mean over k of E F(theta^{n,k}) - F*",
     _mean_of_values(_virtual_suboptimality),
+    term=mean_of_steps(Expectation(Value(FULL_OBJECTIVE, VIRTUAL) - Value(FULL_OBJECTIVE, OPTIMUM))),
 )
 
 
@@ -138,6 +145,7 @@ surrogate_suboptimality = per_round(
     r"\frac1K\sum_k\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "mean over k of E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
     _mean_of_values(_surrogate_suboptimality),
+    term=mean_of_steps(_ABOVE_SURROGATE_OPTIMUM),
 )
 
 
@@ -154,6 +162,9 @@ unrepresented_gap = per_round(
     r"\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
     _mean_of_values(_unrepresented),
+    term=each_step(
+        ClientSum(symbol_of(unrepresented_importance) * _OWN_GAP), MEAN_OVER_STEPS, also=(unrepresented_importance,)
+    ),
 )
 mean_round_gap = mean_over_rounds(round_gap, r"\bar Z(N)")
 mean_surrogate_gap = mean_over_rounds(surrogate_gap, r"\bar\Xi(N)")
@@ -171,40 +182,40 @@ mean_unrepresented_gap = mean_over_rounds(
     unrepresented_gap,
     r"\frac1N\sum_n\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
 )
-virtual_distance_sq = define_at_steps(
+virtual_distance_sq = define(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
     each_step(square_of(VIRTUAL - OPTIMUM)),
 )
-next_virtual_distance_sq = define_at_steps(
+next_virtual_distance_sq = define(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
     each_step(square_of(NEXT_VIRTUAL - OPTIMUM)),
 )
-virtual_start_distance_sq = per_round(
+virtual_start_distance_sq = define(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    measure_at_step(0, ValueAtStep(each_step(square_of(VIRTUAL - OPTIMUM)))),
+    each_step(square_of(VIRTUAL - OPTIMUM), FIRST_STEP),
 )
-virtual_end_distance_sq = per_round(
+virtual_end_distance_sq = define(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    measure_at_step(-1, ValueAtStep(each_step(square_of(NEXT_VIRTUAL - OPTIMUM)))),
+    each_step(square_of(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
 )
 virtual_client_gap = per_step(
     "virtual_client_gap",
     r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
     "E L_i(theta^{n,k}) - L_i* of each client",
     measure_at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
-    term=each_step(Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, CLIENT_OPTIMUM))),
+    term=each_step(_OWN_GAP),
 )
 
 
-virtual_loss_change = define_at_steps(
+virtual_loss_change = define(
     "virtual_loss_change",
     r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
     "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
@@ -250,25 +261,13 @@ surrogate_suboptimality_at_step = per_step(
     r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
     measure_at_each_step(_surrogate_suboptimality_at_step),
-    term=each_step(
-        ClientSum(MEAN_WEIGHT * Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, SURROGATE_OPTIMUM)))
-    ),
+    term=each_step(_ABOVE_SURROGATE_OPTIMUM),
 )
 
 
-def final_distance_sq_from(point: Callable[[Run], Array]) -> Callable[[Run], Number]:
-    """E|theta^N - y|^2 for a point y."""
-
-    def measure(run: Run) -> Number:
-        *_, last = frames_at("step", run)
-        return square(last, minus(last.next_virtual, last.constant(point(run)[None]), last)).item()
-
-    return measure
-
-
-final_surrogate_distance_sq = RunQuantity(
+final_surrogate_distance_sq = define(
     "final_surrogate_distance_sq",
     r"\mathbb E\|\theta^N-\bar\theta\|^2",
     "E|theta^N - thetabar|^2 after the last update, thetabar the optimum of the surrogate problem",
-    final_distance_sq_from(surrogate_optimum_of),
+    each_step(square_of(NEXT_VIRTUAL - SURROGATE_OPTIMUM), LAST_STEP, LAST_ROUND),
 )

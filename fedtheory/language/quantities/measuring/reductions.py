@@ -1,0 +1,103 @@
+"""Numbers that are made of those at all local steps: means, sums and extremes over steps, rounds and clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import maximum, minimum
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights
+
+_AXES = {"rounds": 0, "iterations": 0, "steps": 1, "clients": 2}
+MEAN_OVER_STEPS, MEAN_OVER_ROUNDS = Over("steps", "mean"), Over("rounds", "mean")
+SUM_OVER_STEPS, SUM_OVER_ROUNDS = Over("steps", "sum"), Over("rounds", "sum")
+FIRST_STEP, LAST_STEP = Over("steps", "first"), Over("steps", "last")
+FIRST_ROUND, LAST_ROUND = Over("rounds", "first"), Over("rounds", "last")
+SUM_BEFORE_STEP = Over("steps", "before")
+
+
+def reduce_all(every: Iterable[Over], run: Run, values: Array) -> Any:
+    """Reduce values (N, K, 1 or M) step by step; a number where one is left of each round, step and client."""
+    over, is_whole = tuple(every), False
+    for one in over:
+        values = _reduce(one, run, values)
+        is_whole = is_whole or one.index in ("rounds", "iterations")
+    return values[0, 0, 0] if is_whole and values.size == 1 else values
+
+
+def _reduce(over: Over, run: Run, values: Array) -> Array:
+    """Reduce values along one axis, which stays with length one."""
+    if over.index == "iterations":
+        if values.shape[2] != 1:
+            raise NotApplicable("a mean over local steps of all rounds is of values that all clients share")
+        values = values.reshape(-1, 1, 1)
+    axis = _AXES[over.index]
+    counted = np.moveaxis(values, axis, 0)[over.begin :]
+    if over.weights is not None:
+        counted = _weigh(over, run, counted)
+    elif over.by == "mean":
+        counted = _added(run, counted) / run.arithmetic.number(len(counted), over.index)
+    else:
+        counted = _REDUCTIONS[over.by](run, counted)
+    return np.moveaxis(counted, 0, axis)
+
+
+def _weigh(over: Over, run: Run, counted: Array) -> Array:
+    """Weighted means or sums of entries."""
+    assert over.weights is not None
+    weights = evaluate_weights(over.weights, run, len(counted)).reshape(-1, 1, 1)
+    total = _added(run, weights * counted)
+    if over.by == "sum":
+        return total
+    if not (weights >= 0).all() or not weights.sum() > 0:
+        expected = "expected weights that are not negative, and not all zero"
+        raise NotApplicable(f"{expected}, of {over.weights.expression}")
+    return np.asarray(total / weights.sum())
+
+
+def evaluate_weights(weights: Weights, run: Run, count: int) -> Array:
+    """The weights of so many entries."""
+    # Evaluation knows all quantities: it is loaded when the first run is measured.
+    from fedtheory.language.evaluation import compile_expression, whole_run
+
+    numbers = run.arithmetic.array(list(range(count)))
+    meaning = "number of the round or local step, from 0 on"
+    counter = RunQuantity("entry", str(weights.index), meaning, lambda _run: numbers.reshape(-1, 1, 1))
+    notation = {**dict(weights.where), weights.index: counter}
+    found = compile_expression(weights.expression, notation)(whole_run(run))
+    shape = (run.algorithm.rounds, -1, 1)
+    steps = numbers.reshape(shape) if found.shape[1] != 1 else numbers.reshape(-1, 1, 1)
+    return np.asarray(found + 0 * steps).ravel()
+
+
+def _added(run: Run, counted: Array) -> Array:
+    """The sum of entries, zero where there are none."""
+    nothing = run.arithmetic.zeros(1, *counted.shape[1:])
+    return np.asarray(counted.sum(axis=0, keepdims=True)) if len(counted) else nothing
+
+
+def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]:
+    """The largest or the smallest entry, whatever arithmetic."""
+
+    def chosen(_run: Run, counted: Array) -> Array:
+        found = counted[0]
+        for entry in counted[1:]:
+            found = choose(found, entry)
+        return np.asarray(found)[None]
+
+    return chosen
+
+
+_REDUCTIONS: dict[str, Callable[[Run, Array], Array]] = {
+    "sum": _added,
+    "largest": _extreme(maximum),
+    "smallest": _extreme(minimum),
+    "first": lambda _run, counted: counted[:1],
+    "last": lambda _run, counted: counted[-1:],
+    "before": lambda _run, counted: np.asarray(counted.cumsum(axis=0) - counted),
+}

@@ -1,0 +1,57 @@
+"""Symbols of the terms that define quantities of runs of the update rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Value, norm_sq
+from fedtheory.language.quantities import local_work
+from fedtheory.language.quantities import vectors as v
+from fedtheory.language.quantities.measuring.terms import term_at_steps
+from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, symbol_of
+
+run_iterate = VectorQuantity(
+    "run_iterate",
+    r"\bar x_{t,k}",
+    "mean of the clients' iterates; where clients work on older models, the virtual iterate",
+    lambda frame: frame.average if frame.run.algorithm.clock.is_synchronous else frame.virtual,
+)
+next_run_iterate = VectorQuantity(
+    "next_run_iterate",
+    r"\bar x_{t,k+1}",
+    "the same one local step later",
+    lambda frame: frame.next_average if frame.run.algorithm.clock.is_synchronous else frame.next_virtual,
+)
+_VOCABULARY: tuple[Quantity, ...] = (
+    *(run_iterate, next_run_iterate, v.virtual_iterate, v.next_virtual_iterate, v.local_iterate, v.next_local_iterate),
+    *(v.server_model, v.optimum, v.client_optimum),
+    *(v.objective, v.client_objective, local_work.local_steps),
+)
+ITERATE, NEXT_ITERATE = symbol_of(run_iterate), symbol_of(next_run_iterate)
+VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_iterate)
+LOCAL, NEXT_LOCAL = symbol_of(v.local_iterate), symbol_of(v.next_local_iterate)
+SERVER, OPTIMUM, CLIENT_OPTIMUM = map(symbol_of, (v.server_model, v.optimum, v.client_optimum))
+OBJECTIVE, CLIENT_OBJECTIVE = symbol_of(v.objective), symbol_of(v.client_objective)
+STEPS = symbol_of(local_work.local_steps)
+
+
+def define_by(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
+    """Define a number by its values at local steps, and by what becomes of them; `also` are further quantities."""
+    return term_at_steps(expression, *_VOCABULARY, *also, over=over)
+
+
+def square(vector: Expr) -> Expr:
+    """E|v|^2."""
+    found: Expr = Expectation(norm_sq(vector))
+    return found
+
+
+def gap(at: Expr, below: Expr = OPTIMUM) -> Expr:
+    """E F(x) - F(y), y the optimum unless another point is given."""
+    found: Expr = Expectation(Value(OBJECTIVE, at) - Value(OBJECTIVE, below))
+    return found
+
+
+def gradient_sq(at: Expr) -> Expr:
+    """E|grad F(x)|^2."""
+    return square(Gradient(OBJECTIVE, at))

@@ -1,0 +1,59 @@
+"""Relations between quantities that follow from their terms: which is the mean of which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr, Inner, Value
+from fedtheory.language.quantities import Quantity, RunQuantity
+from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
+from fedtheory.language.quantities.quantity import MeanOverRounds, Term
+from fedtheory.language.signs import quantities_of_runs
+
+
+@dataclass(frozen=True)
+class MeanOfSteps:
+    """A mean over the local steps of each update, and the numbers of a local step that it is the mean of."""
+
+    quantity: RunQuantity
+    at_step: Expr
+    where: Mapping[sp.Symbol, Quantity]
+    """The numbers that its symbols stand for."""
+
+
+@cache
+def _own_symbol(quantity: Quantity) -> sp.Dummy:
+    """A symbol that no other quantity has, though it may have the same notation."""
+    return sp.Dummy(quantity.latex, real=True)
+
+
+def _in_own_symbols(term: Term) -> Expr:
+    return term.expression.xreplace({symbol: _own_symbol(one) for symbol, one in term.where})
+
+
+@cache
+def means_of_steps() -> tuple[MeanOfSteps, ...]:
+    """Return the means over local steps of numbers of a local step, by the terms of both."""
+    known = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
+    at_step = {_in_own_symbols(term): one for one, term in known if not term.over}
+    named = {expression: _own_symbol(one) for expression, one in at_step.items()}
+    found = []
+    for one, term in known:
+        written = _in_own_symbols(term).xreplace(named)
+        every = {_own_symbol(used): used for used in (*at_step.values(), *(of for _, of in term.where))}
+        where = {symbol: every[symbol] for symbol in written.free_symbols}
+        is_of_numbers = all(isinstance(used, RunQuantity) for used in where.values())
+        if term.over == (MEAN_OVER_STEPS,) and is_of_numbers and not written.atoms(Inner, Value):
+            found.append(MeanOfSteps(one, written, where))
+    return tuple(found)
+
+
+@cache
+def means_of_rounds() -> Mapping[RunQuantity, RunQuantity]:
+    """Return the mean over the updates of each quantity that has one in the vocabulary."""
+    means = ((one.measure, one) for one in quantities_of_runs())
+    return {measure.of: one for measure, one in means if isinstance(measure, MeanOverRounds)}
