@@ -88,9 +88,8 @@ class OverUpdates(Averaged):
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the vectors with a known average, with it; for the last moves an upper bound."""
-        means: dict[Expr, Expr] = {
-            symbol(of_an_update): symbol(mean) for of_an_update, mean in means_of_rounds().items()
-        }
+        every = means_of_rounds()
+        means: dict[Expr, Expr] = {symbol(one): symbol(every[one]) for one in dict.fromkeys((*_LEADING, *every))}
         past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
         misfit = symbol(q.chi_sq) * symbol(q.misrepresentation)
         return {**_of_the_run(symbol), **means, **past, misfit: symbol(q.mean_misrepresentation)}
@@ -99,6 +98,10 @@ class OverUpdates(Averaged):
         """Require that expressions replaced by upper bounds have non-negative coefficients."""
         past = symbol(q.past_step_lengths_sq)
         return (linear(slack, [past])[0][past],)
+
+
+_LEADING = (q.step_length_sq, q.round_gap, q.surrogate_gap, q.comparator_gap)
+"""Members that stand first in sums over updates, as in the papers' bounds."""
 
 
 def _of_the_run(symbol: SymbolTable) -> Mapping[Expr, Expr]:
