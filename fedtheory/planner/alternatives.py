@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, FedtheoryError, InputError
 from fedtheory.federation.algorithms import definition
 from fedtheory.federation.definition.run import Defined
+from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import has_closed_rounds
@@ -26,8 +28,9 @@ _PAYS = 0.95
 """Part of the error or of the cost below which more local steps are worth it."""
 _MISSES = 2
 """Numbers of local steps in a row that are no better, and end the search in one direction."""
-_RUNS, _PATIENCE = 25, 1e11
-"""Runs that a search for the best step size takes, and operations of all of them that a plan spends unasked."""
+_RUNS, _PATIENCE, _LESS_PATIENCE = 25, 1e11, 2e10
+"""Runs that a search for the best step size takes, and operations of all of them that a plan spends unasked; fewer on
+linear models, for which each step size takes a run."""
 
 
 @dataclass(frozen=True)
@@ -134,14 +137,14 @@ class Alternatives:
     def _setting(self, steps: int, batch: int | None, name: str | None) -> Run:
         run = self.run
         if batch != _batch(run):
-            run = Run(_with_batch(run.problem, batch), run.algorithm)
+            run = replace(run, problem=_with_batch(run.problem, batch))
         if steps != self.steps:
             work = replace(run.algorithm.work, steps=(steps,) * run.problem.clients)
-            run = Run(run.problem, replace(run.algorithm, work=work))
+            run = replace(run, algorithm=replace(run.algorithm, work=work))
         if name is None:
             return run
         defined = Defined(definition(name), {}, None)
-        return Run(run.problem, replace(run.algorithm, name=name, defined=defined.as_floats()))
+        return replace(run, algorithm=replace(run.algorithm, name=name, defined=defined.as_floats()))
 
     def is_cheap(self, steps: int, name: str | None = None) -> bool:
         """Whether a plan may look at a setting unasked."""
@@ -151,7 +154,10 @@ class Alternatives:
             return False
         if has_closed_rounds(run) and self.asked.error == "final":
             return True
-        return _RUNS * operations(run, run.algorithm.rounds) <= _PATIENCE and (name is None or is_one_path(run))
+        cost = _RUNS * operations(run, run.algorithm.rounds)
+        if isinstance(run, LinearModelRun):
+            return cost <= _LESS_PATIENCE
+        return cost <= _PATIENCE and (name is None or is_one_path(run))
 
     def better_local_steps(self) -> Alternative | None:
         """The number of local steps, by doubling and halving, that is clearly better than the planned one."""
@@ -207,9 +213,9 @@ def _halved(steps: int) -> Iterator[int]:
 
 def _batches(run: Run) -> Iterator[int | None]:
     """The planned batch, a quarter, and four and sixteen times it, up to the smallest client; and full gradients."""
-    planned, data = _batch(run), run.problem.data if isinstance(run.problem, Problem) else None
-    if data is not None:
-        most = min(len(outputs) for outputs in data.outputs)
+    planned, counts = _batch(run), _row_counts(run.problem)
+    if counts:
+        most = min(counts)
         first = planned or max(1, most // 16)
         sizes = {max(1, first // 4), first, 4 * first, 16 * first} | ({planned} if planned else set())
         yield from sorted(size for size in sizes if size <= most or size == planned)
@@ -218,22 +224,29 @@ def _batches(run: Run) -> Iterator[int | None]:
 
 def _batch(run: Run) -> int | None:
     oracle = run.problem.oracle
-    return oracle.batch if isinstance(oracle, MiniBatch) else None
+    return oracle.batch if isinstance(oracle, MiniBatch | RowBatches) else None
 
 
 def _rows(run: Run) -> float:
     """Rows of a client's gradient, of the average client for full ones; zero without data."""
-    if isinstance(run.problem, Problem) and run.problem.data is not None:
-        counts = [len(outputs) for outputs in run.problem.data.outputs]
-        return float(_batch(run) or sum(counts) / len(counts))
-    return 0.0
+    counts = _row_counts(run.problem)
+    return float(_batch(run) or sum(counts) / len(counts)) if counts else 0.0
+
+
+def _row_counts(problem: Problem) -> list[int]:
+    """Rows of each client; none without data."""
+    if isinstance(problem, LinearModelProblem):
+        return [int(count) for count in problem.model.counts]
+    return [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
 
 
 def _with_batch(problem: Problem, batch: int | None) -> Problem:
     if batch is None:
         return problem.with_full_gradients()
+    oracle = problem.oracle
+    replacement = oracle.replacement if isinstance(oracle, MiniBatch | RowBatches) else True
+    if isinstance(problem, LinearModelProblem):
+        return problem.with_batches(batch, replacement)
     if problem.data is None:
         raise InputError("vary", "expected data: batches are sampled from rows")
-    oracle = problem.oracle
-    replacement = oracle.replacement if isinstance(oracle, MiniBatch) else True
     return replace(problem, oracle=MiniBatch(problem.data, batch, replacement))

@@ -7,11 +7,10 @@ import math
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, plain_floats
-from fedtheory.engine.joint import JointTrajectory
+from fedtheory.engine.definition_runs import joint_trajectory
 from fedtheory.engine.run import Run
 from fedtheory.federation.definition import Compressed
 from fedtheory.federation.oracles import ExactOracle
-from fedtheory.federation.problem import Problem
 
 _MOST = 1500
 """Numbers of the server's and of all clients' vectors together."""
@@ -20,7 +19,7 @@ _MOST = 1500
 def is_one_path(run: Run) -> bool:
     """Whether a definition's run has neither noise nor coins, and the same participants in every round."""
     problem, algorithm = run.problem, run.algorithm
-    if algorithm.defined is None or not isinstance(problem, Problem) or problem.arithmetic is not FLOAT:
+    if algorithm.defined is None or not problem.is_quadratic or problem.arithmetic is not FLOAT:
         return False
     definition = algorithm.defined.algorithm
     if numbers_of_path(run) > _MOST or definition.coins or definition.uses(Compressed):
@@ -38,9 +37,7 @@ def numbers_of_path(run: Run) -> int:
 
 def errors_of_path(run: Run, rounds: int) -> Array:
     """F(x^n) - F* after n = 1 .. `rounds`, (rounds,); infinite where the run diverges."""
-    trajectory = run.with_rounds(1).attempted_trajectory
-    assert isinstance(trajectory, JointTrajectory)
-    step, state, model = (plain_floats(part) for part in trajectory.mean_round())
+    step, state, model = (plain_floats(part) for part in joint_trajectory(run.with_rounds(1)).mean_round())
     half = plain_floats(run.problem.centred.hessian) / 2
     found = np.full(rounds, math.inf)
     with np.errstate(all="ignore"):

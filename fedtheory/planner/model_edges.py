@@ -3,34 +3,79 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from fedtheory.arithmetic import Array
+from fedtheory.engine.joint import JointTrajectory
 from fedtheory.engine.linear_models import LinearModelRun
+from fedtheory.federation import Algorithm
+from fedtheory.federation.problem import Problem, quadratic
 
-_LEAST, _MOST, _COUNT = 1e-3, 1e3, 601
-"""Step sizes that are looked at, in units of one over the ridge, and how many."""
+_LEAST, _MOST = 1e-3, 1e3
+"""Step sizes that are looked at: from this part of the first one that could be an edge to this multiple of the last."""
+_COUNT, _FEW = 601, 61
+"""How many are looked at, and how many where each takes the map of a definition."""
 _HALVINGS = 40
+_SLACK = 1e-6
+"""Growth above one that may be rounding where a map has no basis of eigenvectors."""
 
 
 def diverges_beyond(run: LinearModelRun) -> float:
-    """The largest step size from which on expected models grow without bound; infinite where none does.
+    """The largest step size from which on expected models grow without bound; infinite where none is known.
 
-    A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.
+    A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.  An
+    algorithm that is a definition has a linear map there, that of the ridge alone.
     """
-    run.algorithm.require_update_rule("plans of losses that are not quadratic are for settings of the update rule")
+    if run.algorithm.defined is not None:
+        return _edge_of_definition(run)
     ridge = run.problem.model.ridge
     if ridge == 0:
         return math.inf
     sizes = np.geomspace(_LEAST, _MOST, _COUNT) / ridge
-    unstable = np.flatnonzero([_growth(run, size) > 1 for size in sizes])
-    if not len(unstable):
+    return _first_growing(lambda size: _growth(run, size), sizes)
+
+
+def _edge_of_definition(run: LinearModelRun) -> float:
+    """The same from the map of a round; infinite where step sizes change from round to round."""
+    if not run.algorithm.has_one_size_a_step:
         return math.inf
-    first = int(unstable[0])
+    curvatures = {run.problem.model.strength, run.problem.model.ridge}
+    distant = [_ridge_alone(run, curvature) for curvature in curvatures]
+    planned = float(run.algorithm.work.step_sizes.max())
+
+    def growth(size: float) -> float:
+        work = run.algorithm.work
+        algorithm = replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes * (size / planned)))
+        return max(_radius(problem, algorithm) for problem in distant) - _SLACK
+
+    # A definition may scale vectors by a number of its own, as FedProx does, beside the curvatures.
+    least, most = _LEAST / run.smoothness, _MOST / min((one for one in curvatures if one > 0), default=run.smoothness)
+    return _first_growing(growth, np.geomspace(least, most, _FEW))
+
+
+def _ridge_alone(run: LinearModelRun, curvature: float) -> Problem:
+    """``F_i(x) = curvature/2 x^2`` of every client."""
+    clients, weights = run.problem.clients, run.problem.weights
+    return quadratic(np.full((clients, 1, 1), curvature), np.zeros((clients, 1)), np.ones(1), weights=weights)
+
+
+def _radius(problem: Problem, algorithm: Algorithm) -> float:
+    """The factor by which a round multiplies distant vectors of the server and of the clients, by and by."""
+    return JointTrajectory(problem, algorithm).spectral_radius
+
+
+def _first_growing(growth: Callable[[float], float], sizes: Array) -> float:
+    """The step size from which on a growth passes one; infinite where it does not at any of some sizes."""
+    first = next((n for n, size in enumerate(sizes) if growth(size) > 1), None)
+    if first is None:
+        return math.inf
     low, high = (sizes[first - 1] if first else 0.0), sizes[first]
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _growth(run, middle) > 1 else (middle, high)
+        low, high = (low, middle) if growth(middle) > 1 else (middle, high)
     return float(high)
 
 

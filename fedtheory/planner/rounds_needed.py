@@ -34,6 +34,8 @@ _PATIENCE = 1e10
 """Operations of one run that is tried beyond the planned rounds: about a second."""
 _OVERHEAD = 5e5
 """Overhead of a local step, in the same unit."""
+_SLOWER = 10
+"""Operations that a multiplication counts for where losses are evaluated row by row."""
 _MOST_LISTED = 2 * 10**7
 """Numbers of a run whose rounds are listed."""
 _FALLS = 0.95
@@ -358,7 +360,8 @@ def operations(run: Run, rounds: int) -> float:
         return rounds * (_OVERHEAD / 100 + numbers_of_path(run) ** 2)
     steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
     if isinstance(run, LinearModelRun):
-        return float(rounds * run.replicas * multiplications(run.problem, run.algorithm))
+        work = _SLOWER * run.replicas * multiplications(run.problem, run.algorithm)
+        return float(rounds * work + steps * _OVERHEAD)
     repeats = run.problem.is_quadratic and rounds_repeat(run.problem, run.algorithm)
     return rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)
 

@@ -8,6 +8,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.federation.clock import Asynchronous, Clock, Cyclic, FedBuff, FedFix
+from fedtheory.federation.linear_models import RowBatches
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform
 from fedtheory.federation.problem import Problem
@@ -60,7 +61,7 @@ def _planned(run: Run) -> str:
 
 def _batch(run: Run) -> str:
     oracle = run.problem.oracle
-    if not isinstance(oracle, MiniBatch):
+    if not isinstance(oracle, MiniBatch | RowBatches):
         return ""
     drawn = "with" if oracle.replacement else "without"
     return f"batches of {oracle.batch} rows drawn {drawn} replacement"

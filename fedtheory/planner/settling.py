@@ -31,9 +31,8 @@ def limit_of(run: Run, error: RunQuantity) -> float | None:
 
 
 def _limit_of_definition(run: Run) -> float | None:
-    from fedtheory.engine.joint import JointTrajectory, limiting_moment
+    from fedtheory.engine.definition_runs import joint_trajectory
+    from fedtheory.engine.joint import limiting_moment
 
-    trajectory = run.attempted_trajectory
-    assert isinstance(trajectory, JointTrajectory)
-    covariance = limiting_moment(trajectory)[1:, 1:]
+    covariance = limiting_moment(joint_trajectory(run))[1:, 1:]
     return plain_float((run.problem.about_optimum.hessian * covariance).sum() / 2)

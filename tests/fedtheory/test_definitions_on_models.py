@@ -11,7 +11,6 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language import quantities as q
-from fedtheory.planner import plan
 from fedtheory.runfile import parse_run
 
 CLIENTS, ROWS, FEATURES = 3, 5, 2
@@ -95,7 +94,7 @@ def test_batches_are_estimated_with_intervals() -> None:
 
 
 def test_local_steps_are_those_of_the_update_rule() -> None:
-    """Averaged iterates are refused with a reason, and stale models; plans know no edge of divergence."""
+    """Averaged iterates are refused with a reason, and stale models."""
     run = _on_models("scaffold")
     with pytest.raises(NotApplicable, match="scaffold is not a setting of it"):
         q.max_drift.on(run)
@@ -106,4 +105,3 @@ def test_local_steps_are_those_of_the_update_rule() -> None:
     keys = {"aggregation": [0, 0.5, 0.5], "name": "scaffold", "local_step_size": 0.1, "rounds": 2}
     with pytest.raises(InputError, match="expected positive numbers with scaffold"):
         parse_run({"problem": problem, "algorithm": keys}, FLOAT)
-    assert plan(run, claims=[]).answer is None

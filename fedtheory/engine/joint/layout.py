@@ -64,16 +64,9 @@ class Layout:
         """The compressed vectors of the definition."""
         return sorted(self.definition.nodes(Compressed), key=str)
 
-    @cached_property
-    def _known_parts(self) -> dict[tuple[Expr, Expr], Parts]:
-        return {}
-
     def parts(self, vector: Expr, expression: Expr) -> Parts:
         """Write the new value of a vector as a linear combination."""
-        key = (vector, expression)
-        if key not in self._known_parts:
-            self._known_parts[key] = self.definition.parts(vector, expression)
-        return self._known_parts[key]
+        return self.definition.parts(vector, expression)
 
     @cached_property
     def offsets(self) -> Mapping[Expr, Expr]:

@@ -280,15 +280,16 @@ class JointTrajectory(Trajectory):
         return shared, own
 
     def _diverges(self, overflow: int | None) -> Divergence | None:
-        radius = self._spectral_radius()
+        radius = self.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
             cause = self._cause_of_divergence if not self.problem.is_bounded_below else _STEP_OR_MAP
             reason = f"{multiplied(radius)}: {cause}"
             return Divergence(overflow, reason)
         return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
-    def _spectral_radius(self) -> float:
-        """Return the spectral radius of the linear mean round map; zero where rounds differ or it is too large."""
+    @property
+    def spectral_radius(self) -> float:
+        """The spectral radius of the linear mean round map; zero where rounds differ or it is too large."""
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         if size > _MOST_EIGENVALUES or not self.algorithm.rounds_are_alike:
             return 0.0

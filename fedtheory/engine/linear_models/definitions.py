@@ -44,6 +44,21 @@ class DefinedRound:
 
 
 @dataclass(frozen=True, eq=False)
+class _Numbers:
+    """Numbers of the symbols at one local step, and what is known of expressions in them."""
+
+    values: Mapping[Expr, Any]
+    key: str
+    known: dict[Expr, Any] = field(default_factory=dict)
+
+    def of(self, expression: Expr) -> Any:
+        """The number of an expression; (1, M, 1) where it differs between clients."""
+        if expression not in self.known:
+            self.known[expression] = number_of(expression, self.values, FLOAT, self.key)
+        return self.known[expression]
+
+
+@dataclass(frozen=True, eq=False)
 class Interpreter:
     """Evaluates a definition on vectors."""
 
@@ -80,7 +95,9 @@ class Interpreter:
         first = {**self.definition.server, **self.definition.client}
         shape = (self.replicas, -1, self.problem.dimension)
         return {
-            vector: np.broadcast_to(self._combined(vector, first[vector], known, {}), (shape[0], count, shape[2]))
+            vector: np.broadcast_to(
+                self._combined(vector, first[vector], known, _Numbers({}, self.key)), (shape[0], count, shape[2])
+            )
             for vector, count in clients.items()
         }
 
@@ -117,12 +134,22 @@ class Interpreter:
         shape = (self.replicas, 1, 1)
         return {coin: (self.generator.random(shape) < chance) * 1.0 for coin, chance in chances.items()}
 
-    def _numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> dict[Expr, Any]:
-        """The symbols at round n and local step k; those of clients are (1, M, 1)."""
+    @cached_property
+    def _always(self) -> _Numbers:
+        """The symbols at every step, where no coin is tossed and step sizes do not change."""
+        return self._numbers_at(0, 0, {})
+
+    def _numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
+        """The symbols at round n and local step k."""
+        is_fixed = not coins and self.algorithm.work.schedule is None
+        return self._always if is_fixed else self._numbers_at(n, k, coins)
+
+    def _numbers_at(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
+        """The same; numbers of clients are (1, M, 1)."""
         assert self.algorithm.defined is not None
         work = self.algorithm.work
         sizes = [work.sizes_at(n, step)[None, :, None] for step in range(int(self.steps.max()))]
-        return {
+        values = {
             **self.algorithm.defined.values,
             **coins,
             eta: sizes[k],
@@ -132,6 +159,12 @@ class Interpreter:
             eta_g: self.algorithm.aggregation.server_step_size,
             mean_tau: float((self._importances * self.steps).sum()),
         }
+        return _Numbers(values, self.key)
+
+    @cached_property
+    def _gradients(self) -> set[Expr]:
+        """Gradients of the local steps."""
+        return self.definition.nodes(Gradient)
 
     def _begun(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
         """The local vectors before the first step."""
@@ -141,11 +174,10 @@ class Interpreter:
             for step in self.definition.steps
         }
 
-    def _step(self, known: Vectors, numbers: Mapping[Expr, Any], active: Array) -> tuple[Vectors, Array]:
+    def _step(self, known: Vectors, numbers: _Numbers, active: Array) -> tuple[Vectors, Array]:
         """One local step of the clients that still work, and the gradients that it took."""
-        calls = self.definition.nodes(Gradient)
         gradient = np.zeros(1)
-        for call in calls:
+        for call in self._gradients:
             point = self._combined(call, call.args[0], known, numbers)
             gradient = self.gradients_at(np.broadcast_to(point, known[self.definition.local_vectors[0]].shape))
             known = {**known, call: gradient}
@@ -155,17 +187,15 @@ class Interpreter:
         }
         return moved, gradient
 
-    def _combined(
-        self, vector: Expr, expression: Expr, known: Mapping[Expr, Array], numbers: Mapping[Expr, Any]
-    ) -> Array:
+    def _combined(self, vector: Expr, expression: Expr, known: Mapping[Expr, Array], numbers: _Numbers) -> Array:
         """A linear combination of vectors whose values are known."""
         parts = self.definition.parts(vector, expression).items()
         total: Array = np.zeros((1, 1, self.problem.dimension))
         for part, scale in parts:
-            total = total + number_of(scale, numbers, FLOAT, self.key) * known[part]
+            total = total + numbers.of(scale) * known[part]
         return total
 
-    def _value(self, expression: Expr, known: Vectors, numbers: Mapping[Expr, Any], end: _End | None) -> Array:
+    def _value(self, expression: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
         """The value of an expression with sums over clients, vectors from neighbours, and compressed vectors."""
         parts = self.definition.parts(expression, expression)
         found = dict(known)
@@ -174,7 +204,7 @@ class Interpreter:
                 found[part] = self._node(part, known, numbers, end)
         return self._combined(expression, expression, found, numbers)
 
-    def _node(self, node: Expr, known: Vectors, numbers: Mapping[Expr, Any], end: _End | None) -> Array:
+    def _node(self, node: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
         inside = self._value(node.args[0], known, numbers, end)
         if isinstance(node, Average):
             return np.asarray((self._importances * inside).sum(axis=1, keepdims=True))
@@ -188,7 +218,7 @@ class Interpreter:
             return np.asarray(self.algorithm.defined.mixing @ inside)
         assert isinstance(node, Compressed)
         if node not in end.compressed:
-            end.compressed[node] = self._compressed(inside, int(number_of(node.args[1], numbers, FLOAT, self.key)))
+            end.compressed[node] = self._compressed(inside, int(numbers.of(node.args[1])))
         return end.compressed[node]
 
     def _compressed(self, vectors: Array, kept: int) -> Array:

@@ -156,9 +156,17 @@ class FederatedAlgorithm:
 
     def parts(self, vector: Expr, expression: Expr) -> Parts:
         """An expression as a linear combination of vectors and of what happens to them."""
-        vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
-        nodes = (Gradient, Compressed, *OVER_CLIENTS)
-        return linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
+        if (vector, expression) not in self._known_parts:
+            vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
+            nodes = (Gradient, Compressed, *OVER_CLIENTS)
+            found = linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
+            self._known_parts[vector, expression] = found
+        return self._known_parts[vector, expression]
+
+    @cached_property
+    def _known_parts(self) -> dict[tuple[Expr, Expr], Parts]:
+        """Linear combinations that were asked for: runs ask for the same ones in every step."""
+        return {}
 
     def _key(self, vector: Expr | str) -> str:
         return f"{self.name}: {vector}"

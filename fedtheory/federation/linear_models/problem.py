@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array
 from fedtheory.errors import NoMinimiser, NotApplicable
+from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.constants import ModelConstants
 from fedtheory.federation.linear_models.minimiser import Minimum, minimum_of
 from fedtheory.federation.linear_models.model import LinearModel
@@ -190,6 +191,10 @@ class LinearModelProblem(NonquadraticProblem):
     def with_full_gradients(self) -> LinearModelProblem:
         """The same objectives without mini-batches."""
         return self._with(oracle=ExactOracle())
+
+    def with_batches(self, batch: int, replacement: bool) -> LinearModelProblem:
+        """The same objectives with mini-batches of so many rows."""
+        return self._with(oracle=RowBatches(batch, replacement, self.model.counts))
 
     def as_floats(self) -> LinearModelProblem:
         """The same problem."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedtheory.arithmetic import Number
 from fedtheory.engine.moments.stationary import stationary_mean
@@ -15,18 +15,6 @@ from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, OPTIMUM, define_by, square
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
-
-if TYPE_CHECKING:
-    from fedtheory.engine.joint import JointTrajectory
-
-
-def _joint(run: Run) -> JointTrajectory:
-    """The trajectory of a run whose algorithm is a definition."""
-    from fedtheory.engine.joint import JointTrajectory
-
-    trajectory = run.attempted_trajectory
-    assert isinstance(trajectory, JointTrajectory)
-    return trajectory
 
 
 def _parameter(run: Run, key: str) -> Number:
@@ -79,9 +67,10 @@ def _limiting_mean_distance_sq(run: Run) -> Any:
     if run.algorithm.defined is None:
         limit = stationary_mean(run.trajectory.recursion)
     else:
+        from fedtheory.engine.definition_runs import joint_trajectory
         from fedtheory.engine.joint import limiting_mean
 
-        limit = limiting_mean(_joint(run))
+        limit = limiting_mean(joint_trajectory(run))
     return limit @ limit
 
 
@@ -94,10 +83,11 @@ limiting_mean_distance_sq = constant(
 
 
 def _displacement(run: Run) -> Any:
+    from fedtheory.engine.definition_runs import joint_trajectory
     from fedtheory.engine.joint import JointTrajectory, displacement_at_optimum
 
     if run.algorithm.defined is not None:
-        return displacement_at_optimum(_joint(run))
+        return displacement_at_optimum(joint_trajectory(run))
     from fedtheory.federation.algorithms import definition
     from fedtheory.federation.definition.run import Defined
 
@@ -136,9 +126,11 @@ mixing_contraction = constant(
 
 def _kept_models(run: Run) -> Any:
     """The trajectory of a run whose clients may keep models between rounds."""
+    from fedtheory.engine.definition_runs import joint_trajectory
+
     if run.algorithm.defined is None:
         raise NotApplicable(f"the clients of {run.algorithm.name} keep no models between rounds")
-    return _joint(run).require_finite()
+    return joint_trajectory(run).require_finite()
 
 
 consensus_distance_sq = per_round(

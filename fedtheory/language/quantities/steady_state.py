@@ -33,11 +33,10 @@ def _limiting_distance_sq(run: Run) -> Any:
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
         return stationary_distance_sq(run.trajectory.recursion)
-    from fedtheory.engine.joint import JointTrajectory, limiting_moment
+    from fedtheory.engine.definition_runs import joint_trajectory
+    from fedtheory.engine.joint import limiting_moment
 
-    trajectory = run.attempted_trajectory
-    assert isinstance(trajectory, JointTrajectory)
-    return limiting_moment(trajectory)[1:, 1:].trace()
+    return limiting_moment(joint_trajectory(run))[1:, 1:].trace()
 
 
 limiting_distance_sq = constant(

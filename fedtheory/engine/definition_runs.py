@@ -1,0 +1,15 @@
+"""Runs whose algorithm is a definition: the moments of all their vectors."""
+
+from __future__ import annotations
+
+from fedtheory.engine.joint import JointTrajectory
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+
+
+def joint_trajectory(run: Run) -> JointTrajectory:
+    """The trajectory of a run whose algorithm is a definition; `NotApplicable` where its moments do not close."""
+    trajectory = run.attempted_trajectory
+    if not isinstance(trajectory, JointTrajectory):
+        raise NotApplicable(f"moments do not close on {run.problem.description}, only on quadratics")
+    return trajectory
