@@ -15,6 +15,7 @@ from tiny_runs import Pair, data, plain, quadratics
 
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.engine.frames import Vector, moment_frames, path_frames
+from fedtheory.engine.moments import stale
 from fedtheory.engine.run import Run
 from fedtheory.engine.sampling import estimates, suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
@@ -129,6 +130,14 @@ def test_long_runs_with_noise_of_one_client(policy: str, times: list[Any]) -> No
     deviation = [3 if client == noisy else 0 for client in range(3)]
     run, tiny = _stale(quadratics(**THREE, deviation=deviation, rounds=10), policy, times)
     _assert_server_agrees(run, tiny)
+    _assert_local_agrees(run, tiny)
+
+
+@pytest.mark.parametrize("policy", NAMES)
+def test_blocks_of_rounds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds are evaluated a few at a time where memory has room for no more."""
+    monkeypatch.setattr(stale, "_MOST", 20)
+    run, tiny = _stale(quadratics(**THREE, deviation=[0, 3, 0], rounds=5), policy, [1, 4, 7])
     _assert_local_agrees(run, tiny)
 
 

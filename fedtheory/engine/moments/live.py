@@ -44,9 +44,18 @@ class LiveModels:
         """The joint second moment, (V(d+1), V(d+1)); a copy, as the models live on."""
         return self._joint.copy()
 
+    def rows(self, versions: Sequence[int]) -> Array:
+        """Joint second moments of some versions with all live ones, in blocks (C, V, d+1, d+1)."""
+        rows = np.stack([self._joint[self.columns(version)] for version in versions])
+        return rows.reshape(*rows.shape[:2], -1, self._size).swapaxes(1, 2)
+
+    def place(self, version: int) -> int:
+        """Number of a version's block in `joint` and in `rows`."""
+        return self._slots.index(version)
+
     def columns(self, version: int) -> slice:
         """Columns of a version in `joint`, and in the first result of `combine`."""
-        start = self._slots.index(version) * self._size
+        start = self.place(version) * self._size
         return slice(start, start + self._size)
 
     def combine(self, maps: Mapping[int, Array]) -> tuple[Array, Array]:

@@ -85,11 +85,12 @@ class LocalSteps:
         """Each step in expectation.
 
         `bases` is the second moment of the model they start from, (d+1, d+1), or
-        one for each client, (M, d+1, d+1).
+        one for each client, (..., M, d+1, d+1), with an axis of rounds in front where there are several: covariances
+        have it where the noise depends on the model.
         """
         contraction, covariances = self._one_step[:, 1:, 1:], self._nothing
         maps = np.broadcast_to(self._identity, self._one_step.shape)
-        moments = np.broadcast_to(bases, self._one_step.shape)
+        moments = np.broadcast_to(bases, np.broadcast_shapes(bases.shape, self._one_step.shape))
         for k in range(self._steps + 1):
             fresh = self._constant
             if fresh is None:
@@ -123,11 +124,11 @@ def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clien
 
 
 def propagate_step(moments: Array, sizes: Array, crossed: Array, squares: Array) -> Array:
-    """Second moments of models after a step, from what `compute_step_moments` says of it and step sizes (C, 1, 1)."""
+    """Second moments (..., C, d+1, d+1) of models after a step of sizes (C, 1, 1), by `compute_step_moments`."""
     following = moments.copy()
-    following[:, 1:, :] -= sizes * crossed
-    following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
-    following[:, 1:, 1:] += sizes * sizes * squares
+    following[..., 1:, :] -= sizes * crossed
+    following[..., :, 1:] -= sizes * crossed.swapaxes(-1, -2)
+    following[..., 1:, 1:] += sizes * sizes * squares
     return following
 
 

@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product
+from fedtheory.engine.moments.by_work import ByWork
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
@@ -45,8 +46,6 @@ _BLOCK = 2**19
 """Numbers of the clients' covariances that are found together, in memory that is used again."""
 _ROUNDING = 1e-13
 """Relative differences between numbers that are the same without rounding."""
-_MOST_KNOWN = 512
-"""Sets of reporting clients whose noise is kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,9 @@ class Recursion:
         self.is_synchronous = algorithm.clock.is_synchronous
         self._noise_maps = noise_maps
         self._has_fixed_weights = self.participation.is_fixed
-        self._noise_by_work: dict[tuple[tuple[int, int], ...], RoundNoise] = {}
+        self._known_noise = ByWork(lambda update: self._noise_of(update, self.start))
+        self._iterate_weights = ByWork(self._find_iterate_weights)
+        self._moves = ByWork(lambda update: self._moves_of(self._displacements, update))
         if noise is not None:
             self._noise_of_all = noise
         found = self._maps_of_a_round() if maps is None else maps
@@ -136,8 +137,9 @@ class Recursion:
         The importances p_i where the server waits for its participants, so that it is
         their averaged iterate; ``eta_g w_i(n)`` otherwise (fraboni2022, eq. 7).
         """
-        if self.is_synchronous:
-            return self.problem.weights
+        return self.problem.weights if self.is_synchronous else self._iterate_weights[update]
+
+    def _find_iterate_weights(self, update: Update) -> Array:
         weights: Array = self.server_step_size * self.algorithm.expected_weights(update, self.problem.weights)
         return weights
 
@@ -173,16 +175,8 @@ class Recursion:
         """The noise of one update."""
         if self.problem.oracle.depends_on_model:
             return self._noise_of(update, self._bases(live, update))
-        return self._noise_of_all if self.is_synchronous else self._known_noise(update)
-
-    def _known_noise(self, update: Update) -> RoundNoise:
-        """The noise of some clients' work, the same from every model."""
-        known, work = self._noise_by_work, update.work
-        if work not in known:
-            if len(known) >= _MOST_KNOWN:
-                known.clear()
-            known[work] = self._noise_of(update, self.start)
-        return known[work]
+        # The noise of some clients' work is the same from every model.
+        return self._noise_of_all if self.is_synchronous else self._known_noise[update]
 
     @cached_property
     def _noise_of_all(self) -> RoundNoise:
@@ -269,15 +263,18 @@ class Recursion:
         """Expected contribution of each live version to the next one, (d+1, d+1) each."""
         if self.is_synchronous:
             return {live.newest: self.round_map}
-        return self.maps_after(self._displacements, live, update)
+        return _at_versions(self._moves[update], live)
 
     def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
         """Expected contributions to the virtual iterate after k steps, from A_i^k - I, (M, d+1, d+1)."""
-        maps, weights = {live.newest: self._identity}, self.iterate_weights(update)
-        for client in update.reports:
-            version = live.newest - update.staleness[client]
+        return _at_versions(self._moves_of(displacements, update), live)
+
+    def _moves_of(self, displacements: Array, update: Update) -> Mapping[int, Array]:
+        """Contributions of versions to the virtual iterate, by the number of updates since each was made."""
+        maps, weights = {0: self._identity}, self.iterate_weights(update)
+        for client, age in update.work:
             moved = weights[client] * displacements[client]
-            maps[version] = maps[version] + moved if version in maps else moved
+            maps[age] = maps[age] + moved if age in maps else moved
         return maps
 
     def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
@@ -397,6 +394,11 @@ class Updates:
         size = (self.problem.dimension + 1) * (self.problem.dimension + 2) // 2
         depends = self.problem.arithmetic is FLOAT and self.problem.oracle.depends_on_model
         return self.is_for_many and depends and self.problem.clients * size * size <= _MOST_MAPPED
+
+
+def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:
+    """Maps of versions that were made so many updates ago."""
+    return {live.newest - age: moved for age, moved in moves.items()}
 
 
 def _largest(moments: Array) -> float:

@@ -166,11 +166,10 @@ class Trajectory(ServerTrajectory):
     @cached_property
     def stale(self) -> StaleRounds:
         """The virtual iterates of rounds in which clients work on models that are not the newest."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = StaleRounds.of(self.recursion, self.rounds())
-        if found.drift.dtype != object and not all(
-            self._fits(np.abs(part).max(initial=0)) for part in (found.moments, found.drift)
-        ):
+        return StaleRounds(self.recursion, self.rounds, self._require_finite_rounds)
+
+    def _require_finite_rounds(self, found: Array) -> Array:
+        if found.dtype != object and not self._fits(np.abs(found).max(initial=0)):
             raise Diverging("the run diverges: clients' iterates leave double precision")
         return found
 

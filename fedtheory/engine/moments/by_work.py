@@ -1,0 +1,28 @@
+"""What depends on an update by its work alone: on the clients that report, each with its staleness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from fedtheory.federation.clock import Update
+
+Found = TypeVar("Found")
+_MOST = 512
+"""Kinds of work that are remembered; schedules with rational times repeat fewer."""
+
+
+class ByWork(Generic[Found]):
+    """Values of updates, found once for all updates with the same work."""
+
+    def __init__(self, find: Callable[[Update], Found]) -> None:
+        self._find = find
+        self._known: dict[tuple[tuple[int, int], ...], Found] = {}
+
+    def __getitem__(self, update: Update) -> Found:
+        work = update.work
+        if work not in self._known:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[work] = self._find(update)
+        return self._known[work]
