@@ -246,6 +246,7 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
     assert is_refused(*tried)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROVED)
 def test_claims_are_false_that_were_true(name: str) -> None:
     """What is changed was proved, and runs refute it then; the certificate as it was is among what is tried."""

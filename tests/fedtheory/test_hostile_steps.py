@@ -128,6 +128,7 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
     assert is_refused(*tried)
 
 
+@pytest.mark.long
 def test_claims_are_false_that_are_true_as_they_were() -> None:
     """Of all kinds some have smaller right sides that a run refutes, and the certificates prove them as they were."""
     kinds = {type(certificates()[name]) for name in OF_STEPS if false_claims(name)}

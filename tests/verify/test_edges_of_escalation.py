@@ -219,3 +219,20 @@ def test_claims_that_are_searched_anyway(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(verdict, "published_by", lambda _, paper=paper: paper)
         claim: Any = SimpleNamespace(is_testable=testable, rate=rate)
         assert verdict._is_searched_anyway(claim) is searched
+
+
+def test_what_few_instances_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kinds of runs that are too few; of a rate what excludes them, where they are few."""
+    monkeypatch.setattr(verdict, "lacking", lambda _: "lacking")
+    monkeypatch.setattr(verdict, "excluded", lambda _: "excluded")
+    monkeypatch.setattr(verdict, "replace", lambda _, **changes: SimpleNamespace(**changes))
+    for before, rate, thin, after, lacks in (
+        ("supported", None, False, "supported", "lacking"),
+        ("supported", None, True, "undecided", "lacking"),
+        ("not applicable", None, True, "not applicable", "lacking"),
+        ("asymptotic", 1, False, "asymptotic", {}),
+        ("asymptotic", 1, True, "undecided", "excluded"),
+    ):
+        given: Any = SimpleNamespace(verdict=before, is_thin=thin, claim=SimpleNamespace(rate=rate))
+        found = verdict._weighed(given, [])
+        assert (found.verdict, found.lacking) == (after, lacks)

@@ -14,9 +14,11 @@ from claim_symbols import WHERE, L, eta
 from fedtheory.language.claim import Claim
 from verify.check.together import CheckResult
 from verify.grade import battery, sandbox
+from verify.grade.assignments import edition_of
 from verify.grade.battery import Battery, _quota
 from verify.grade.guarded import Unreadable
 from verify.grade.latex_answer import read_latex
+from verify.grade.python_answer import read_python
 from verify.grade.roster import _COLUMNS, _cell, _column
 
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
@@ -99,3 +101,20 @@ def test_the_part_that_was_begun_first_is_stopped(monkeypatch: pytest.MonkeyPatc
     found = sandbox._execute(["u", "v"], {"f": None}, None, None)  # type: ignore[arg-type]
     assert found == [(("a",), ""), ((), "stopped"), (("c",), "")]
     assert skipped == [[], [1]]
+
+
+def test_editions_of_files(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of a file of Python; a folder, another file or none have no edition."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("own.py", "lecture"):
+        (tmp_path / name).write_text("text")
+    (tmp_path / "folder.py").mkdir()
+    assert [edition_of(name) for name in ("own.py", "lecture", "folder.py", "none.py")] == ["text", "", "", ""]
+
+
+def test_the_line_of_an_answer_that_is_no_python() -> None:
+    """The one with the error, of several."""
+    with pytest.raises(Unreadable, match=r"at `\$ 3`, letter 3"):
+        read_python("2 $ 3\n+ 4444", {})
+    with pytest.raises(Unreadable, match=r"at `\$ 5`, letter 4"):
+        read_python("(2 +\n44 $ 5)", {})

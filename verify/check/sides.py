@@ -83,7 +83,7 @@ class Sides(Values):
     """Values of both sides over all places of a run, one entry for each."""
 
     def __init__(self, link: CompiledRelation, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
-        super().__init__(link, *map(_joined, zip(*(part.values for part in parts), strict=True)))
+        super().__init__(link, *map(np.concatenate, zip(*(part.values for part in parts), strict=True)))
         self._site, self._parts = site, parts
 
     def place(self, entry: int) -> Place:
@@ -99,10 +99,6 @@ class Sides(Values):
         single = site.member(int(position[0]))
         along = list(zip(site.axes, position, part.shape, strict=True))[single is not site :]
         return Place(single, {axis: int(at) for axis, at, length in along if length > 1})
-
-
-def _joined(parts: Sequence[Array]) -> Array:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Site]]) -> list[Sides]:

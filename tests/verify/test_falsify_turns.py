@@ -1,0 +1,131 @@
+"""Turns of the search for violations against values by hand: which knobs, numbers and views it takes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from claim_symbols import WHERE, D, L, eta
+from flint import fmpq
+
+from fedtheory.language.claim import Claim
+from verify.falsify import local, search
+from verify.falsify.local import LocalClimb
+from verify.falsify.rays import Ray
+from verify.falsify.regimes.search import _Searching
+from verify.falsify.search_state import SearchPoint
+from verify.falsify.shrink import _Shrinking
+from verify.falsify.tables import Table
+
+CLAIM = Claim(id="t:turns", lhs=eta, rhs=L, where=WHERE)
+
+
+@pytest.mark.parametrize(("count", "drawn", "turned"), [(3, 4, 3), (3, 1, 1), (9, 4, 4)])
+def test_a_few_knobs_are_turned_at_once(count: int, drawn: int, turned: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than there are, each once; one that cannot be turned leaves no run to try."""
+    asked: list[Any] = []
+    monkeypatch.setattr(local, "knobs_of", lambda _: list(range(count)))
+    monkeypatch.setattr(local, "turned", lambda table, knob, _: asked.append(knob) or table)
+    choice = np.random.default_rng(0).choice
+    generator: Any = SimpleNamespace(integers=lambda *_: drawn, standard_normal=lambda: 0.0, choice=choice)
+    climb = LocalClimb(CLAIM, lambda _: 5.0, SearchPoint({}, 0.0), 9, lambda _: iter(()))
+    climb.turn_random_knobs(generator, 2.0)
+    assert (len(asked), len(set(asked)), climb.at.score) == (turned, turned, 5.0)
+    monkeypatch.setattr(local, "turned", lambda *_: asked.append("never"))
+    climb.turn_random_knobs(generator, 2.0)
+    assert asked.count("never") == 1
+    assert climb.left == 7
+
+
+def test_all_equal_numbers_are_made_simpler_at_once() -> None:
+    """Until one simpler number is accepted; then one by one, where there are not too many."""
+    problem = {"kind": "quadratic", "hessians": [[[fmpq(7, 9)]]] * 2, "linear": [[fmpq(0)]] * 2, "start": [fmpq(0)]}
+    table: Table = {"problem": problem, "algorithm": {"local_step_size": fmpq(0), "rounds": 1}}
+    tried: list[Any] = []
+
+    def shrinking(accepts: Any) -> Any:
+        one: Any = SimpleNamespace(table=table, _simpler_at=lambda *_: False)
+
+        def tries(other: Table) -> bool:
+            tried.append([hessian[0][0] for hessian in other["problem"]["hessians"]])
+            return bool(accepts(tried[-1][0]))
+
+        one._tries = tries
+        return one
+
+    assert _Shrinking._simpler_numbers(shrinking(lambda number: number == 1))
+    assert all(one == other for one, other in tried)
+    assert tried[-1] == [1, 1]
+    tried.clear()
+    assert not _Shrinking._simpler_numbers(shrinking(lambda _: False))
+    assert len(tried) > 5
+
+
+def test_ways_are_felt_while_one_of_them_leads_on() -> None:
+    """With one aspect, else with two at once; until the time is over."""
+    asked: list[int] = []
+    hunt: Any = SimpleNamespace(seconds=0.0)
+
+    def felt(leads: dict[int, int]) -> list[int]:
+        asked.clear()
+
+        def moves(_hunt: Any, count: int) -> bool:
+            asked.append(count)
+            leads[count] -= 1
+            return leads[count] >= 0
+
+        ray: Any = SimpleNamespace(_burdens=np.ones(2), _beside=lambda count: count, _moves=moves)
+        Ray.felt(ray, hunt, 5.0)
+        assert (ray._burdens == 0).all()
+        return list(asked)
+
+    assert felt({1: 2, 2: 0}) == [1, 1, 1, 2]
+    assert felt({1: 0, 2: 1}) == [1, 2, 1, 2]
+    hunt.seconds = 5.0
+    assert felt({1: 9, 2: 9}) == []
+
+
+def test_terms_that_are_moved_to_the_other_side() -> None:
+    """One of the most that a relation has, every other time that there are several."""
+    asked: list[int] = []
+    for draws, expected in (([1], 0), ([0], None)):
+        steps = iter(draws)
+
+        def integers(most: int, steps: Any = steps) -> int:
+            asked.append(most)
+            return next(steps) if most == 2 else 0
+
+        generator: Any = SimpleNamespace(integers=integers)
+        several = Claim(id="t:two", lhs=eta, rhs=L + D + 1, where=WHERE)
+        assert search._other_view(several, generator) == expected
+    assert set(asked) == {2, 3}
+    assert search._other_view(Claim(id="t:one", lhs=eta, rhs=L, where=WHERE), SimpleNamespace()) is None  # type: ignore[arg-type]
+
+
+def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among fifteen at most, at least 160 for each, and none is begun where none are left."""
+    given: list[int] = []
+    state = SimpleNamespace(count=0)
+
+    class Climb:
+        """An ascent that uses up all that it is given."""
+
+        def __init__(self, *_: Any, **__: Any) -> None:
+            pass
+
+        def from_point(self, _start: Any, evaluations: int) -> None:
+            given.append(evaluations)
+            state.count += evaluations
+
+    monkeypatch.setattr("verify.falsify.regimes.search.LevelClimb", Climb)
+    for starts, most, expected in ((2, 3000, [1500, 1500]), (30, 3000, [200] * 15), (3, 300, [160, 140]), (1, 0, [])):
+        given.clear()
+        state.count = 0
+        searching: Any = SimpleNamespace(
+            _evaluation=state, _random=None, _look=None, _progress=None, _most=most, _subtracting=list, _promising=list
+        )
+        searching._starts = lambda _, starts=starts: (list(range(starts)), [], [])
+        _Searching._climb(searching, {})
+        assert given == expected
