@@ -365,7 +365,7 @@ def test_edges_of_losses_with_a_ridge() -> None:
         moments = SimpleNamespace(mean=np.full(len(steps), 1 / len(steps)))
         aggregation = SimpleNamespace(moments=lambda _: moments, server_step_size=server)
         algorithm = SimpleNamespace(
-            require_update_rule=lambda _: None,
+            defined=None,
             work=SimpleNamespace(step_sizes=np.array(sizes), steps=steps),
             aggregation=aggregation,
             clock=SimpleNamespace(is_synchronous=True),

@@ -114,7 +114,7 @@ def test_editions_of_files(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_line_of_an_answer_that_is_no_python() -> None:
     """The one with the error, of several."""
-    with pytest.raises(Unreadable, match=r"at `\$ 3`, letter 3"):
+    with pytest.raises(Unreadable, match=r"at `\$ 3`, character 3"):
         read_python("2 $ 3\n+ 4444", {})
-    with pytest.raises(Unreadable, match=r"at `\$ 5`, letter 4"):
+    with pytest.raises(Unreadable, match=r"at `\$ 5\)`, character 4"):
         read_python("(2 +\n44 $ 5)", {})

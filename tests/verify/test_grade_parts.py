@@ -377,9 +377,9 @@ def test_questions_that_are_asked_otherwise() -> None:
 def test_where_an_answer_is_no_python() -> None:
     """The first wrong symbol of its line, or the end behind what is unfinished."""
     for text, where in (
-        ("2 $ 3", "at `$ 3`, letter 3"),
-        ("2 + ", "at the end, behind `2 +`, letter 4"),
-        ("(1", "letter 1"),
+        ("2 $ 3", "at `$ 3`, character 3"),
+        ("2 + ", "at the end, behind `2 +`, character 4"),
+        ("(1", "character 1"),
     ):
         with pytest.raises(Unreadable, match=where.replace("$", r"\$").replace("+", r"\+")):
             read_python(text, {})
@@ -461,10 +461,10 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(own, "battery", lambda _, runs=runs: runs)
         monkeypatch.setattr(own, "search_regimes", lambda *_, c=counterexample: SimpleNamespace(counterexample=c))
         if message is None:
-            own._require_standing(assignment, question)
+            own._require_standing(assignment, question, None)
             continue
         with pytest.raises(InputError, match=message):
-            own._require_standing(assignment, question)
+            own._require_standing(assignment, question, None)
 
 
 def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
