@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from planned_runs import a_run
 
 from fedtheory.planner.answer import answered
@@ -11,6 +12,7 @@ from fedtheory.planner.planning import _claim_plan, _measure
 from fedtheory.planner.rounds_needed import FINAL, planned_and_best
 
 
+@pytest.mark.long
 def test_runs_are_made_for_bounds_of_a_better_kind_only() -> None:
     """And the answer is that with the constants of the run at every bound's best step size."""
     errors = ExactErrors(a_run())

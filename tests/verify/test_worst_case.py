@@ -209,6 +209,7 @@ def test_no_exact_quadratic_exceeds_the_worst_case(number: int) -> None:
     assert 0 < drift <= largest(DRIFT, 2, 3) * 1.0001
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("solver")
 def test_no_true_claim_is_exceeded() -> None:
     """Every claim that is recorded as proved or supported bounds the worst case, for three clients and two steps."""
