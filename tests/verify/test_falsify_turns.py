@@ -10,8 +10,9 @@ import pytest
 from claim_symbols import WHERE, D, L, eta
 from flint import fmpq
 
+from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
-from verify.falsify import local, search
+from verify.falsify import local, search, search_state
 from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray
 from verify.falsify.regimes.search import _Searching
@@ -129,3 +130,41 @@ def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -
         searching._starts = lambda _, starts=starts: (list(range(starts)), [], [])
         _Searching._climb(searching, {})
         assert given == expected
+
+
+def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the size one first, up to eight; of a rate none is made, and members in floats are left out."""
+    families = {"a": SimpleNamespace(in_floats=False), "b": SimpleNamespace(in_floats=True)}
+    members = [SimpleNamespace(family=name, run=lambda: "run") for name in "ab" * 9]
+    sizes: list[tuple[str, int]] = []
+    monkeypatch.setattr(search, "starts", lambda *_: iter(members))
+    monkeypatch.setattr(search, "own_size", lambda _: len(members))
+    monkeypatch.setattr(search, "FAMILIES", families)
+    monkeypatch.setattr(search, "KINDS", ("x", "y"))
+    monkeypatch.setattr(search, "bases_of", lambda _: None)
+    monkeypatch.setattr(search, "run_table", lambda run: run)
+    monkeypatch.setattr(search, "check", lambda *_: "check")
+    monkeypatch.setattr(search, "made", lambda _, __, kind, size, ___: sizes.append((kind, size)))
+    claim: Any = SimpleNamespace(rate=None)
+    assert list(search._small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
+    assert sizes == [(kind, size) for size in range(1, 9) for kind in "xy"]
+    sizes.clear()
+    claim.rate = 1
+    assert len(list(search._small_runs(claim, None))) == 9  # type: ignore[arg-type]
+    assert sizes == []
+
+
+def test_only_a_better_run_is_repeated_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rationals are asked where floats see more than the best run so far has."""
+    asked: list[Any] = []
+    monkeypatch.setattr(search_state, "evaluate_run", lambda _, table: asked.append(table))
+    monkeypatch.setattr(search_state, "is_lively", lambda _: True)
+    monkeypatch.setattr(search_state, "_is_confirmable", lambda _: True)
+    monkeypatch.setattr(search_state, "score", lambda found: found.score)
+    state = search_state.SearchState(CLAIM, 1e9, lambda *_: None)
+    for score, count, best in ((-2.0, 1, -2.0), (-3.0, 1, -2.0), (-2.0, 1, -2.0), (-1.0, 2, -1.0)):
+        found: Any = SimpleNamespace(arithmetic=FLOAT, holds=True, score=score)
+        assert state._record({"score": score}, found) == score
+        assert state.best is not None
+        assert (len(asked), state.best.score) == (count, best)
+    assert state.applicable == 4
