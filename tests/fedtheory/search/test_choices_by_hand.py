@@ -11,10 +11,11 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Numbers
-from fedtheory.search import remainders, restated
+from fedtheory.search import candidates, chains, remainders, restated
 from fedtheory.search.exact import simple_values
 from fedtheory.search.positivity import Signs
 from fedtheory.search.samples import Samples
+from fedtheory.search.workspace import Workspace, names_in, plain_name
 
 eta = sp.Symbol("eta", positive=True)
 
@@ -101,3 +102,99 @@ def test_a_claim_in_other_words_needs_all_that_it_relies_on(monkeypatch: pytest.
     assert restated.restate(workspace, "used", {}) is None
     assert restated.restate(workspace, "whole", {}) is None
     assert len(reached) == 2
+
+
+def test_optimal_points_are_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value is compared with the least one at every point but the minimiser that all clients share."""
+    f, other, at, best, own = sp.symbols("f g x x_star x_i")
+    monkeypatch.setattr(candidates, "differs", lambda point, _: point == own)
+    monkeypatch.setattr(candidates, "optimality", lambda objective, point: (objective, point))
+    context: Any = SimpleNamespace(minimisers={f: best, other: best}, objectives={f})
+    assert list(candidates._optimality(context, f, [at, best, own])) == [(f, at)]
+    assert list(candidates._optimality(context, other, [at])) == []
+    assert list(candidates._optimality(SimpleNamespace(minimisers={}, objectives={f}), f, [at])) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("strongly", "smooth", "convex", "kinds"),
+    [
+        (False, False, False, []),
+        (False, False, True, ["convexity"]),
+        (False, True, True, ["cocoercivity", "smoothness"]),
+        (True, True, True, ["strong_convexity", "cocoercivity", "smoothness"]),
+        (False, True, False, ["smoothness", "lipschitz_gradient"]),
+    ],
+)
+def test_inequalities_of_an_objective(
+    strongly: bool, smooth: bool, convex: bool, kinds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each pair of points both ways round."""
+    f, x, y = sp.symbols("f x y")
+    for name in ("strong_convexity", "cocoercivity", "convexity", "smoothness", "lipschitz_gradient"):
+        monkeypatch.setattr(candidates, name, lambda _, at, around, name=name: (name, at, around))
+    known = {"strongly_convex": strongly, "smooth": smooth, "convex": convex}
+    context: Any = SimpleNamespace(**{name: {f} if holds else set() for name, holds in known.items()})
+    found = list(candidates._reasons(context, f, [x, y]))
+    assert found == [(kind, *pair) for pair in ((x, y), (y, x)) for kind in kinds]
+
+
+def test_lemmas_that_a_document_needs() -> None:
+    """With all that they rely on, in the order in which they were proved; names are found as whole words."""
+    work: Any = SimpleNamespace(_entries={"a": {"x": 1}, "b": {"uses": "a"}, "c": {"uses": "ab"}, "d": {"uses": ["b"]}})
+    names = lambda *wanted: [next(iter(entry.values())) for entry in Workspace.entries(work, wanted)]  # noqa: E731
+    assert names("d") == [1, "a", ["b"]]
+    assert names("c", "none") == ["ab"]
+    assert names() == []
+    assert names_in([{"a": "one + two_more"}], ["two", "two_more", "one"]) == ["two_more", "one"]
+    assert plain_name("At Optimum: x-y ") == "at-optimum-x-y"
+
+
+def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that do not follow at a glance; one that is not shown is enough to leave the lemma out."""
+    monkeypatch.setattr(chains, "follows", lambda condition, *_: condition == "seen")
+    monkeypatch.setattr(
+        chains, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
+    )
+    monkeypatch.setattr(chains, "premise_of", lambda name, said, *rest: (name, said, rest[-1]))
+    goal: Any = SimpleNamespace(claim=None, signs=SimpleNamespace(conditions=()))
+
+    def used(*conditions: str) -> Any:
+        claim = SimpleNamespace(conditions=conditions, relations=[SimpleNamespace(slack=None)])
+        work: Any = SimpleNamespace(proofs={"lemma": SimpleNamespace(claim=claim)})
+        return chains._usable(goal, work, "lemma", "said")
+
+    assert used("seen") == ("lemma", "said", ())
+    assert used("one", "seen", "two") == ("lemma", "said", ("by one", "by two"))
+    assert used("one", "open") is None
+
+
+def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By way of others, in numbers that the claim names, and counted in rounds or in iterations as it counts."""
+
+    def step(
+        name: str, row: str, *rows: str, numbers: tuple[str, ...] = (), words: tuple[str, ...] = ("iterations",)
+    ) -> Any:
+        return SimpleNamespace(
+            name=name, row=row, rows=set(rows), numbers=set(numbers), words=dict.fromkeys(words, ""), settings=name
+        )
+
+    steps = [
+        step("far", "drift", numbers=("eta",)),
+        step("near", "error", "drift"),
+        step("other", "gap"),
+        step("numbers", "error", numbers=("sigma",)),
+        step("refused", "error"),
+        step("counted", "error", words=()),
+    ]
+    monkeypatch.setattr(chains, "_steps", lambda: steps)
+    monkeypatch.setattr(chains, "_rows_of", lambda _: ("error",))
+    monkeypatch.setattr(chains, "check_assumed", lambda _, settings, __: SimpleNamespace(holds=settings != "refused"))
+
+    def found(*names: str) -> list[str]:
+        claim: Any = SimpleNamespace(notation={name: SimpleNamespace(name=name) for name in names})
+        return [one.name for one in chains._fitting(claim)]
+
+    assert found("eta") == ["near", "far"]
+    assert found() == ["near"]
+    assert found("sigma") == ["near", "numbers"]
+    assert found("iterations") == ["counted"]
