@@ -11,7 +11,7 @@ from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
 
 from fedtheory.kernel import Numbers, Rejected, polynomials, vector
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner
-from fedtheory.kernel.signs import is_nonnegative
+from fedtheory.kernel.signs import _is_square, _without_squares, is_nonnegative
 
 
 @pytest.mark.parametrize("point", [Selected(x_i), w + Selected(x_i), 2 * Selected(x_i)], ids=str)
@@ -67,3 +67,23 @@ def test_the_work_of_a_composition(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [(4, 1 + 4 * 11)]
     assert polynomials.composed(u**3 * v, [large, u + v]) == large**3 * (u + v)
     assert asked[1:] == [(2, 1 + 4 * 11)]
+
+
+def test_even_powers_of_polynomials_are_squares() -> None:
+    """With numbers below only: a square of a quotient may have no value; averages are no polynomials."""
+    x, y = sp.symbols("x y", real=True)
+    z = sp.Symbol("z")
+    for factor, square in (
+        ((x - y) ** 2, True),
+        ((x - y) ** 4, True),
+        ((x / 2 - y) ** 2, True),
+        ((x - y) ** 3, False),
+        ((x - y) ** -2, False),
+        (sp.sqrt(x - y), False),
+        ((x + 1 / y) ** 2, False),
+        ((x - z) ** 2, False),
+        ((x - Average(y)) ** 2, False),
+        (x, False),
+    ):
+        assert _is_square(factor) is square
+    assert _without_squares(3 * (x - y) ** 2 * y) == 3 * y

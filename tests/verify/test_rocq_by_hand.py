@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from fedtheory.kernel.expressions import Expectation, Selected
 from fedtheory.language import assumptions as a
-from verify.rocq import accepted
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from verify.rocq import accepted, client_steps
 from verify.rocq.accepted import without_comments
+from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.names import _escaped, require_new_words
 from verify.rocq.numbers import is_word, number
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq.round_words import RoundVocabulary
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, text
 from verify.rocq.theorem import conjunction, projected
@@ -144,3 +149,83 @@ def test_names_that_are_words_of_the_library() -> None:
         with pytest.raises(NotExported, match="is no name for Rocq"):
             require_new_words(["v", name])
     assert _escaped("a-b.c") != _escaped("a.b-c")
+
+
+def test_what_is_said_of_an_outcome() -> None:
+    """Outside of expectations: means over participants, who takes part, and the next model of the server."""
+    takes_part, model, other = sp.symbols("a_i x_next y")
+    known = {q.participates: takes_part, q.next_server_model: model}
+    given: Any = SimpleNamespace(symbols=lambda quantity: known[quantity])
+    for expression, said in (
+        (Selected(other), True),
+        (takes_part * other, True),
+        (other + model, True),
+        (other, False),
+        (Expectation(model), False),
+        (Expectation(Selected(other)) + other, False),
+        (Expectation(model) + Selected(other), True),
+    ):
+        assert RoundVocabulary.of_outcome(given, expression) is said
+
+
+def test_denominators_with_averages_are_positive() -> None:
+    """Sums below a stroke that have a mean in them, each once; others are known to be."""
+    mean, eta_ = sp.symbols("m eta", positive=True)
+    parts = [
+        SimpleNamespace(coefficient=one) for one in (1 / (1 + mean), 2 / (1 + mean), 1 / (1 + eta_), 1 / mean, 1 + mean)
+    ]
+    certificate = SimpleNamespace(roots=[SimpleNamespace(parts=parts[:1])], links=[parts[1:]])
+    writer: Any = SimpleNamespace(
+        certificate=certificate, means={"mean": mean}, names={mean: "m", eta_: "e"}, _with_means=lambda one: one
+    )
+    assert list(_RoundNumbersWriter._below(writer)) == [
+        f"assert (below1 : 0 < {number(1 + mean, writer.names)}) by sum_positive."
+    ]
+
+
+def test_sums_over_rounds_telescope() -> None:
+    """From the gap at the start to that at the end, or the progress of all rounds; the rest is there in each round."""
+    names = ("start", "end", "next", "last", "first", "T", "progress", "rest")
+    start, end, following, last, first, rounds, progress, rest = sp.symbols(" ".join(names), positive=True)
+    symbols = {
+        q.interval_start_gap: start,
+        q.interval_end_gap: end,
+        q.next_interval_start_gap: following,
+        q.final_suboptimality: last,
+        q.initial_gap: first,
+        q.rounds: rounds,
+        q.reciprocal_progress: progress,
+    }
+    known: Any = SimpleNamespace(claim=Claim(id="t:k", lhs=q.max_drift, rhs=0, where={}))
+    premise: Any = SimpleNamespace(link=0)
+    for slack, total, then in (
+        (1 / following - 1 / start - rest, 1 / last - 1 / first - rounds * rest, "rewrite reciprocals_telescope"),
+        (1 / end - 1 / start - rest, progress - rounds * rest, "fold (reciprocal_progress A x_star)"),
+    ):
+        writer: Any = SimpleNamespace(
+            _translate=lambda *_, slack=slack: slack,
+            symbols=lambda quantity: symbols[quantity],
+            number=str,
+            _applied=lambda *_: "applied",
+        )
+        found, tactic = GapsVocabulary._sum(writer, premise, known)
+        assert sp.expand(found - total) == 0
+        assert then in tactic
+        assert f"T A * ({-rest})" in tactic
+
+
+def test_lemmas_about_a_step_stand_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first step on, and not gathered, unless more is asked for."""
+
+    class Asked(Exception):
+        """The vocabulary is known."""
+
+    def vocabulary(_claim: Any, **given: Any) -> Any:
+        raise Asked(given)
+
+    monkeypatch.setattr(client_steps, "StepVocabulary", vocabulary)
+    writer: Any = SimpleNamespace(claim=None)
+    for more, expected in (({}, (0, False)), ({"first": 2, "gathered": True}, (2, True))):
+        with pytest.raises(Asked) as asked:
+            client_steps._ClientStepsWriter._state_step(writer, "a", x, y, (), **more)  # type: ignore[arg-type]
+        assert asked.value.args[0] == {"first": expected[0], "gathered": expected[1]}
