@@ -76,7 +76,7 @@ def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterat
             found = total_of_past(claim, relation)
         else:
             context = build_link_context(claim, relation, certificate.roots, [lemma.statement for lemma in lemmas])
-            sides = name_roots(certificate.roots, _written_out(claim, relation)).ordered
+            sides = name_roots(certificate.roots, write_out(claim, relation)).ordered
             found = _link(claim, relation, sides, why, context=context, conditions=known)
         yield from prefixed(link, found)
 
@@ -109,7 +109,7 @@ def _link(
 
 
 def _require_meaning(claim: Claim, relation: Relation) -> None:
-    written = relation if claim.place == "run" else _written_out(claim, relation)
+    written = relation if claim.place == "run" else write_out(claim, relation)
     try:
         require_meaning(written.left, claim.place)
         require_meaning(written.right, claim.place)
@@ -124,7 +124,7 @@ _CHECKERS: dict[type, Callable[[Relation, Any, Context, Sequence[Expr]], Iterato
 }
 
 
-def _written_out(claim: Claim, relation: Relation) -> Relation:
+def write_out(claim: Claim, relation: Relation) -> Relation:
     """A relation about a round with its step sizes and participants in terms of the round's numbers.
 
     One between quantities of a run becomes one between what they measure.
@@ -165,7 +165,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
             for name, one in known.items()
             if not is_about_past(one) and is_in_expectation(lemma, one) == reading
         }
-    return {name: _written_out(lemma, one).slack for name, one in known.items()}
+    return {name: write_out(lemma, one).slack for name, one in known.items()}
 
 
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:

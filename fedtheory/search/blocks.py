@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import sympy as sp
 
 from fedtheory.kernel import Context, Rejected, Term, is_nonnegative, square, vector
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum
 from fedtheory.kernel.forms import Form
-from fedtheory.kernel.indices import differs
+from fedtheory.kernel.indices import changes, differs, taken_apart
 from fedtheory.kernel.noise import is_noise
 from fedtheory.kernel.quotients import ONE, Quotient, quotient
 from fedtheory.kernel.work import spend
 from fedtheory.search.positivity import Signs
 
-Pair = tuple[Expr, Expr]
 K = TypeVar("K")
 _HALF, _MINUS = quotient(sp.Rational(1, 2)), quotient(sp.S.NegativeOne)
-SHARED, APART, NOISE = "shared", "apart", "noise"
+
+
+class Block(NamedTuple):
+    """A Gram matrix: what its squares are summed over, and the numbers of clients that weigh them."""
+
+    averaged: bool = False
+    centred: bool = False
+    """Whether its vectors are deviations from means over the clients, and from time averages."""
+    summed: bool = False
+    """Whether its squares are summed over local steps."""
+    weight: Expr = sp.S.One
+
+
+SHARED, APART, NOISE = Block(), Block(averaged=True, centred=True), Block(averaged=True)
 """The Gram matrices: of vectors that all clients share, of what each has besides the mean, and of its noise."""
+AT_STEPS, APART_AT_STEPS = Block(summed=True, centred=True), Block(averaged=True, summed=True, centred=True)
+"""The Gram matrices of deviations from time averages: of shared vectors, and of clients besides their mean."""
+Key = tuple[Block, Expr, Expr]
+"""An entry: its Gram matrix, and an ordered pair of vectors."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +45,7 @@ class Blocks:
     """A scalar: what is linear, and symmetric matrices over vectors."""
 
     rows: Mapping[Expr, Quotient]
-    matrices: Mapping[tuple[str, Expr, Expr], Quotient]
+    matrices: Mapping[Key, Quotient]
     """Entries by block and an ordered pair of vectors."""
 
     def plus(self, other: Blocks, factor: Quotient) -> Blocks:
@@ -72,57 +88,85 @@ def _require_small(terms: int) -> None:
 
 
 def split_form(form: Form, context: Context) -> Blocks:
-    """The blocks of a scalar's normal form; `Rejected` where it has lengths, or means with weights."""
+    """The blocks of a scalar's normal form; what no square has, such as a norm, is a row."""
     rows: dict[Expr, Quotient] = {}
-    entries: dict[tuple[str, Expr, Expr], Quotient] = {}
+    entries: dict[Key, Quotient] = {}
     for monomial, coefficient in form.items():
-        inside = monomial.args[0] if isinstance(monomial, Average) else monomial
-        if monomial == 1 or isinstance(inside, Value):
+        weight, inside = taken_apart(monomial, context)
+        summed = isinstance(inside, LocalSum)
+        product = inside.args[0] if summed else inside
+        if not isinstance(product, Inner) or not is_nonnegative(weight, context.numbers):
             rows[monomial] = coefficient
-        elif not isinstance(inside, Inner):
-            raise Rejected(f"{monomial} is neither a value nor an inner product")
-        elif inside is monomial:
-            _add_entry(entries, SHARED, monomial.args, coefficient)
+            continue
+        averaged, pair = isinstance(monomial, Average), product.args
+        has_noise = any(is_noise(side, context) for side in pair)
+        if has_noise or weight != 1 or (averaged and summed and _has_own_steps(context)):
+            _add_entry(entries, Block(averaged=averaged, summed=summed, weight=weight), pair, coefficient)
+        elif averaged:
+            _add_mean(entries, pair, coefficient, context, summed)
+        elif summed:
+            _add_sum(entries, pair, coefficient, context)
         else:
-            _add_mean(entries, inside.args, coefficient, context)
+            _add_entry(entries, SHARED, pair, coefficient)
     return Blocks(rows, {key: number for key, number in entries.items() if number})
 
 
+def _has_own_steps(context: Context) -> bool:
+    """Whether each client has a number of local steps of its own."""
+    return context.numbers.differs(context.number_of_steps)
+
+
 def _add_mean(
-    entries: dict[tuple[str, Expr, Expr], Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context
+    entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context, summed: bool
 ) -> None:
     """The mean of an inner product over clients: of deviations from the means, and of the means."""
-    if any(is_noise(side, context) for side in pair):
-        _add_entry(entries, NOISE, pair, coefficient)
-        return
-    _add_entry(entries, APART, pair, coefficient)
-    left, right = (vector(Average(side), context) for side in pair)
-    for one, c in left.items():
-        for other, d in right.items():
-            _add_entry(entries, SHARED, (one, other), coefficient * c * d)
+    _add_entry(entries, APART_AT_STEPS if summed else APART, pair, coefficient)
+    if summed:
+        per_step = coefficient * quotient(1 / context.number_of_steps)
+        for own, other, c in _products([vector(LocalSum(side), context) for side in pair], per_step):
+            _add_entry(entries, APART, (own, other), c)
+    for one, other, c in _products([vector(Average(side), context) for side in pair], coefficient):
+        if summed and changes(one, context) and changes(other, context):
+            _add_sum(entries, (one, other), c, context)
+        else:
+            _add_entry(entries, SHARED, (one, other), c)
 
 
-def _add_entry(
-    entries: dict[tuple[str, Expr, Expr], Quotient], block: str, pair: Sequence[Expr], coefficient: Quotient
-) -> None:
+def _add_sum(entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context) -> None:
+    """The sum of an inner product over local steps: of deviations from the time average, and of the sums."""
+    _add_entry(entries, AT_STEPS, pair, coefficient)
+    per_step = coefficient * quotient(1 / context.number_of_steps)
+    for one, other, c in _products([vector(LocalSum(side), context) for side in pair], per_step):
+        _add_entry(entries, SHARED, (one, other), c)
+
+
+def _products(sides: Sequence[Form], coefficient: Quotient) -> Iterator[tuple[Expr, Expr, Quotient]]:
+    left, right = sides
+    return ((one, other, coefficient * c * d) for one, c in left.items() for other, d in right.items())
+
+
+def _add_entry(entries: dict[Key, Quotient], block: Block, pair: Sequence[Expr], coefficient: Quotient) -> None:
     one, other = sorted(pair, key=sp.default_sort_key)
     more = coefficient if one == other else _HALF * coefficient
     key = (block, one, other)
     entries[key] = entries[key] + more if key in entries else more
 
 
-def vectors_of(matrices: Mapping[tuple[str, Expr, Expr], object], block: str) -> list[Expr]:
+def blocks_of(matrices: Iterable[Key]) -> list[Block]:
+    """The Gram matrices of some entries, in order."""
+    return sorted({block for block, *_ in matrices}, key=str)
+
+
+def vectors_of(matrices: Iterable[Key], block: Block) -> list[Expr]:
     """The vectors of one block, in order."""
     found = {side for name, *pair in matrices for side in pair if name == block}
     return sorted(found, key=sp.default_sort_key)
 
 
-def squares_of(
-    matrices: Mapping[tuple[str, Expr, Expr], Quotient], context: Context, signs: Signs
-) -> list[Term] | None:
+def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: Signs) -> list[Term] | None:
     """A sum of squares with these matrices, by elimination in any order of pivots; None where no sign is seen."""
     found: list[Term] = []
-    for block in (SHARED, APART, NOISE):
+    for block in blocks_of(matrices):
         entries = {frozenset(pair): number for (name, *pair), number in matrices.items() if name == block}
         terms = _eliminated(entries, block, context, signs)
         if terms is None:
@@ -132,7 +176,7 @@ def squares_of(
 
 
 def _eliminated(
-    entries: Mapping[frozenset[Expr], Quotient], block: str, context: Context, signs: Signs
+    entries: Mapping[frozenset[Expr], Quotient], block: Block, context: Context, signs: Signs
 ) -> list[Term] | None:
     if not entries:
         return []
@@ -153,8 +197,11 @@ def _eliminated(
             left[key] = plus(left[key], less) if key in left else less
         rest = _eliminated({key: number for key, number in left.items() if number}, block, context, signs)
         if rest is not None:
-            direction = sp.Add(*((number * inverse).expression * _member(one, block) for one, number in own.items()))
-            return [Term(diagonal.expression, square(with_means(direction, context)), averaged=block != SHARED), *rest]
+            direction = sp.Add(
+                *((number * inverse).expression * _member(one, block, context) for one, number in own.items())
+            )
+            reason, weight = square(with_means(direction, context)), block.weight * diagonal.expression
+            return [Term(weight, reason, averaged=block.averaged, summed=block.summed), *rest]
     return None
 
 
@@ -178,8 +225,11 @@ def _pairs(own: Mapping[Expr, Quotient]) -> Iterator[tuple[tuple[Expr, Quotient]
     return ((one, other) for place, one in enumerate(items) for other in items[place:])
 
 
-def _member(one: Expr, block: str) -> Expr:
-    return one - Average(one) if block == APART else one
+def _member(one: Expr, block: Block, context: Context) -> Expr:
+    if not block.centred:
+        return one
+    found = one - LocalSum(one) / context.number_of_steps if block.summed else one
+    return found - Average(found) if block.averaged else found
 
 
 UNIT = Blocks({sp.S.One: ONE}, {})

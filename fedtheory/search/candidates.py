@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import sympy as sp
@@ -17,16 +18,24 @@ from fedtheory.kernel import (
     cocoercivity,
     composed,
     convexity,
+    is_ordering,
     lipschitz_gradient,
+    mean_of_drawn,
     one,
     optimality,
     scalar,
+    slack,
     smoothness,
+    square,
+    steps,
     strong_convexity,
+    unweighted,
     vector,
+    weighted,
 )
-from fedtheory.kernel.expressions import Expr, Gradient, Value, parts_of
-from fedtheory.kernel.indices import differs
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value, parts_of
+from fedtheory.kernel.forms import Form
+from fedtheory.kernel.indices import changes, differs, taken_apart
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Relation
@@ -35,54 +44,101 @@ from fedtheory.search.blocks import Blocks, split_form, with_means
 
 @dataclass(frozen=True)
 class Candidate:
-    """A named inequality, and its blocks."""
+    """A named inequality with numbers of clients in front of it, and its blocks."""
 
-    reason: InequalityRef
-    averaged: bool
+    pattern: Term
+    """A term without other numbers in front."""
     blocks: Blocks
 
     def term(self, coefficient: Quotient) -> Term:
         """The candidate times a coefficient, as a term of a certificate."""
-        return Term(coefficient.expression, self.reason, averaged=self.averaged)
+        return replace(self.pattern, coefficient=coefficient.expression * self.pattern.coefficient)
 
 
-def find_candidates(context: Context, monomials: Sequence[Expr], relation: Relation) -> Iterator[Candidate]:
-    """The inequalities that a context has at the points of a statement."""
-    about = [part for each in (*monomials, *relation.sides) for part in parts_of(each, Gradient, Value)]
+def find_candidates(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[Candidate]:
+    """The inequalities that a context has at the points of a statement; nearby ones are of the objectives in it alone.
+
+    Others are of their means as well, and at further minimisers.
+    """
+    of_client = any(differs(monomial, context) for monomial in form)
+    weights = list(dict.fromkeys([sp.S.One, *(taken_apart(monomial, context)[0] for monomial in form)]))
+    has_sums = any(one.atoms(LocalSum) for one in form)
+    has_means = not of_client or any(one.atoms(Average) for one in form)
+    for reason in _all_reasons(context, form, relation, nearby):
+        spend(5000)
+        try:
+            inequality = reason.instantiate(context)
+            is_own = differs(inequality.expression, context)
+            summed = changes(inequality.expression, context) and has_sums
+        except Rejected:
+            continue
+        patterns = [Term(weight, reason, averaged=True, summed=summed) for weight in weights if is_own and has_means]
+        if of_client or not is_own:
+            patterns.append(Term(sp.S.One, reason, summed=summed))
+        for term in patterns:
+            with suppress(Rejected):
+                yield Candidate(term, split_form(scalar(term.whole(inequality), context), context))
+
+
+def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[Candidate]:
+    """Squares of the vectors that clients have, times slacks of conditions on numbers of theirs."""
+    own = context.numbers.of_clients
+    slacks = [slack(one) for one in conditions if is_ordering(one)]
+    weights = list(dict.fromkeys(number for number in slacks if number.free_symbols & own and not number.has(Average)))
+    of_means = dict.fromkeys((block.summed, side) for block, *pair in goal.matrices if block.averaged for side in pair)
+    patterns = [Term(weight, square(side), True, summed) for weight in weights for summed, side in of_means]
+    patterns += [Term(weight, one(), averaged=True) for weight in weights]
+    for term in patterns:
+        with suppress(Rejected):
+            yield Candidate(term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context))
+
+
+def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
+    about = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
+    of_client = any(differs(monomial, context) for monomial in form)
     named = {part.args[0] for part in about}
-    named |= {mean for mean, of in context.means.items() if of in named}
-    if (
-        not any(differs(part.args[1], context) for part in about)
-        and not relation.free_symbols & context.client_objectives
+    if not nearby:
+        named |= {mean for mean, of in context.means.items() if of in named}
+    if not (
+        of_client
+        or any(differs(part.args[1], context) for part in about)
+        or relation.free_symbols & context.client_objectives
     ):
         named -= context.client_objectives
-    objectives = sorted(named, key=str)
     points = {part.args[1] for part in about}
-    points |= {at for f, at in context.minimisers.items() if f in context.objectives & named}
+    points |= {at for f, at in context.minimisers.items() if f in named and (not nearby or at in relation.free_symbols)}
     points |= {symbol for symbol in relation.free_symbols & context.visited if symbol not in context.definitions}
     forms = {with_means(composed(vector(point, context)), context) for point in points}
     ordered = sorted(forms, key=sp.default_sort_key)
-    reasons = [one(), *(assumption(name) for name in context.assumed)]
-    for f in objectives:
+    yield from (one(), *(assumption(name) for name in context.assumed))
+    for f in sorted(named, key=str):
         # What holds of each client's objective, averaged, says at least as much of their mean.
         is_implied = context.means.get(f) in named and context.smooth.get(f) == context.smooth.get(context.means[f])
-        reasons += [] if is_implied else _reasons(context, f, ordered)
-        reasons += _optimality(context, f, ordered)
-    for reason in reasons:
-        spend(5000)
-        try:
-            expression = reason.instantiate(context).expression
-            averaged = differs(expression, context)
-            term = Term(sp.S.One, reason, averaged=averaged)
-            yield Candidate(
-                reason, averaged, split_form(scalar(term.whole(reason.instantiate(context)), context), context)
-            )
-        except Rejected:
-            continue
+        pairs: Iterable[tuple[Expr, Expr]] = permutations(ordered, 2)
+        if is_implied and not of_client:
+            pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
+        yield from _reasons(context, f, pairs)
+        yield from _optimality(context, f, ordered)
+    yield from _of_means(context, form)
 
 
-def _reasons(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
-    for at, around in permutations(points, 2):
+def _of_means(context: Context, form: Form) -> Iterator[InequalityRef]:
+    """Cauchy-Schwarz and Jensen for the means and sums in a statement."""
+    sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
+    for side in sorted(sides, key=sp.default_sort_key):
+        weight, inside = taken_apart(side, context)
+        if isinstance(side, Average) and weight != 1:
+            yield from (weighted(weight, sp.S.One, inside), weighted(sp.S.One, weight, inside))
+        if isinstance(inside, LocalSum):
+            yield steps(inside.args[0])
+        if isinstance(side, Selected):
+            yield mean_of_drawn(side.args[0])
+        if isinstance(side, Average) and context.share is not None and context.share in context.numbers.of_clients:
+            yield unweighted(side.args[0])
+
+
+def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]]) -> Iterator[InequalityRef]:
+    for at, around in pairs:
         if f in context.strongly_convex:
             yield strong_convexity(f, at, around)
         if f in context.smooth and f in context.convex:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fedtheory.errors import InputError
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.blocks import APART, NOISE, SHARED, Blocks, vectors_of
+from fedtheory.search.blocks import Blocks, Key, blocks_of, vectors_of
 from fedtheory.search.samples import Samples
 
 _SOLVED = ("Solved", "AlmostSolved")
@@ -74,18 +74,17 @@ def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks]) ->
     """The programs at some points."""
     every = [goal, *candidates]
     rows = sorted({row for one in every for row in one.rows}, key=str)
-    places: list[tuple[tuple[str, sp.Expr, sp.Expr], float]] = []
+    places: list[tuple[Key, float]] = []
     sizes = []
     joined = {key: None for one in every for key in one.matrices}
-    for block in (SHARED, APART, NOISE):
+    for block in blocks_of(joined):
         vectors = vectors_of(joined, block)
-        if vectors:
-            sizes.append(len(vectors))
-            places += [
-                ((block, vectors[row], vectors[column]), 1.0 if row == column else sqrt(2))
-                for column in range(len(vectors))
-                for row in range(column + 1)
-            ]
+        sizes.append(len(vectors))
+        places += [
+            ((block, vectors[row], vectors[column]), 1.0 if row == column else sqrt(2))
+            for column in range(len(vectors))
+            for row in range(column + 1)
+        ]
     value = _evaluator(samples)
     count = samples.at.shape[1]
     table = np.zeros((len(every), count, len(rows) + len(places)))
@@ -140,7 +139,8 @@ def _suffices(programs: Programs, chosen: Sequence[int]) -> bool:
     return all(programs.solve(sample, chosen, costs) is not None for sample in range(programs.count))
 
 
-_UNBOUNDED = 1e12
+UNBOUNDED = 1e12
+"""Stands for an end that a program does not find."""
 
 
 def interval(programs: Programs, chosen: Sequence[int], which: int) -> list[tuple[float, float]]:
@@ -152,7 +152,7 @@ def interval(programs: Programs, chosen: Sequence[int], which: int) -> list[tupl
             costs = np.zeros(programs.candidates.shape[2])
             costs[which] = sign
             weights = programs.solve(sample, chosen, costs)
-            open_end = 0.0 if sign > 0 else _UNBOUNDED
+            open_end = 0.0 if sign > 0 else UNBOUNDED
             ends.append(open_end if weights is None else float(weights[list(chosen).index(which)]))
         found.append((ends[0], ends[1]))
     return found

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expr, Gradient
-from fedtheory.kernel.quotients import Quotient
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, is_length
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
-from fedtheory.search.blocks import NOISE, Blocks
+from fedtheory.search.blocks import APART, NOISE, SHARED, Block, Blocks
 
 Dimension = tuple[int, int]
 """Powers of the unit of length and of the unit of objective values."""
@@ -34,38 +35,49 @@ class Dimensions:
         known = {**claim.where, **claim.notation}
         self._symbols = {symbol: _OF[quantity] for symbol, quantity in known.items() if quantity in _OF}
 
-    def find_number_dimension(self, number: Expr) -> Dimension | None:
+    def find(self, number: Expr) -> Dimension | None:
         """The dimension of a rational function; None where it is not homogeneous, or has symbols that are not known."""
         if number.is_Rational:
             return _NONE
         if number.is_Symbol:
             return self._symbols.get(number)
         if number.is_Pow and number.exp.is_Integer:
-            base = self.find_number_dimension(number.base)
+            base = self.find(number.base)
             return None if base is None else _times(base, int(number.exp))
-        parts = [self.find_number_dimension(part) for part in number.args]
+        parts = [self.find(part) for part in number.args]
         if number.is_Mul:
             return None if None in parts else _sum([part for part in parts if part is not None])
         return parts[0] if number.is_Add and len(set(parts)) == 1 else None
 
+    def fit(self, symbols: Sequence[sp.Symbol], powers: Any, expected: Dimension | None) -> Any:
+        """Which products of powers of symbols have a dimension, as a column; all where something is not known."""
+        if expected is None or any(symbol not in self._symbols for symbol in symbols):
+            return np.ones((len(powers), 1), dtype=bool)
+        found = powers @ np.array([self._symbols[symbol] for symbol in symbols]).reshape(-1, 2)
+        return (found == np.array(expected)).all(axis=1)[:, np.newaxis]
+
     def find_dimension(self, blocks: Blocks) -> Dimension | None:
         """The dimension of a scalar; None where its parts differ."""
-        entries: list[tuple[Dimension, Quotient]] = [
-            (_find_row_dimension(row), number) for row, number in blocks.rows.items()
-        ]
-        entries += [
-            (_times(_GRADIENT, 2) if block == NOISE else _sum([_find_vector_dimension(one) for one in pair]), number)
-            for (block, *pair), number in blocks.matrices.items()
-        ]
+        entries = [(_find_row_dimension(row), number) for row, number in blocks.rows.items()]
+        entries += [(_find_entry_dimension(*key), number) for key, number in blocks.matrices.items()]
         found = set()
         for dimension, number in entries:
-            own = self.find_number_dimension(sp.factor(number.expression))
-            found.add(None if own is None else _sum([own, dimension]))
+            own = self.find(sp.factor(number.expression))
+            found.add(None if own is None or dimension is None else _sum([own, dimension]))
         return found.pop() if len(found) == 1 else None
 
 
-def _find_row_dimension(row: Expr) -> Dimension:
-    return _NONE if row == 1 else _VALUE
+def _find_row_dimension(row: Expr) -> Dimension | None:
+    inside = row.args[0] if isinstance(row, Average) else row
+    if is_length(inside):
+        return _find_vector_dimension(inside.base.args[0])
+    return _NONE if row == 1 else _VALUE if isinstance(inside, Value) else None
+
+
+def _find_entry_dimension(block: Block, one: Expr, other: Expr) -> Dimension | None:
+    if block == NOISE:
+        return _times(_GRADIENT, 2)
+    return _sum([_find_vector_dimension(one), _find_vector_dimension(other)]) if block in (SHARED, APART) else None
 
 
 def _find_vector_dimension(vector: Expr) -> Dimension:

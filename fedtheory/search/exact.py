@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from fedtheory.kernel import Context, Rejected, Term
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel import Context, Rejected, Term, is_ordering, slack
+from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.blocks import Blocks, plus, squares_of, times, vectors_of
+from fedtheory.search.blocks import Blocks, blocks_of, plus, squares_of, times, vectors_of
 from fedtheory.search.candidates import Candidate
-from fedtheory.search.conic import Programs, interval
-from fedtheory.search.dimensions import Dimensions, quotient_of
+from fedtheory.search.conic import UNBOUNDED, Programs, interval
+from fedtheory.search.dimensions import Dimension, Dimensions, quotient_of
 from fedtheory.search.positivity import Signs
 from fedtheory.search.samples import Samples
 
@@ -32,6 +33,8 @@ class Candidates:
     programs: Programs
     samples: Samples
     dimensions: Dimensions
+    units: Sequence[Expr] = ()
+    """Sums that coefficients may have as a factor."""
 
 
 @dataclass
@@ -94,9 +97,7 @@ def _solved(system: System, choice: Candidates, context: Context, signs: Signs) 
     between = interval(choice.programs, choice.places, choice.places[place])
     dimensions = choice.dimensions
     expected = quotient_of(*map(dimensions.find_dimension, (system.goal, choice.candidates[place].blocks)))
-    values = simple_values(between, choice.samples)
-    fitting = (one for one in values if expected is None or dimensions.find_number_dimension(one) in (expected, None))
-    for number in islice(fitting, _MOST_VALUES):
+    for number in islice(simple_values(between, choice, expected), _MOST_VALUES):
         other = System(system.goal, system.chosen, {key: dict(sums) for key, sums in system.known.items()})
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
             found = _solved(other, choice, context, signs)
@@ -137,7 +138,7 @@ def _equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
     for row in sorted(rows, key=str):
         yield {free: each.rows[row] for free, each in parts.items() if row in each.rows}
     keys = {key: None for each in parts.values() for key in each.matrices}
-    for block in sorted({name for name, *_ in keys}):
+    for block in blocks_of(keys):
         for side in vectors_of(keys, block):
             if (block, side, side) not in keys:
                 for key in (key for key in keys if key[0] == block and side in key[1:]):
@@ -162,22 +163,50 @@ _MOST_SYMBOLS = 3
 _MOST_POWERS = 3000
 
 
-def simple_values(between: Sequence[tuple[float, float]], samples: Samples) -> Iterator[Expr]:
-    """Rationals times powers of symbols that lie between bounds at every point: first those at an end, then others."""
+def simple_values(
+    between: Sequence[tuple[float, float]], choice: Candidates, expected: Dimension | None = None
+) -> Iterator[Expr]:
+    """Values between bounds at every point, of a dimension if it is known: those at an end first.
+
+    Each is a rational times powers of symbols, with one of the units or without.
+    """
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
-    logs = np.log(samples.at)
-    inside = []
-    for exponents in _powers(len(samples.symbols)):
-        spend(200)
-        value = np.exp(np.array(exponents) @ logs) if exponents else np.ones(len(low))
-        for factor in _FACTORS:
-            number = float(factor) * value
-            if not ((number >= low - below) & (number <= high + above)).all():
-                continue
-            written = sp.Mul(factor, *(one**power for one, power in zip(samples.symbols, exponents, strict=True)))
-            if (np.abs(number - low) <= below).all() or (np.abs(number - high) <= above).all():
+    samples = choice.samples
+    powers = np.array(_powers(len(samples.symbols))).reshape(-1, len(samples.symbols))
+    spend(200 * len(powers) * (1 + 2 * len(choice.units)))
+    monomials = np.exp(powers @ np.log(samples.at))
+    inside: list[Expr] = []
+    for unit in (sp.S.One, *choice.units, *(1 / unit for unit in choice.units)):
+        size = samples.values(unit) if unit.free_symbols else np.ones(len(low))
+        numbers = np.multiply.outer([float(factor) for factor in _FACTORS], monomials * size).swapaxes(0, 1)
+        fits = ((numbers >= low - below) & (numbers <= high + above)).all(axis=2)
+        fits &= choice.dimensions.fit(samples.symbols, powers, quotient_of(expected, choice.dimensions.find(unit)))
+        is_end = _is_at(numbers, low, below, low > 0) | _is_at(numbers, high, above, high < UNBOUNDED)
+        ends, others = (np.argwhere(fits & of_kind) for of_kind in (is_end, ~is_end))
+        for place, (row, factor) in enumerate([*ends, *others[: _MOST_VALUES - len(inside)]]):
+            symbols = zip(samples.symbols, powers[row], strict=True)
+            written = sp.Mul(_FACTORS[factor], unit, *(one ** int(power) for one, power in symbols))
+            if place < len(ends):
                 yield written
             else:
                 inside.append(written)
     yield from inside
+
+
+def _is_at(numbers: Any, ends: Any, within: Any, known: Any) -> Any:
+    """Which numbers are at an end wherever it is known, at several points."""
+    near: Any = (np.abs(numbers - ends) <= within) | ~known
+    return near.all(axis=2) & (known.sum() >= min(len(known), 2))
+
+
+def units_of(goal: Blocks, conditions: Iterable[Expr]) -> list[Expr]:
+    """Sums that a goal has as factors of its coefficients, and slacks of conditions."""
+    numbers = [number.expression for number in (*goal.rows.values(), *goal.matrices.values())]
+    numbers += [slack(one) for one in conditions if is_ordering(one)]
+    factors = [base for number in numbers for base, _ in map(sp.Expr.as_base_exp, sp.Mul.make_args(sp.factor(number)))]
+    found = dict.fromkeys(base for base in factors if base.is_Add and not base.atoms(Average))
+    return list(found)[:_MOST_UNITS]
+
+
+_MOST_UNITS = 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,8 @@ _WIDTH = 7
 _ROUNDS = 24
 _EVALUATION = 20
 """Units of work of one value of one expression."""
+_CLIENTS = 3
+"""Clients whose numbers differ in samples."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,25 @@ class Samples:
     symbols: Sequence[sp.Symbol]
     at: NDArray[np.float64]
     """Numbers of shape (symbols, points)."""
+    of_clients: Mapping[sp.Symbol, NDArray[np.float64]] = field(default_factory=dict)
+    """Numbers that each client has one of, of shape (clients, points)."""
 
     def values(self, expression: Expr) -> NDArray[np.float64]:
-        """An expression at every point; not a number where it has no value."""
+        """An expression at every point, of the first client where they differ; not a number where it has no value."""
         spend(_EVALUATION * self.at.shape[1])
-        return _values(expression, self.symbols, self.at)
+        return self._of_client(expression, 0)
+
+    def _of_client(self, expression: Expr, client: int) -> NDArray[np.float64]:
+        known = dict(zip(self.symbols, self.at, strict=True))
+        known |= {symbol: numbers[client] for symbol, numbers in self.of_clients.items()}
+        means = {mean: sp.Dummy() for mean in _outer_means(expression)} if self.of_clients else {}
+        known |= {symbol: self._mean(mean.args[0]) for mean, symbol in means.items()}
+        return _values(expression.xreplace(means), [*known], np.array([*known.values()]))
+
+    def _mean(self, number: Expr) -> NDArray[np.float64]:
+        each = [self._of_client(number, client) for client in range(_CLIENTS)]
+        found: NDArray[np.float64] = np.mean(each, axis=0)
+        return found
 
     def point(self, number: int) -> Point:
         """One of the points, in rationals."""
@@ -65,21 +81,34 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     return Samples(used, at[:, holds])
 
 
-def draw_generic(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
-    """A few points inside the conditions, of ordinary size: what holds at all of them holds as an identity."""
-    used = sorted(set(symbols).union(*(one.free_symbols for one in conditions if is_ordering(one))), key=str)
+def draw_generic(
+    symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int, of_one: bool = False
+) -> Samples:
+    """A few points inside the conditions, of ordinary size: what holds at all of them holds as an identity.
+
+    Where a statement is of one client, numbers of clients are numbers as others are.
+    """
+    orderings = [one for one in conditions if is_ordering(one)]
+    every = sorted(set(symbols).union(*(one.free_symbols for one in orderings)), key=str)
+    own = frozenset() if of_one and not any(one.atoms(Average) for one in orderings) else numbers.of_clients
+    used = [symbol for symbol in every if symbol not in own]
     random = np.random.default_rng(len(used))
     tries = 4000
-    at = np.exp(random.uniform(-2.5, 1.0, (len(used), tries)))
-    for place, symbol in enumerate(used):
+
+    def drawn(symbol: sp.Symbol, clients: int) -> NDArray[np.float64]:
         if symbol in numbers.at_least or symbol in numbers.integer:
-            at[place] = numbers.at_least.get(symbol, 0) + random.integers(1, 6, tries)
+            return numbers.at_least.get(symbol, 0) + random.integers(1, 6, (clients, tries)).astype(float)
+        return np.exp(random.uniform(-2.5, 1.0, (clients, tries)))
+
+    at = np.concatenate([np.empty((0, tries)), *(drawn(symbol, 1) for symbol in used)])
+    of_clients = {symbol: drawn(symbol, _CLIENTS) for symbol in every if symbol in own}
     holds = np.ones(tries, dtype=bool)
-    for condition in conditions:
-        if is_ordering(condition):
-            spend(_EVALUATION * tries)
-            holds &= _values(slack(condition), used, at) > 1e-9
-    return Samples(used, at[:, holds][:, :count])
+    for client in range(_CLIENTS if of_clients else 1):
+        first = Samples(used, at, {symbol: np.roll(each, client, axis=0) for symbol, each in of_clients.items()})
+        for condition in orderings:
+            holds &= first.values(slack(condition)) > 1e-9
+    chosen = {symbol: each[:, holds][:, :count] for symbol, each in of_clients.items()}
+    return Samples(used, at[:, holds][:, :count], chosen)
 
 
 def _drawn(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
@@ -135,6 +164,13 @@ def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float
     except (NameError, TypeError):
         raise Rejected(f"{expression} cannot be sampled as a number: it has averages or roots of vectors") from None
     return np.broadcast_to(found, at.shape[1:])
+
+
+def _outer_means(expression: Expr) -> list[Expr]:
+    """The means over clients in an expression that are in no other one."""
+    if isinstance(expression, Average):
+        return [expression]
+    return [mean for part in expression.args for mean in _outer_means(part)]
 
 
 def _exact(value: float) -> sp.Rational:

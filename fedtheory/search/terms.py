@@ -15,27 +15,30 @@ from itertools import takewhile
 import sympy as sp
 
 from fedtheory.kernel import Context, Term, one, scalar
+from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs import Certificate, check_certificate
-from fedtheory.proofs.certificate import build_link_context
+from fedtheory.proofs.certificate import BothWays, build_link_context, write_out
 from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.numbers import known_conditions
+from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, split_form, squares_of
-from fedtheory.search.candidates import find_candidates
+from fedtheory.search.candidates import Candidate, find_candidates, weighted_squares
 from fedtheory.search.conic import least_support, programs_at
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import Candidates, System, solve_exactly
+from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import Signs
 from fedtheory.search.premises import supposable
 from fedtheory.search.samples import draw_generic
 
-_MOST_CANDIDATES = 80
+Link = list[Term] | BothWays
+_MOST_CANDIDATES = 120
 _SAMPLES = 5
 _ATTEMPTS = 4
 """Supports that are tried: which candidates are left out first differs."""
@@ -54,28 +57,30 @@ def search_terms(claim: Claim) -> Found | NotFound:
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
-    added = [quantity.name for quantity in _UNNAMED if quantity.name not in own] if claim.place != "points" else []
+    unnamed = _UNNAMED if claim.place != "points" else _UNNAMED[:1]
+    added = [quantity.name for quantity in unnamed if quantity.name not in own]
     plain = use_plain_symbols(with_quantities(supposing, {"quantities": added}))
-    links: list[list[Term]] = []
+    links: list[Link] = []
     for relation in plain.relations:
-        terms = find_terms(plain, relation)
-        if terms is None:
+        link = find_link(plain, relation)
+        if link is None:
             return NotFound("no sum of named inequalities and squares shows it")
-        links.append(terms)
+        links.append(link)
     certificate = Certificate(claim=plain.id, links=links)
     document = document_of(plain, certificate)
-    symbols = {symbol for terms in links for term in terms for symbol in _symbols_in(term)}
+    terms = [term for link in links for term in _terms_of(link)]
+    symbols = {symbol for term in terms for symbol in _symbols_in(term)}
     named = [quantity.name for symbol, quantity in plain.where.items() if quantity.name in added and symbol in symbols]
     proof = check_certificate(supposing, document | ({"quantities": named} if named else {}))
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
         failing = next((step.text for step in proof.steps if not step.holds), "")
         return NotFound(f"the sum that was found is not accepted: {failing:.200}")
-    names = [term.reason.kind.replace("_", " ") for terms in links for term in terms]
+    names = [term.reason.kind.replace("_", " ") for term in terms]
     return Found(proof, list(dict.fromkeys(names)), missing, 0)
 
 
-_UNNAMED = (q.client_objective, q.gradient_noise)
+_UNNAMED = (q.objective, q.client_objective, q.optimum, q.gradient_noise)
 """Quantities that a proof of a step needs, and a statement need not name."""
 
 
@@ -85,29 +90,63 @@ def _symbols_in(term: Term) -> set[sp.Symbol]:
     return found
 
 
+def _terms_of(link: Link) -> list[Term]:
+    return [*link.at_most, *link.at_least] if isinstance(link, BothWays) else link
+
+
+def find_link(claim: Claim, relation: Relation) -> Link | None:
+    """Why a relation in plain symbols holds: an equation that is no identity both ways; None where nothing is found."""
+    if relation.operator == "==":
+        at_most, at_least = (
+            find_terms(claim, Relation(one, "<=", other)) for one, other in (relation.sides, relation.sides[::-1])
+        )
+        if at_most is None or at_least is None:
+            return None
+        return BothWays(at_most, at_least) if at_most or at_least else []
+    return find_terms(claim, relation) if relation.operator in ("<=", ">=") else None
+
+
 def find_terms(claim: Claim, relation: Relation) -> list[Term] | None:
-    """Terms that add up to the slack of a relation about points or a step, in plain symbols; None where none do."""
+    """Terms that add up to the slack of an inequality between plain symbols; None where none do."""
     context = build_link_context(claim, relation, (), ())
-    form = scalar(relation.slack, context)
+    written = write_out(claim, relation)
+    form = scalar(written.slack, context)
     if not form:
         return []
-    if relation.operator not in ("<=", ">="):
-        return None
-    signs = Signs(context.numbers, (*claim.conditions, *known_conditions(claim)))
+    signs = Signs(context.numbers, (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim)))
     goal = split_form(form, context)
     alone = _shown_alone(goal, context, signs)
     if alone is not None:
         return alone
-    candidates = list(find_candidates(context, [*form], relation))[:_MOST_CANDIDATES]
-    symbols = sorted(_symbols([goal, *(each.blocks for each in candidates)]) & context.numbers.symbols, key=str)
-    samples = draw_generic(symbols, context.numbers, signs.conditions, _SAMPLES)
-    if not candidates or samples.at.shape[1] < 2:
+    tried: list[Candidate] = []
+    for nearby in (True, False):
+        found = [*find_candidates(context, form, written, nearby), *weighted_squares(context, goal, signs.conditions)]
+        candidates = found[:_MOST_CANDIDATES]
+        if candidates and candidates != tried:
+            terms = _sum_to(goal, candidates, context, signs, Dimensions(claim))
+            if terms is not None:
+                return terms
+        tried = candidates
+    return None
+
+
+def _sum_to(
+    goal: Blocks, candidates: Sequence[Candidate], context: Context, signs: Signs, dimensions: Dimensions
+) -> list[Term] | None:
+    """Multiples of candidates and squares with a sum; None where none are found."""
+    known = context.numbers.symbols | context.numbers.of_clients
+    numbers = _numbers([goal, *(each.blocks for each in candidates)])
+    symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
+    of_one = not any(number.atoms(Average) for number in numbers)
+    samples = draw_generic(symbols, context.numbers, signs.conditions, _SAMPLES, of_one)
+    if samples.at.shape[1] < 2:
         return None
     programs = programs_at(samples, goal, [each.blocks for each in candidates])
+    units = units_of(goal, signs.conditions)
     attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     for support in takewhile(lambda found: found is not None, attempts):
         chosen = [candidates[place] for place in support or ()]
-        choice = Candidates(chosen, support or (), programs, samples, Dimensions(claim))
+        choice = Candidates(chosen, support or (), programs, samples, dimensions, units)
         found = solve_exactly(System(goal, chosen, {}), choice, context, signs)
         if found is not None:
             return found
@@ -125,9 +164,5 @@ def _shown_alone(goal: Blocks, context: Context, signs: Signs) -> list[Term] | N
     return [*squares, *([Term(number.expression, one())] if number else [])]
 
 
-def _symbols(blocks: Sequence[Blocks]) -> set[sp.Symbol]:
-    found: set[sp.Symbol] = set()
-    for each in blocks:
-        for number in (*each.rows.values(), *each.matrices.values()):
-            found |= number.expression.free_symbols
-    return found
+def _numbers(blocks: Sequence[Blocks]) -> list[Expr]:
+    return [number.expression for each in blocks for number in (*each.rows.values(), *each.matrices.values())]

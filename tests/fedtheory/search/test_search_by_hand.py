@@ -16,16 +16,16 @@ from fedtheory import Claim, inner, norm_sq
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel import Numbers, Rejected, scalar
-from fedtheory.kernel.expressions import Average, Gradient
+from fedtheory.kernel.expressions import Average, Gradient, Value
 from fedtheory.kernel.quotients import ONE, ZERO, quotient
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.certificate import build_link_context
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search.blocks import NOISE, SHARED, Blocks, squares_of, times
+from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, squares_of, times
 from fedtheory.search.candidates import find_candidates
-from fedtheory.search.conic import Programs, interval, least_support
+from fedtheory.search.conic import UNBOUNDED, Programs, interval, least_support
 from fedtheory.search.dimensions import Dimensions, quotient_of
-from fedtheory.search.exact import System, simple_values
+from fedtheory.search.exact import Candidates, System, simple_values
 from fedtheory.search.positivity import (
     Signs,
     solve,
@@ -163,6 +163,21 @@ def test_generic_points_lie_inside() -> None:
     assert (np.diff(samples.values(eta)) != 0).all()
 
 
+def test_numbers_of_clients_are_sampled_for_several() -> None:
+    """The mean of p (1 - p) is below that of p by the mean square; conditions hold for every client."""
+    own = sp.Symbol("p", positive=True)
+    numbers = Numbers(symbols=frozenset((eta,)), of_clients=frozenset((own,)))
+    samples = draw_generic([own, eta], numbers, [sp.Le(own, eta)], 4)
+    clients = samples.of_clients[own]
+    assert (clients <= samples.at[0]).all()
+    mean = samples.values(Average(own * (1 - own)))
+    assert mean == pytest.approx(np.mean(clients * (1 - clients), axis=0))
+    assert samples.values(own) == pytest.approx(clients[0])
+    alone = draw_generic([own, eta], numbers, [sp.Le(own, eta)], 4, of_one=True)
+    assert own in alone.symbols
+    assert not alone.of_clients
+
+
 def test_averages_are_not_sampled() -> None:
     with pytest.raises(Rejected, match="cannot be sampled as a number"):
         _points(eta, 1).values(Average(eta))
@@ -175,7 +190,7 @@ def _sided(**changes: Any) -> Claim:
 def test_dimensions_of_numbers() -> None:
     """Lengths and objective values: eta is length squared by value, L its inverse, sigma value by length."""
     unknown = sp.Symbol("unknown", positive=True)
-    of = Dimensions(_sided()).find_number_dimension
+    of = Dimensions(_sided()).find
     assert of(eta * L) == of(tau / M) == of(sp.Rational(3)) == (0, 0)
     assert of(D) == (1, 0)
     assert of(eta * sigma**2) == of(D**2 / (2 * eta * tau * T)) == of(eta * sigma**2 + L * D**2) == (0, 1)
@@ -194,7 +209,7 @@ def test_dimensions_of_blocks() -> None:
     mixed, noise = (SHARED, Gradient(F, x), x), (NOISE, x, x)
     for key, number in ((model, L), (gradient, eta), (mixed, sp.S.One), (noise, eta)):
         assert dimensions.find_dimension(Blocks({}, {key: quotient(number)})) == (0, 1)
-    values = {F: ONE}
+    values = {Value(F, x): ONE}
     assert dimensions.find_dimension(Blocks(values, {model: quotient(L)})) == (0, 1)
     assert dimensions.find_dimension(Blocks({sp.S.One: ONE}, {})) == (0, 0)
     assert dimensions.find_dimension(Blocks(values, {model: ONE})) is None
@@ -225,15 +240,30 @@ def test_linear_equations_are_solved() -> None:
 def test_simple_values_begin_at_an_end() -> None:
     """Two ends at 2 eta^2 leave one value; inside (0, eta) the end eta comes first."""
     at = np.array([0.3, 1.7, 2.9])
-    samples = Samples([eta], at[None, :])
-    exact = list(simple_values([(2 * v**2, 2 * v**2) for v in at], samples))
+    nothing = Programs(np.zeros((3, 0)), np.zeros((3, 0, 0)), 0, ())
+    choice = Candidates([], [], nothing, Samples([eta], at[None, :]), Dimensions(_sided()))
+    exact = list(simple_values([(2 * v**2, 2 * v**2) for v in at], choice))
     assert exact == [2 * eta**2]
-    inside = list(simple_values([(0.0, v) for v in at], samples))
+    inside = list(simple_values([(0.0, v) for v in at], choice))
     assert inside[0] == eta
     assert eta / 2 in inside
     assert 2 * eta not in inside
     assert all(0 <= float(one.subs(eta, v)) <= v + 1e-4 for one in inside for v in at)
-    assert next(simple_values([(v / 3, 1e12) for v in at], samples)) == eta / 3
+    assert next(simple_values([(v / 3, 1e12) for v in at], choice)) == eta / 3
+    ends = [(v + 1) / 2 for v in at]
+    assert next(simple_values([(v, v) for v in ends], replace(choice, units=(eta + 1,)))) == (eta + 1) / 2
+    step = simple_values([(v, v) for v in at], choice, Dimensions(_sided()).find(eta))
+    assert list(step) == [eta]
+    assert not list(simple_values([(v, v) for v in at], choice, (1, 0)))
+
+
+def test_ends_that_a_program_does_not_find() -> None:
+    """An end counts where it is known, if that is at two points or more."""
+    at = np.array([0.3, 1.7, 2.9])
+    nothing = Programs(np.zeros((3, 0)), np.zeros((3, 0, 0)), 0, ())
+    choice = Candidates([], [], nothing, Samples([eta], at[None, :]), Dimensions(_sided()))
+    ends = [(0.0, 0.3), (0.0, 1.7), (0.0, UNBOUNDED)]
+    assert next(simple_values(ends, choice)) == eta
 
 
 def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: Sequence[int] = ()) -> Programs:
@@ -289,13 +319,17 @@ def test_inequalities_at_two_points(name: str) -> None:
     """Each of those that hold of the objective, in both directions; a convex one has its minimiser as well."""
     assumptions, expected = KINDS[name]
     context, relation = _context(assumptions)
-    kinds = [one.reason.kind for one in find_candidates(context, [*scalar(relation.slack, context)], relation)]
+    form = scalar(relation.slack, context)
+    kinds = [one.pattern.reason.kind for one in find_candidates(context, form, relation, False)]
     assert {kind: kinds.count(kind) for kind in expected} == expected
     assert kinds.count("one") == 1
     assert not {"cocoercivity", "strong_convexity", "lipschitz_gradient"} & (set(kinds) - expected.keys())
+    nearby = [one.pattern.reason for one in find_candidates(context, form, relation, True)]
+    assert {reason.about[0] for reason in nearby if reason.about} == {F}
+    assert sum(reason.kind == "smoothness" for reason in nearby) == 2
 
 
-def _matrix(xx: Any, xy: Any, yy: Any) -> dict[tuple[str, Any, Any], Any]:
+def _matrix(xx: Any, xy: Any, yy: Any) -> dict[tuple[Block, Any, Any], Any]:
     entries = {(SHARED, x, x): xx, (SHARED, x, y): xy, (SHARED, y, y): yy}
     return {key: quotient(sp.sympify(number)) for key, number in entries.items() if number != 0}
 

@@ -66,6 +66,22 @@ TRUE = {
         norm_sq(w - best) + 2 * eta * (Value(F, w) - Value(F, best)), norm_sq(v - best), CONVEX, [eta <= 1 / L]
     ),
     "contraction": _descent(norm_sq(w - best), (1 - eta * mu) * norm_sq(v - best), CURVED, [eta <= 1 / L]),
+    "convexity of a client": _points(
+        Value(F_i, x) + inner(Gradient(F_i, x), y - x), Value(F_i, y), CONVEX, POINTS | {F_i: q.client_objective}
+    ),
+    "gradient of a client": _points(
+        norm_sq(Gradient(F_i, x) - Gradient(F_i, y)),
+        L**2 * norm_sq(x - y),
+        CONVEX,
+        POINTS | {F_i: q.client_objective},
+    ),
+    "an equation": Claim(
+        id="mine:points",
+        place="points",
+        lhs=norm_sq(x - y),
+        rhs=norm_sq(x) - 2 * inner(x, y) + norm_sq(y),
+        where=FLAT,
+    ),
     "Li et al., Lemma 1": _step((1 - mu * eta) * NOW + NOISE + 2 * DRIFT, 1 / (4 * L)),
     "Koloskova et al., Lemma 8": _step(
         (1 - mu * eta / 2) * NOW + NOISE - eta * GAP + 3 * L * eta * DRIFT, 1 / (12 * L)
@@ -78,6 +94,18 @@ FALSE = {
     "co-coercivity": _points(2 * norm_sq(_slope(x) - _slope(y)), L * inner(_slope(x) - _slope(y), x - y)),
     "co-coercivity of what is smooth": _points(
         norm_sq(_slope(x) - _slope(y)), L * inner(_slope(x) - _slope(y), x - y), (a.smooth,)
+    ),
+    "convexity of a client": _points(
+        Value(F_i, x) + inner(Gradient(F_i, x), y - x), Value(F_i, y), (a.smooth,), POINTS | {F_i: q.client_objective}
+    ),
+    "gradient of a client": _points(
+        norm_sq(Gradient(F_i, x) - Gradient(F_i, y)),
+        L**2 * norm_sq(x - y) / 2,
+        CONVEX,
+        POINTS | {F_i: q.client_objective},
+    ),
+    "an equation": Claim(
+        id="mine:points", place="points", lhs=norm_sq(x - y), rhs=norm_sq(x) - inner(x, y) + norm_sq(y), where=FLAT
     ),
     "steepness": _points(2 * L * (Value(F, x) - Value(F, y)), norm_sq(_slope(x))),
     "too large a step": _descent(norm_sq(w - best), (1 - eta * mu) * norm_sq(v - best), CURVED, [eta <= 3 / L]),
