@@ -13,11 +13,13 @@ from planned_runs import THEOREM
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.planner import answer, rounds_needed
+from fedtheory.planner import alternatives, answer, measurements, rounds_needed
+from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.bound import STEP, STEPS, Bound
 from fedtheory.planner.divergence import cause_of_divergence
 from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
 
 ETA, TAU, A = sp.symbols("eta tau A", positive=True)
@@ -296,3 +298,48 @@ def test_promises_of_an_answer(
         found = answer.answered(errors, reached, None, [])
         names = tuple(None if one is None else one.name for one in (found.promise, found.elsewhere))  # type: ignore[attr-defined]
         assert (names, found.local_steps) == (expected, steps)
+
+
+def test_sums_of_two_falling_powers_have_no_root() -> None:
+    for powers in ({-1: 1.0, -2: 1.0}, {-1: 1.0, -2: 1.0, 1: 1.0}, {-2: 1.0, 1: 1.0}, {-1: 0.0, 1: 1.0}):
+        assert root(powers) is None
+
+
+def test_step_sizes_are_halved_until_one_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From half of the largest one on down to 2^-15; then eight bisections."""
+    asked: list[float] = []
+
+    def failures(_claim: Any, step: float) -> bool:
+        asked.append(step)
+        return step > 0.3
+
+    monkeypatch.setattr(measurements, "failures_on", failures)
+    errors: Any = SimpleNamespace(planned=1.0, at=lambda step: step, run=SimpleNamespace(sample_smoothness=1.0))
+    found = measurements.covered_up_to(THEOREM, Edge(1.0), errors).value
+    assert asked[:3] == [1.0, 0.5, 0.25]
+    assert len(asked) == 11
+    assert 0.3 * 2 ** (-1 / 256) <= found <= 0.3
+    asked.clear()
+    monkeypatch.setattr(measurements, "failures_on", lambda _, step: asked.append(step) or True)
+    assert measurements.covered_up_to(THEOREM, Edge(1.0), errors).value == 0
+    assert asked[1:] == [2.0**-power for power in range(1, 16)]
+
+
+def test_rows_of_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a batch, else of the average client: of data, or of a linear model; zero without rows."""
+
+    class Model(SimpleNamespace):
+        """A problem with a linear model."""
+
+    monkeypatch.setattr(alternatives, "LinearModelProblem", Model)
+    of_data = SimpleNamespace(data=SimpleNamespace(outputs=[[1], [1, 2, 3]]))
+    for problem, counts, mean in (
+        (Model(model=SimpleNamespace(counts=[2.0, 4.0])), [2, 4], 3.0),
+        (of_data, [1, 3], 2.0),
+        (SimpleNamespace(data=None), [], 0.0),
+    ):
+        run: Any = SimpleNamespace(problem=problem)
+        assert alternatives._row_counts(run.problem) == counts
+        for batch in (None, 5):
+            monkeypatch.setattr(alternatives, "_batch", lambda _, batch=batch: batch)
+            assert alternatives._rows(run) == (0.0 if not counts else mean if batch is None else 5.0)
