@@ -17,7 +17,7 @@ from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.closed_rounds import ClosedRounds, Rounds, has_closed_rounds
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact import BASE, ExactErrors
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path, numbers_of_path
 from fedtheory.planner.settling import limit_of
 from fedtheory.planner.stability import diverges_from, has_one_map
@@ -268,6 +268,8 @@ class RoundsNeeded:
         """Outcomes of step sizes from the largest down until some in a row are worse than the best."""
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest / ratio**n for n in range(_MANY)]
+        while sizes[-1] > self.errors.grid[0]:
+            sizes.append(sizes[-1] / BASE)
         if self.errors.planned <= self.largest:
             sizes = sorted([*sizes, self.errors.planned], reverse=True)
         found: list[Outcome] = []

@@ -6,7 +6,7 @@ import math
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
-from fedtheory.errors import FedtheoryError
+from fedtheory.errors import FedtheoryError, NoMinimiser
 from fedtheory.federation.clock import Asynchronous, Clock, Cyclic, FedBuff, FedFix
 from fedtheory.federation.linear_models import RowBatches
 from fedtheory.federation.oracles import MiniBatch
@@ -23,7 +23,16 @@ def planned_lines(run: Run) -> list[str]:
 
 def notes_of(run: Run) -> list[str]:
     """Return notes for readers of the numbers."""
-    return [f"note: {note}" for note in [*notes_on(run.problem), *_note_on_weights(run)]]
+    return [f"note: {note}" for note in [*notes_on(run.problem), *_note_on_minimum(run), *_note_on_weights(run)]]
+
+
+def _note_on_minimum(run: Run) -> list[str]:
+    """The reason why there is nothing that errors could be measured from; none where there is a minimiser."""
+    try:
+        _ = run.problem.optimum
+    except NoMinimiser as reason:
+        return [f"errors are not defined: {reason}"]
+    return []
 
 
 def _note_on_weights(run: Run) -> list[str]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from fedtheory.arithmetic import Array
+from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.minimiser import Minimum
 from fedtheory.federation.linear_models.model import LinearModel
+from fedtheory.federation.oracles import Oracle
+from fedtheory.federation.problem.least_squares import say_batches, say_columns
+from fedtheory.federation.problem.scales import are_uneven, column_sizes
 
 
 def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
@@ -25,6 +29,19 @@ def note_on_minimum(model: LinearModel, found: Minimum) -> str:
         f"x* is known within {found.distance:.2g} and F* within {found.gap:.2g}: Newton's residual over {strength}; "
         "constants are upper bounds, strong convexity a lower one"
     )
+
+
+def notes_on_rows(model: LinearModel, oracle: Oracle) -> list[str]:
+    """Sentences on columns of unlike scales or without a constant one, and on batches larger than a client."""
+    batches = say_batches(oracle.batch, model.counts.tolist()) if isinstance(oracle, RowBatches) else None
+    columns = say_columns(are_uneven(column_sizes(model.inputs)), _has_constant(model))
+    return columns if batches is None else [*columns, batches]
+
+
+def _has_constant(model: LinearModel) -> bool:
+    """Whether a column has one value other than zero in all rows, before classes give these their signs."""
+    first = model.inputs[0] * model.labels[0]
+    return any((model.inputs[:, j] * model.labels == first[j]).all() for j in first.nonzero()[0])
 
 
 def notes_on_weights(counts: Array, weights: Array) -> list[str]:

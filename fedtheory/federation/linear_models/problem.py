@@ -14,7 +14,7 @@ from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.constants import ModelConstants
 from fedtheory.federation.linear_models.minimiser import Minimum, minimum_of
 from fedtheory.federation.linear_models.model import LinearModel
-from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_weights
+from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_rows, notes_on_weights
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
@@ -136,9 +136,10 @@ class LinearModelProblem(NonquadraticProblem):
 
     @property
     def notes(self) -> list[str]:  # type: ignore[override]
-        """The loss, the classes, how well x* and F* are known, and how clients count."""
+        """The loss, the classes, how well x* and F* are known, peculiarities of the rows, and how clients count."""
         known = [] if self.stationary_point is None else [note_on_minimum(self.model, self.minimum)]
-        return [note_on_loss(self.model, self.classes), *known, *notes_on_weights(self.model.counts, self.weights)]
+        rows = [*notes_on_rows(self.model, self.oracle), *notes_on_weights(self.model.counts, self.weights)]
+        return [note_on_loss(self.model, self.classes), *known, *rows]
 
     @cached_property
     def centred(self) -> LinearModelProblem:

@@ -16,6 +16,7 @@ from numpy.lib.npyio import NpzFile
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
+from fedtheory.federation.problem.cells import ClassColumn
 from fedtheory.federation.problem.clients import Clients
 from fedtheory.federation.problem.columns import KEY, ColumnChoice
 from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
@@ -44,9 +45,9 @@ class DataSet:
     clients: Clients | None = None
     """Clients of the rows, where a column names them."""
     target: str = "y"
+    """The name of the output."""
     classes: tuple[str, ...] = ()
     """The names of labels that are text; outputs are their places."""
-    """The name of the output."""
     columns: tuple[str, ...] = ()
     """The names of the features where the file has some."""
     intercept: bool = False
@@ -126,7 +127,7 @@ def _load(name: str, chosen: ColumnChoice) -> DataSet:
         path = Path(name)
         if not path.is_file():
             raise InputError(KEY, f"no such file: {name}")
-        return _read_npz(path) if name.endswith(".npz") else _read_columns(path, chosen)
+        return _read_npz(path, chosen) if name.endswith(".npz") else _read_columns(path, chosen)
     loader, _, classes = name.partition(":")
     if loader not in _LOADERS:
         raise InputError(KEY, f"expected one of {', '.join(NAMES)}, or a file ({', '.join(FILES)}), got {name!r}")
@@ -218,7 +219,7 @@ def _standardised(columns: Array) -> Array:
     return scaled
 
 
-def _read_npz(path: Path) -> DataSet:
+def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
     """Arrays X (n, d), y (n,) and optionally client (n,), taken as they are."""
     try:
         with path.open("rb") as file, NpzFile(file, allow_pickle=False) as archive:
@@ -230,7 +231,7 @@ def _read_npz(path: Path) -> DataSet:
     missing = {"X", "y"} - arrays.keys()
     if missing:
         raise InputError(KEY, f"{path}: expected arrays X and y, missing {', '.join(sorted(missing))}")
-    return _checked(path, arrays["X"], arrays["y"], arrays.get("client"))
+    return _checked(path, arrays["X"], arrays["y"], arrays.get("client"), choice)
 
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
@@ -255,18 +256,40 @@ def data_of(source: Source, choice: ColumnChoice, name: str) -> DataSet:
     )
 
 
-def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:
+def _checked(path: Path, features: Array, targets: Array, client: Array | None, choice: ColumnChoice) -> DataSet:
     if features.ndim != 2 or targets.shape != features.shape[:1]:
         raise InputError(KEY, f"{path}: expected X of n x d and y of n, got {features.shape} and {targets.shape}")
-    if features.dtype.kind not in "fiu" or targets.dtype.kind not in "fiu":
-        raise InputError(KEY, f"{path}: expected numbers in X and y")
     if client is not None:
         _check_clients(path, client, targets)
-    features, targets = features.astype(float, copy=False), targets.astype(float, copy=False)
-    if not (np.isfinite(features).all() and np.isfinite(targets).all()):
-        raise InputError(KEY, f"{path}: expected finite numbers, found NaN or infinity")
-    _require_sizes(str(path), features, targets)
-    return DataSet(path.name, features, targets, None if client is None else Clients.of(client))
+    features = _numbers(path, "X", features)
+    is_text = choice.has_classes and targets.dtype.kind in "US"
+    outputs, classes = _labels(path, targets) if is_text else (_numbers(path, "y", targets), ())
+    _require_sizes(str(path), features, outputs)
+    clients = None if client is None else Clients.of(client)
+    return DataSet(path.name, features, outputs, clients, classes=classes)
+
+
+def _numbers(path: Path, name: str, values: Array) -> Array:
+    """An array of finite numbers in floats; `InputError` names the first entry that is none."""
+    if values.dtype.kind not in "biuf":
+        hint = ' (labels that are text are read with kind = "logistic")' if name == "y" else ""
+        raise InputError(KEY, f"{path}: expected numbers in {name}, got values of type {values.dtype}{hint}")
+    numbers: Array = values.astype(float, copy=False)
+    bad = np.argwhere(~np.isfinite(numbers))
+    if len(bad):
+        first = ", ".join(map(str, bad[0]))
+        found = f"expected finite numbers, got {name}[{first}] = {numbers[tuple(bad[0])]} ({len(bad)} such entries)"
+        raise InputError(KEY, f"{path}: {found}: correct them, or leave out their rows")
+    return numbers
+
+
+def _labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
+    """Labels as numbers, with the names of those that are text; `InputError` for missing ones."""
+    column = ClassColumn("y")
+    places = column.numbers(np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts, range(len(texts)))
+    if column.trouble is not None:
+        raise InputError(KEY, f"{path}: {column.trouble}")
+    return column.labels(places)
 
 
 def _require_sizes(source: str, features: Array, targets: Array) -> None:

@@ -5,6 +5,7 @@ A ridge adds ``ridge/2 |w|^2`` to the objective of every client.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -90,10 +91,14 @@ def notes_on_columns(problem: Problem) -> list[str]:
     """Sentences on columns whose scales are far apart, and on a model without a constant term."""
     if problem.data is None:
         return []
-    data, notes = (problem.data if problem.span is None else problem.span.data).as_floats(), []
-    if are_uneven(sizes_of_data(data)):
-        notes.append("the columns have very different scales: standardize = true equalises them")
-    if not has_constant(data):
+    data = (problem.data if problem.span is None else problem.span.data).as_floats()
+    return say_columns(are_uneven(sizes_of_data(data)), has_constant(data))
+
+
+def say_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
+    """Sentences on columns whose scales are far apart, and on data without a constant column."""
+    notes = ["the columns have very different scales: standardize = true equalises them"] if are_far_apart else []
+    if not is_one_constant:
         notes.append("no column of ones: intercept = true adds one; without it the model has no constant term")
     return notes
 
@@ -102,7 +107,11 @@ def note_on_batches(problem: Problem) -> str | None:
     """A sentence on clients with fewer rows than a batch; None where there are none."""
     if problem.data is None or not isinstance(problem.oracle, MiniBatch):
         return None
-    batch, counts = problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs]
+    return say_batches(problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs])
+
+
+def say_batches(batch: int, counts: Sequence[int]) -> str | None:
+    """A sentence on clients, of so many rows each, with fewer rows than a batch; None where there are none."""
     small = sum(count < batch for count in counts)
     if not small:
         return None
