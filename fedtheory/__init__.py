@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fedtheory.language.registry import all_claims, all_sources
     from fedtheory.language.schedules import step_sizes
     from fedtheory.language.source import Source
-    from fedtheory.language.terms import quantity_at_steps
+    from fedtheory.language.terms import quantity, quantity_at_steps
     from fedtheory.language.weighted import weighted_mean, weighted_sum
     from fedtheory.runfile import parse_run, read_run
 
@@ -70,7 +70,7 @@ _HOMES = {
     "language.registry": ("all_claims", "all_sources"),
     "language.schedules": ("step_sizes",),
     "language.source": ("Source",),
-    "language.terms": ("quantity_at_steps",),
+    "language.terms": ("quantity", "quantity_at_steps"),
     "language.weighted": ("weighted_mean", "weighted_sum"),
     "runfile": ("parse_run", "read_run"),
 }
@@ -117,6 +117,7 @@ __all__ = [
     "prove",
     "quadratic",
     "quantities",
+    "quantity",
     "quantity_at_steps",
     "read_run",
     "run_on",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expr, Inner, Value
+from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value
+from fedtheory.language import quantities
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
+from fedtheory.language.quantities.measuring.terms import evaluator_of
 from fedtheory.language.quantities.quantity import MeanOverRounds, Term
 from fedtheory.language.signs import quantities_of_runs
 
@@ -31,8 +33,45 @@ def _own_symbol(quantity: Quantity) -> sp.Dummy:
     return sp.Dummy(quantity.latex, real=True)
 
 
-def _in_own_symbols(term: Term) -> Expr:
-    return term.expression.xreplace({symbol: _own_symbol(one) for symbol, one in term.where})
+def _in_own_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
+    """The expression of a term in symbols by quantities; `same` says which of them count as another one."""
+    every = same or {}
+    return term.expression.xreplace({symbol: _own_symbol(every.get(one, one)) for symbol, one in term.where})
+
+
+@cache
+def _in_vocabulary() -> frozenset[int]:
+    """The identities of the quantities of the vocabulary, which live as long as it does."""
+    return frozenset(id(getattr(quantities, name)) for name in quantities.__all__)
+
+
+def is_what_its_term_says(quantity: RunQuantity) -> bool:
+    """Whether a number is defined by its term: one of the vocabulary, or one that a term of its quantities computes.
+
+    Anybody can make a quantity with another term than its measure, or of vectors that have the names of others.
+    """
+    term = quantity.term
+    if term is None or id(quantity) in _in_vocabulary():
+        return term is not None
+    is_computed = quantity.measure == evaluator_of(term) and not quantity.root
+    return is_computed and all(id(of) in _in_vocabulary() for _, of in term.where)
+
+
+def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> RunQuantity:
+    """The quantity of the vocabulary with the same term, where some quantities are the same; otherwise itself."""
+    term = quantity.term
+    if term is None or id(quantity) in _in_vocabulary() or not is_what_its_term_says(quantity):
+        return quantity
+    found = term.over, _plain(_in_own_symbols(term, same))
+    known = ((one, one.term) for one in quantities_of_runs() if one.term is not None and one.root == quantity.root)
+    alike = (one for one, other in known if (other.over, _plain(_in_own_symbols(other, same))) == found)
+    return next(alike, quantity)
+
+
+@lru_cache(maxsize=2**10)
+def _plain(expression: Expr) -> Expr:
+    """An expression of expectations in what is inside them: they are linear."""
+    return sp.expand(expression.replace(Expectation, lambda inside: inside))
 
 
 @cache

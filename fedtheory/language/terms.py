@@ -1,8 +1,9 @@
-"""User-defined quantities at every local step, from an expression of the language of claims."""
+"""User-defined quantities, from an expression of the language of claims at every local step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import sympy as sp
 
@@ -11,20 +12,90 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.meaning import require_meaning
 from fedtheory.language.quantities.measuring.terms import define
-from fedtheory.language.quantities.quantity import Quantity, RunQuantity, Term
+from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, Weights
 from fedtheory.language.typesetting import latex
-from fedtheory.language.weighted import require_new_name
+from fedtheory.language.weighted import require_new_name, require_weights
+
+Scope = Literal["step", "round", "run"]
+"""Whether a quantity has one value for each local step, for each round, or one for the run."""
+Reduction = Literal["mean", "sum", "largest", "smallest"]
+"""How the values at local steps become that of a round or of the run."""
+_OVER: Mapping[Scope, tuple[Literal["steps", "rounds"], ...]] = {
+    "step": (),
+    "round": ("steps",),
+    "run": ("steps", "rounds"),
+}
+_WORDS: Mapping[Scope, str] = {
+    "step": "at each local step",
+    "round": "over the local steps of each round",
+    "run": "over the local steps of all rounds",
+}
+_SIGNS: Mapping[Reduction, str] = {
+    "mean": r"\operatorname{mean}",
+    "sum": r"\sum",
+    "largest": r"\max",
+    "smallest": r"\min",
+}
+_REDUCTIONS: tuple[Reduction, ...] = ("mean", "sum", "largest", "smallest")
+
+
+def quantity(
+    name: str,
+    term: Expr,
+    where: Mapping[sp.Symbol, Quantity],
+    *,
+    over: Scope = "step",
+    by: Reduction = "mean",
+    weights: Expr | None = None,
+    index: sp.Symbol | None = None,
+) -> RunQuantity:
+    """A quantity of one's own: an expression at each local step, or its mean, sum or extreme over a round or the run.
+
+    `term` is an expression as in claims with ``place="step"``: inner products and objective values stand inside an
+    `Expectation`, and `where` says what its symbols stand for.  With `weights`, an expression in `index` and in symbols
+    of `where`, local steps of the run count differently; `index` is t = tau n + k = 0, 1, ...:
+    ``quantity("weighted_error", Expectation(Value(F, x) - Value(F, best)), where, over="run", weights=(a + t)**2,
+    index=t)``.
+    """
+    require_new_name(name)
+    if over not in _OVER or by not in _REDUCTIONS:
+        expected = f"over= one of {', '.join(_OVER)} and by= one of {', '.join(_REDUCTIONS)}"
+        raise InputError(name, f"expected {expected}, got {over!r} and {by!r}")
+    at_step = _term_at_step(name, term, where)
+    if weights is not None:
+        return _weighted(name, at_step, by, over, require_weights(name, weights, index, where))
+    notation, every = latex(at_step.expression), tuple(Over(one, by) for one in _OVER[over])
+    found = Term(at_step.expression, at_step.where, every)
+    if not every:
+        return define(name, notation, f"{at_step.expression} {_WORDS[over]}", found)
+    formula = rf"{_SIGNS[by]}_{{{','.join('kt'[: len(every)])}}}\left({notation}\right)"
+    return define(name, formula, f"{by} of {at_step.expression} {_WORDS[over]}", found)
+
+
+def _weighted(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
+    """A weighted mean or sum over all local steps of a run."""
+    if over != "run" or by not in ("mean", "sum"):
+        raise InputError(name, f"weights are for over='run' and by='mean' or 'sum', got {over!r} and {by!r}")
+    found = Term(at_step.expression, at_step.where, (Over("iterations", by, weights=weights),))
+    weight, total = latex(weights.expression), rf"\sum_{{{latex(weights.index)}}}"
+    formula = rf"{total}\left({weight}\right)\left({latex(at_step.expression)}\right)"
+    if by == "mean":
+        formula = rf"\frac{{{formula}}}{{{total}\left({weight}\right)}}"
+    counted = f"{weights.expression}, {weights.index} = 0, 1, ..."
+    return define(name, formula, f"{by} of {at_step.expression} {_WORDS['run']}, with weights {counted}", found)
 
 
 def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> RunQuantity:
     """A quantity with one value for each local step, or one for each step and client: that of an expression.
 
-    `term` is an expression as in claims with ``place="step"``: inner products
-    and objective values stand inside an `Expectation`.  `where` says what its
-    symbols stand for.  `weighted_mean` and `weighted_sum` make a number of a run of it:
+    `term` and `where` are as for `quantity`; `weighted_mean` and `weighted_sum` make a number of a run of it:
     ``quantity_at_steps("error", Expectation(norm_sq(x - best)), {x: q.average_iterate, best: q.optimum})``.
     """
-    require_new_name(name)
+    return quantity(name, term, where)
+
+
+def _term_at_step(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> Term:
+    """The term of an expression at each local step; `InputError` where it has no value there."""
     expression = sp.sympify(term)
     used = sorted(expression.free_symbols, key=str)
     for symbol in used:
@@ -36,5 +107,4 @@ def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]
         compile_expression(expression, dict(found.where))
     except ValueError as reason:
         raise InputError(name, str(reason)) from None
-    notation, meaning = latex(expression), f"{expression} at each local step"
-    return define(name, notation, meaning, found)
+    return found

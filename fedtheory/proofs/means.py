@@ -1,13 +1,13 @@
 """From every local step to a round or to the whole run: means of step statements, with what telescopes.
 
 A statement that holds at each step holds for the mean over the steps.  Which
-quantity of a round or a run is the mean of which expression at a step is
-written down here; it is as much trusted as the kernel is.
+quantity of a round or a run is the mean of which expression at a step follows
+from its term; what telescopes over the rounds is written down here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,14 +26,16 @@ from fedtheory.kernel import (
     scaled,
 )
 from fedtheory.kernel.admitted import require_finite
-from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Expr, LocalSum, Value, norm_sq
 from fedtheory.kernel.quotients import ZERO, linear, quotient, reduce_fraction
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.term_relations import is_what_its_term_says
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
+from fedtheory.proofs.run_terms import mean_of_term
 
 Span = Literal["round", "run"]
 
@@ -48,54 +50,42 @@ class Mean:
     mean: Expr
 
 
-def _list_round_means(symbol: SymbolTable) -> list[Mean]:
-    """Over the steps of one round; the averaged iterate starts at the server's model."""
+def _list_means(claim: Claim, span: Span, quantities: Iterable[q.Quantity]) -> list[Mean]:
+    """Over the steps of one round, or over all steps of all rounds: the means that the terms of quantities are.
+
+    Where a run is compared with another point than the optimum, its gaps are above the value there.
+    """
+    symbol, means = symbols_of(claim), []
+    count = {symbol(q.rounds): symbol(q.iterations) / symbol(q.local_steps)} if symbol.has(q.iterations) else {}
+    for quantity in quantities:
+        if isinstance(quantity, q.RunQuantity) and quantity.term is not None and is_what_its_term_says(quantity):
+            found = None if quantity.root else mean_of_term(quantity.term, symbol)
+            if found is not None and _SPANS[span] == len(quantity.term.over):
+                (expression, multiple), own = found, symbol(quantity)
+                means.append(_from_comparator(symbol, Mean(own, expression, own / multiple.xreplace(count))))
+    return [*means, _progress_of_round(symbol)] if span == "round" else means
+
+
+_SPANS: dict[Span, int] = {"round": 1, "run": 2}
+"""Over how many indices a mean of a round and of a run is: steps, and rounds."""
+
+
+def _progress_of_round(symbol: SymbolTable) -> Mean:
+    """The change of the distance from the optimum telescopes: the averaged iterate starts at the server's model."""
     before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
-    objective, local = symbol(q.objective), symbol(q.local_iterate)
-    start, drift, gap = (symbol(n) for n in (q.server_distance_sq, q.round_drift, q.round_suboptimality))
+    start = symbol(q.server_distance_sq)
     crossed = start - symbol(q.next_server_distance_sq)
-    return [
-        Mean(gap, Value(objective, after) - Value(objective, best), gap),
-        Mean(start, norm_sq(before - best) - norm_sq(after - best), crossed / symbol(q.local_steps)),
-        # At the first step there is no drift.
-        Mean(drift, Average(norm_sq(before - local)), drift),
-    ]
+    return Mean(start, norm_sq(before - best) - norm_sq(after - best), crossed / symbol(q.local_steps))
 
 
-def _list_run_means(symbol: SymbolTable) -> list[Mean]:
-    """Over all steps of all rounds, measured from the optimum or from another point with which a run is compared."""
-    before, after, objective = symbol(q.average_iterate), symbol(q.next_average_iterate), symbol(q.objective)
-    steps = symbol(q.iterations) if symbol.has(q.iterations) else symbol(q.local_steps) * symbol(q.rounds)
-    gap, drift = symbol(q.average_suboptimality), symbol(q.average_round_drift)
-    slope, descent = symbol(q.average_local_gradient_sq), symbol(q.total_descent)
-    y, progress, above = symbol(q.optimum), symbol(q.total_progress), gap
-    if symbol.has(q.comparator):
-        y, progress = symbol(q.comparator), symbol(q.total_comparator_progress)
-        above = gap - symbol(q.comparator_suboptimality)
-    return [
-        Mean(gap, Value(objective, after) - Value(objective, y), above),
-        Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
-        # At the first step there is no drift.
-        Mean(drift, Average(norm_sq(before - symbol(q.local_iterate))), drift),
-        *_weight_by_curvatures(symbol),
-        Mean(slope, norm_sq(Gradient(objective, before)), slope),
-        Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
-    ]
-
-
-def _weight_by_curvatures(symbol: SymbolTable) -> list[Mean]:
-    """Return the drift weighted by each client's smoothness, where a claim names it."""
-    if not symbol.has(q.client_smoothness):
-        return []
-    apart, curvature = symbol(q.local_iterate) - symbol(q.average_iterate), symbol(q.client_smoothness)
-    drift, imbalance = symbol(q.curvature_drift), symbol(q.curvature_imbalance)
-    return [
-        Mean(drift, Average(curvature * norm_sq(apart)), drift),
-        Mean(imbalance, norm_sq(Average(curvature * apart)), imbalance),
-    ]
-
-
-_TABLES: dict[Span, Callable[[SymbolTable], list[Mean]]] = {"round": _list_round_means, "run": _list_run_means}
+def _from_comparator(symbol: SymbolTable, mean: Mean) -> Mean:
+    """A mean with the objective's value at the comparator for the least one, which is the smaller by its gap."""
+    if not symbol.has(q.comparator):
+        return mean
+    least, there = (Value(symbol(q.objective), symbol(point)) for point in (q.optimum, q.comparator))
+    factor = linear(mean.step, [least])[0][least]
+    above = factor * symbol(q.comparator_suboptimality)
+    return Mean(mean.quantity, mean.step.xreplace({least: there}), mean.mean + above) if factor != 0 else mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +112,7 @@ def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Ite
     if a.full_participation in claim.assumptions:
         if certificate.potential is not None:
             yield from ends_with(certificate.potential, sp.S.Zero, context, claim.conditions)
-        means = _TABLES[certificate.span](symbols_of(claim))
+        means = _list_means(claim, certificate.span, claim.notation.values())
     else:
         means = yield from _sampled_means(claim, certificate, context)
     yield check_zero_form("the mean over the steps", _left_over(claim, step, certificate, context, means))
@@ -137,7 +127,7 @@ def _sampled_means(claim: Claim, certificate: MeanCertificate, context: Context)
     symbol = symbols_of(claim)
     if certificate.span != "run" or not symbol.has(q.comparator) or certificate.potential is None:
         raise Rejected("with sampled participants a time average is over a run, against a comparator, with a potential")
-    gap, progress, *_ = _list_run_means(symbol)
+    gap, progress = _list_means(claim, "run", (q.average_suboptimality, q.total_comparator_progress))
     gained = context.numbers.plain(_factor(_slack(claim), progress))
     # Of progress that counts negatively it is known only that there is no more of it.
     for least in (sp.S.Zero, gained * sampled(claim)):

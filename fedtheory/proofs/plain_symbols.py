@@ -19,12 +19,14 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, symbols_of
+from fedtheory.proofs.run_terms import unfold_terms
 
 
 @lru_cache(maxsize=2**10)
 def use_plain_symbols(claim: Claim) -> Claim:
-    """The same claim; `Rejected` where its symbols are ambiguous."""
+    """The same claim, with what terms of quantities say; `Rejected` where its symbols are ambiguous."""
     symbols_of(claim)
+    claim = unfold_terms(claim)
     known = {**claim.where, **claim.notation}
     plain = {symbol: _plain(symbol, quantity) for symbol, quantity in known.items()}
     plain |= {symbol: _varied(symbol, values) for symbol, values in claim.for_all.items()}

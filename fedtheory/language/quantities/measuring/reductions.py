@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,17 @@ FIRST_ROUND, LAST_ROUND = Over("rounds", "first"), Over("rounds", "last")
 SUM_BEFORE_STEP = Over("steps", "before")
 
 
+@dataclass(frozen=True)
+class Reduced:
+    """What becomes of values at all steps."""
+
+    every: tuple[Over, ...]
+
+    def __call__(self, run: Run, values: Array) -> Any:
+        """Reduce values (N, K, 1 or M)."""
+        return reduce_all(self.every, run, values)
+
+
 def reduce_all(every: Iterable[Over], run: Run, values: Array) -> Any:
     """Reduce values (N, K, 1 or M) step by step; a number where one is left of each round, step and client."""
     over, is_whole = tuple(every), False
@@ -31,48 +43,44 @@ def reduce_all(every: Iterable[Over], run: Run, values: Array) -> Any:
 
 
 def _reduce(over: Over, run: Run, values: Array) -> Array:
-    """Reduce values along one axis, which stays with length one."""
+    """Reduce values along one axis, which stays with length one; iterations are rounds and steps together."""
+    if over.weights is not None:
+        return _weigh(over, over.weights, run, values)
     if over.index == "iterations":
-        if values.shape[2] != 1:
-            raise NotApplicable("a mean over local steps of all rounds is of values that all clients share")
-        values = values.reshape(-1, 1, 1)
+        values = values.reshape(-1, 1, values.shape[2])
     axis = _AXES[over.index]
     counted = np.moveaxis(values, axis, 0)[over.begin :]
-    if over.weights is not None:
-        counted = _weigh(over, run, counted)
-    elif over.by == "mean":
+    if over.by == "mean":
         counted = _added(run, counted) / run.arithmetic.number(len(counted), over.index)
     else:
         counted = _REDUCTIONS[over.by](run, counted)
     return np.moveaxis(counted, 0, axis)
 
 
-def _weigh(over: Over, run: Run, counted: Array) -> Array:
-    """Weighted means or sums of entries."""
-    assert over.weights is not None
-    weights = evaluate_weights(over.weights, run, len(counted)).reshape(-1, 1, 1)
-    total = _added(run, weights * counted)
+def _weigh(over: Over, weights: Weights, run: Run, values: Array) -> Array:
+    """Weighted means or sums of values along an axis."""
+    axes = (0, 1) if over.index == "iterations" else (_AXES[over.index],)
+    lengths = tuple(length if axis in axes else 1 for axis, length in enumerate(values.shape))
+    factors = _evaluate(weights, run, run.arithmetic.array(list(range(int(np.prod(lengths))))).reshape(lengths))
+    total = np.asarray((factors * values).sum(axis=axes, keepdims=True))
     if over.by == "sum":
         return total
-    if not (weights >= 0).all() or not weights.sum() > 0:
+    amount = factors.sum(axis=axes, keepdims=True)
+    if not (factors >= 0).all() or not (amount > 0).all():
         expected = "expected weights that are not negative, and not all zero"
-        raise NotApplicable(f"{expected}, of {over.weights.expression}")
-    return np.asarray(total / weights.sum())
+        raise NotApplicable(f"{expected}, of {weights.expression}")
+    return np.asarray(total / amount)
 
 
-def evaluate_weights(weights: Weights, run: Run, count: int) -> Array:
-    """The weights of so many entries."""
+def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
+    """The weights of numbered entries, on their axes."""
     # Evaluation knows all quantities: it is loaded when the first run is measured.
     from fedtheory.language.evaluation import compile_expression, whole_run
 
-    numbers = run.arithmetic.array(list(range(count)))
     meaning = "number of the round or local step, from 0 on"
-    counter = RunQuantity("entry", str(weights.index), meaning, lambda _run: numbers.reshape(-1, 1, 1))
+    counter = RunQuantity("entry", str(weights.index), meaning, lambda _run: numbers)
     notation = {**dict(weights.where), weights.index: counter}
-    found = compile_expression(weights.expression, notation)(whole_run(run))
-    shape = (run.algorithm.rounds, -1, 1)
-    steps = numbers.reshape(shape) if found.shape[1] != 1 else numbers.reshape(-1, 1, 1)
-    return np.asarray(found + 0 * steps).ravel()
+    return np.asarray(compile_expression(weights.expression, notation)(whole_run(run)) + 0 * numbers)
 
 
 def _added(run: Run, counted: Array) -> Array:

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.measuring.expectations import AtSteps
-from fedtheory.language.quantities.measuring.reductions import reduce_all
+from fedtheory.language.quantities.measuring.reductions import Reduced
 from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, symbol_of
 
 
@@ -41,7 +41,7 @@ def evaluator_of(term: Term) -> AtSteps:
 
     It returns (N, K, 1 or M), with axes of length one for what `over` runs over, or a number where it runs over all.
     """
-    return AtSteps(ValueAtStep(replace(term, over=())), lambda run, values: reduce_all(term.over, run, values))
+    return AtSteps(ValueAtStep(replace(term, over=())), Reduced(term.over))
 
 
 def term_at_steps(expression: Expr, *of: Quantity, over: tuple[Over, ...] = ()) -> Term:

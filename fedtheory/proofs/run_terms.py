@@ -1,0 +1,152 @@
+"""Meanings of quantities of FedAvg runs in proofs, from the terms that define their values; trusted as the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity, RunQuantity
+from fedtheory.language.quantities.measuring.symbols import next_run_iterate, run_iterate
+from fedtheory.language.quantities.quantity import Over, Term
+from fedtheory.language.term_relations import find_by_term, is_what_its_term_says
+from fedtheory.proofs.numbers import SymbolTable
+
+_SYNCHRONOUS: Mapping[Quantity, Quantity] = {
+    run_iterate: q.average_iterate,
+    next_run_iterate: q.next_average_iterate,
+}
+"""Models that are one where all clients of a round start from the server's model."""
+_FULL_ROUNDS: Mapping[Quantity, Quantity] = {
+    **_SYNCHRONOUS,
+    q.virtual_iterate: q.average_iterate,
+    q.next_virtual_iterate: q.next_average_iterate,
+}
+"""Models that are one where rounds end at the average of all clients, with a server step of one."""
+
+
+def unfold_terms(claim: Claim) -> Claim:
+    """A claim with what the terms of its quantities say.
+
+    Quantities of a local step are written out in claims about steps; a quantity of one's own that is one of the
+    vocabulary is that one in claims about runs.
+    """
+    needed = {a.full_participation, a.averaged_participants, a.synchronous}
+    same = {} if needed.isdisjoint(claim.assumptions) else _SYNCHRONOUS
+    known = {**claim.where, **claim.notation}
+    if claim.place == "run":
+        return _name_as_known(claim, known, same)
+    return _unfold_steps(claim, known, same) if claim.place == "step" else claim
+
+
+def _name_as_known(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
+    """A claim about runs in which a quantity of one's own that the vocabulary has is that of the vocabulary."""
+    numbers = {symbol: one for symbol, one in where.items() if isinstance(one, RunQuantity)}
+    found = {symbol: known for symbol, one in numbers.items() if (known := find_by_term(one, same)) is not one}
+    # A document may name the quantity of the vocabulary as well, by another symbol.
+    given = {one: symbol for symbol, one in numbers.items()}
+    named = {symbol: given.setdefault(known, symbol) for symbol, known in found.items()}
+    twice = {symbol: other for symbol, other in named.items() if symbol != other}
+    kept = {symbol: one for symbol, one in {**where, **found}.items() if symbol not in twice}
+    return _rewrite(claim, twice, kept) if found else claim
+
+
+def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
+    """A claim about local steps in which quantities of a local step are written out."""
+    named = {
+        symbol: one.term
+        for symbol, one in claim.notation.items()
+        if isinstance(one, RunQuantity) and one.term is not None and not one.term.over and is_what_its_term_says(one)
+    }
+    if any(condition.free_symbols & named.keys() for condition in claim.conditions):
+        raise Rejected("a condition on quantities of a local step is none on numbers")
+    for term in named.values():
+        for _, of in term.where:
+            if all(known is not same.get(of, of) for known in where.values()):
+                where[_unused(same.get(of, of), where, claim)] = same.get(of, of)
+    symbols = {one.name: symbol for symbol, one in where.items()}
+    written = {
+        symbol: term.expression.xreplace({own: symbols[same.get(of, of).name] for own, of in term.where})
+        for symbol, term in named.items()
+    }
+    return _rewrite(claim, written, {s: one for s, one in where.items() if s not in named}) if named else claim
+
+
+def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity]) -> Claim:
+    """A claim with expressions for some symbols, and with other quantities for some."""
+    return replace(
+        claim,
+        lhs=None,
+        rhs=None,
+        chain=(),
+        also=tuple(relation.mapped(lambda side: side.xreplace(written)) for relation in claim.relations),
+        conditions=tuple(_rename_condition(condition, written) for condition in claim.conditions),
+        where=where,
+    )
+
+
+def _rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Expr:
+    """An ordering in other symbols, also where SymPy knows that it holds."""
+    if not isinstance(condition, sp.Rel):
+        return condition
+    return condition.func(*(side.xreplace(written) for side in condition.args), evaluate=False)
+
+
+def _unused(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Claim) -> sp.Symbol:
+    """A symbol for a quantity that a claim has no symbol of."""
+    name, taken = quantity.latex, {symbol.name for symbol in (*where, *claim.for_all)}
+    while name in taken:
+        name += "'"
+    return sp.Symbol(name, real=True)
+
+
+def mean_of_term(term: Term, symbol: SymbolTable) -> tuple[Expr, Expr] | None:
+    """An expression at a local step whose mean over all steps a term is a multiple of, and the multiple; or None.
+
+    It is of rounds that end at the average of all clients.  The mean is over the steps of a round, or over those of all
+    rounds, as the term is.
+    """
+    kinds = {over.index: over for over in term.over}
+    if len(kinds) < len(term.over) or not _is_of_steps(term.over):
+        return None
+    steps = symbol(q.local_steps)
+    expression = term.expression.replace(Expectation, lambda inside: inside).xreplace(
+        {own: symbol(_FULL_ROUNDS.get(of, of)) for own, of in term.where}
+    )
+    if kinds["steps"].begin == 1 and not _starts_with_zero(expression, symbol):
+        return None
+    multiple = sp.S.One
+    if expression.has(steps):
+        # Numbers of the run are none of a local step: a mean of a number over tau is one of the number.
+        expression, multiple = expression * steps, 1 / steps
+    if expression.has(steps):
+        return None
+    if kinds["steps"].by == "sum":
+        multiple *= steps
+    if "rounds" in kinds and kinds["rounds"].by == "sum":
+        multiple *= symbol(q.rounds)
+    return expression, multiple
+
+
+def _is_of_steps(every: tuple[Over, ...]) -> bool:
+    """Whether a term is a mean or a sum over the local steps of a round, or of all rounds, but perhaps the first."""
+    indices = tuple(over.index for over in every)
+    is_plain = all(over.by in ("mean", "sum") and over.weights is None for over in every)
+    if indices not in (("steps",), ("steps", "rounds")) or not is_plain or any(over.begin for over in every[1:]):
+        return False
+    return every[0].begin == 0 or (every[0].begin == 1 and every[0].by == "sum")
+
+
+def _starts_with_zero(expression: Expr, symbol: SymbolTable) -> bool:
+    """Whether a number is zero at the first local step, where all clients are at the server's model."""
+    server = symbol(q.server_model)
+    together = expression.xreplace({symbol(q.local_iterate): server, symbol(q.average_iterate): server})
+    # Parts come before those that they are in.
+    zero = together.replace(lambda part: isinstance(part, Average | Inner) and 0 in part.args, lambda _part: sp.S.Zero)
+    return bool(zero == 0)
