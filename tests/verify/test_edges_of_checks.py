@@ -252,6 +252,9 @@ def test_rungs_of_ladders() -> None:
     assert [ladder.holds_at(longer) for ladder in (rounds, clients) for longer in (False, True)] == [256, 4096, 1, 1]
     assert [ladder.jointly(False) for ladder in (rounds, clients)] == [(16, 64, 256), (1, 4, 16)]
     assert rounds.jointly(True) == (256, 1024, 4096)
+    for horizon in (rounds, LADDERS["iterations"]):
+        assert horizon.held == horizon.rungs[-1]
+        assert [*horizon.rungs, *horizon.longer] == [horizon.rungs[0] * 4**place for place in range(7)]
     nothing: Any = None
     plain = Ladder(sp.oo, (1,), (), nothing)
     assert (plain.beside, plain.longer_beside, plain.place, plain.climbs_jointly) == ((1, 4, 16), (1, 4, 16), 0, True)

@@ -15,7 +15,9 @@ from fedtheory.language.claim import Claim
 from verify.falsify import local, search, search_state
 from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray
+from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.search import _Searching
+from verify.falsify.regimes.violations import SETTLED
 from verify.falsify.search_state import SearchPoint
 from verify.falsify.shrink import _Shrinking
 from verify.falsify.tables import Table
@@ -168,3 +170,38 @@ def test_only_a_better_run_is_repeated_exactly(monkeypatch: pytest.MonkeyPatch) 
         assert state.best is not None
         assert (len(asked), state.best.score) == (count, best)
     assert state.applicable == 4
+
+
+def test_ascents_by_what_is_subtracted() -> None:
+    """From the best run of each set of sources without a start, where the balanced score is another one."""
+
+    def seen(sources: str, score: float, balanced: float, loss: Any = None, applies: bool = True) -> Any:
+        return Seen({"sources": sources, "loss": loss}, score, {} if applies else None, True, balanced=balanced)
+
+    runs = [
+        seen("n", -5.0, -3.0),
+        seen("n", -6.0, -2.0),
+        seen("p", -5.0, -4.995),
+        seen("np", -5.0, -1.0, loss="Huber"),
+        seen("np", -5.0, -1.0, applies=False),
+        seen("s", -5.0, -1.0),
+        seen("np", SETTLED + 1, 5.0),
+    ]
+
+    def starts() -> list[Any]:
+        known = dict(enumerate(runs))
+        searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(known=known))
+        return list(_Searching._subtracting(searching))
+
+    assert starts() == [runs[1]]
+    runs.append(seen("np", SETTLED + 1.01, -5.0))
+    assert starts() == [runs[1], runs[-1]]
+    searching: Any = SimpleNamespace(
+        _evaluation=SimpleNamespace(
+            known=dict(enumerate([seen("sn", -5.0, 0.0), seen("sn", -7.0, 0.0), seen("n", -1.0, 0.0)]))
+        ),
+        _progress=lambda one: -one.score,
+    )
+    assert [one.score for one in _Searching._promising(searching)] == [-7.0]
+    searching._progress = lambda _: SETTLED
+    assert list(_Searching._promising(searching)) == []

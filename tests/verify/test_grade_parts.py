@@ -152,6 +152,7 @@ def test_blocks_and_statements() -> None:
     assert _around(blocks, 99) == ("a = 1\n", "b = (\n", "c = 3\n")
     assert _around(["("] + ["a = 1\n"] * 9, 9) is None
     assert _around(["a = \n"], 1) == ("", "a = \n", "")
+    assert _around(["a = 1\n"], 99) == ("", "a = 1\n", "")
 
 
 def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:

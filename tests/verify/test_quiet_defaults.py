@@ -30,6 +30,11 @@ def test_a_verdict_is_neither_searched_nor_shared(monkeypatch: pytest.MonkeyPatc
     verdict.verify("renard2022:lemma-2.3")
     verdict.verify(["renard2022:lemma-2.3"], jobs=2, search=3, in_full=True)
     assert asked == [(["renard2022:lemma-2.3"], 1, 0, False), (["renard2022:lemma-2.3"], 2, 3, True)]
+    asked.clear()
+    for targets, jobs in ((["renard2022:lemma-2.3", BOUND], 1), ([BOUND], 1), (["renard2022:lemma-2.3"] * 2, 2)):
+        # Claims themselves do not travel to other processes.
+        verdict.verify(targets, jobs=2)
+        assert asked.pop()[1] == jobs
 
 
 def test_a_plan_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,9 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Numbers
+from fedtheory.language import quantities as q
 from fedtheory.search import candidates, chains, remainders, restated
+from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import simple_values
 from fedtheory.search.positivity import Signs
 from fedtheory.search.samples import Samples
@@ -20,15 +22,21 @@ from fedtheory.search.workspace import Workspace, names_in, plain_name
 eta = sp.Symbol("eta", positive=True)
 
 
+def _choice() -> Any:
+    """Two points of one symbol, and no units or dimensions."""
+    dimensions = SimpleNamespace(fit=lambda *_: True, find=lambda _: None)
+    return SimpleNamespace(samples=Samples([eta], np.array([[0.7, 1.9]])), units=(), dimensions=dimensions)
+
+
 @pytest.mark.parametrize("factor", ["1", "1/2", "2", "1/4", "4", "3/2", "3", "1/3", "3/4"])
 def test_simple_numbers_are_tried(factor: str) -> None:
     """Alone, and times a power of a symbol; no other number lies between such bounds."""
     number = sp.Rational(factor)
-    samples = Samples([eta], np.array([[0.7, 1.9]]))
+    choice = _choice()
     for power in (0, 1, -2):
         at = [float(number) * 0.7**power, float(number) * 1.9**power]
-        assert list(simple_values([(value, value) for value in at], samples)) == [number * eta**power]
-    assert list(simple_values([(float(number) * 0.99, float(number) * 1.01)] * 2, samples)) == [number]
+        assert list(simple_values([(value, value) for value in at], choice)) == [number * eta**power]
+    assert list(simple_values([(float(number) * 0.99, float(number) * 1.01)] * 2, choice)) == [number]
 
 
 def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +142,7 @@ def test_inequalities_of_an_objective(
         monkeypatch.setattr(candidates, name, lambda _, at, around, name=name: (name, at, around))
     known = {"strongly_convex": strongly, "smooth": smooth, "convex": convex}
     context: Any = SimpleNamespace(**{name: {f} if holds else set() for name, holds in known.items()})
-    found = list(candidates._reasons(context, f, [x, y]))
+    found = list(candidates._reasons(context, f, [(x, y), (y, x)]))
     assert found == [(kind, *pair) for pair in ((x, y), (y, x)) for kind in kinds]
 
 
@@ -198,3 +206,24 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
     assert found() == ["near"]
     assert found("sigma") == ["near", "numbers"]
     assert found("iterations") == ["counted"]
+
+
+def test_functions_have_no_dimension() -> None:
+    """Of sums all parts have to have the same one; a logarithm has none, nor has a root."""
+    L, mu = sp.symbols("L mu", positive=True)
+    claim: Any = SimpleNamespace(where={}, notation={L: q.smoothness, mu: q.strong_convexity, eta: q.local_step_size})
+    dimensions = Dimensions(claim)
+    own = dimensions.find(L)
+    assert own is not None
+    assert dimensions.find(L + mu) == own
+    assert dimensions.find(L * eta) == (0, 0)
+    for number in (L + eta, sp.log(L), sp.sqrt(L), sp.Max(L, mu), L + 1, sp.Symbol("z")):
+        assert dimensions.find(number) is None
+
+
+def test_numbers_within_rounding_of_an_end() -> None:
+    """A hundred-thousandth of it: solvers of programs find ends no better."""
+    choice = _choice()
+    for part, stands in ((0.9e-5, True), (1.1e-5, False)):
+        for low, high in ((1 + part, 1.01), (0.99, 1 - part)):
+            assert (sp.S.One in list(simple_values([(low, high)] * 2, choice))) is stands

@@ -394,17 +394,6 @@ def test_supports_prefer_small_weights() -> None:
     assert conic.least_support(programs) is None
 
 
-def test_noise_has_a_block_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A product with noise on one side is enough."""
-    entries: list[str] = []
-    monkeypatch.setattr(blocks, "is_noise", lambda side, _: side == eta)
-    monkeypatch.setattr(blocks, "_add_entry", lambda _, block, *__: entries.append(block))
-    monkeypatch.setattr(blocks, "vector", lambda *_: {})
-    for pair in ((eta, eta), (eta, L), (L, eta), (L, L)):
-        blocks._add_mean({}, pair, ONE, None)  # type: ignore[arg-type]
-    assert entries == [blocks.NOISE] * 3 + [blocks.APART]
-
-
 def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     """The goal that knows most of them says what is known of each."""
     few = SimpleNamespace(signs=Signs(Numbers(symbols=frozenset({eta})), []), original_symbols={eta, tau})
