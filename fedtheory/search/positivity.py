@@ -131,7 +131,7 @@ def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms
     for cross in sorted(powers for powers, factor in terms.items() if factor < 0):
         for one in sorted(left, reverse=True):
             other = tuple(2 * c - p for c, p in zip(cross, one, strict=True))
-            if one <= other or left.get(cross, 0) >= 0 or any((a - b) % 2 for a, b in zip(one, other, strict=True)):
+            if left.get(cross, 0) >= 0 or any((a - b) % 2 for a, b in zip(one, other, strict=True)):
                 continue
             if left[one] <= 0 or left.get(other, 0) <= 0:
                 continue

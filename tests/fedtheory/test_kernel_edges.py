@@ -10,7 +10,8 @@ from flint import fmpq, fmpq_mpoly_ctx
 from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
 
 from fedtheory.kernel import Numbers, Rejected, polynomials, vector
-from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner
+from fedtheory.kernel.collected import _kind
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, Inner, LocalSum, Selected, inner
 from fedtheory.kernel.signs import _is_square, _without_squares, is_nonnegative
 
 
@@ -87,3 +88,18 @@ def test_even_powers_of_polynomials_are_squares() -> None:
     ):
         assert _is_square(factor) is square
     assert _without_squares(3 * (x - y) ** 2 * y) == 3 * y
+
+
+def test_kinds_of_monomials() -> None:
+    """Inner products, and means and sums around one; a mean of anything else is none of these."""
+    plain = inner(w, x_i)
+    for monomial, expected in (
+        (plain, Inner),
+        (Average(plain), Average),
+        (LocalSum(plain), LocalSum),
+        (Expectation(plain), Expectation),
+        (Average(x_i), None),
+        (Average(Average(plain)), None),
+        (F, None),
+    ):
+        assert _kind(monomial) is expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from fedtheory.language.claim import Claim
 from verify.falsify import local, search, search_state
 from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray
+from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.search import _Searching
 from verify.falsify.regimes.violations import SETTLED
@@ -205,3 +207,20 @@ def test_ascents_by_what_is_subtracted() -> None:
     assert [one.score for one in _Searching._promising(searching)] == [-7.0]
     searching._progress = lambda _: SETTLED
     assert list(_Searching._promising(searching)) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(math.inf, math.inf), (5.0, 5.0), (2.0**-10.5, 2.0**-10.5), (2.0**-12, None)]
+)
+def test_edges_that_are_found_by_halving(limit: float, expected: float | None) -> None:
+    """Infinite where the largest step is allowed, none where the smallest is not, within six halvings else."""
+    edge: Any = SimpleNamespace(_allows=lambda factor: factor <= limit, depends_on_step=False)
+    run: Any = SimpleNamespace(with_step_factor=lambda factor: factor)
+    found = Edge._search_by_halving(edge, run)
+    if expected is None or math.isinf(expected):
+        assert found == expected
+        assert not edge.depends_on_step
+        return
+    assert found is not None
+    assert expected * 2 ** (-3 / 64) <= found <= expected
+    assert edge.depends_on_step

@@ -17,7 +17,7 @@ from verify.rocq import accepted, client_steps
 from verify.rocq.accepted import without_comments
 from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.names import _escaped, require_new_words
-from verify.rocq.numbers import is_word, number
+from verify.rocq.numbers import _with_positive_front, is_word, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq.round_words import RoundVocabulary
@@ -229,3 +229,11 @@ def test_lemmas_about_a_step_stand_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(Asked) as asked:
             client_steps._ClientStepsWriter._state_step(writer, "a", x, y, (), **more)  # type: ignore[arg-type]
         assert asked.value.args[0] == {"first": expected[0], "gathered": expected[1]}
+
+
+def test_a_sum_takes_the_sign_of_a_product() -> None:
+    """The first that has both signs in it, where the number in front is negative."""
+    plus, minus = x + y, x - y
+    assert _with_positive_front(sp.Mul(-2, x, minus)).args == (2 * x, y - x)
+    for product in (2 * x * minus, -2 * x * plus, -2 * x, -x, minus, sp.Integer(-2)):
+        assert _with_positive_front(product) is product
