@@ -15,6 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq import accepted, client_steps
 from verify.rocq.accepted import without_comments
+from verify.rocq.algorithms import Algorithm
 from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.names import _escaped, require_new_words
 from verify.rocq.numbers import _with_positive_front, is_word, number
@@ -237,3 +238,16 @@ def test_a_sum_takes_the_sign_of_a_product() -> None:
     assert _with_positive_front(sp.Mul(-2, x, minus)).args == (2 * x, y - x)
     for product in (2 * x * minus, -2 * x * plus, -2 * x, -x, minus, sp.Integer(-2)):
         assert _with_positive_front(product) is product
+
+
+def test_records_of_a_state() -> None:
+    """One text for each vector; a client keeps its own where it is not drawn, if that is asked for."""
+    given: Any = SimpleNamespace(definition=SimpleNamespace(client=[y]))
+    given._said = lambda one, end, _, *, is_mean: f"{end} of {one}" + (" as a mean" if is_mean else "")
+    ends = {x: sp.Symbol("a"), y: sp.Symbol("b")}
+    for more, written in (
+        ({}, "x := a of x; y := fun i => b of y"),
+        ({"kept": True}, "x := a of x; y := fun i => if is_drawn i then b of y else y s i"),
+        ({"is_mean": True}, "x := a of x as a mean; y := fun i => b of y as a mean"),
+    ):
+        assert Algorithm._record(given, ends, {}, **more) == f"{{| {written} |}}"  # type: ignore[arg-type]
