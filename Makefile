@@ -58,7 +58,7 @@ slack: $(READY)
 
 # Ratios of costs within one run; they become the table of the documentation.
 bench: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest tests/benchmarks -m slow --timeout 10000 --benchmark-json .benchmarks.json
+	$(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest tests/benchmarks -m slow --timeout 10000 --benchmark-json .benchmarks.json
 	$(BIN)/python tests/benchmarks/table.py .benchmarks.json docs/explanation/costs.md
 
 # The documentation, with its notebooks executed; build/docs/index.html works without network.

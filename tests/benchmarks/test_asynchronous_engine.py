@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -37,10 +36,14 @@ def test_ten_thousand_asynchronous_updates(ties: str, benchmark: Any, row: Row) 
     """The joint moments of fifty stale models in twenty dimensions, against as many rounds that wait for all."""
     problem = random_problem(CLIENTS, DIMENSION)
     waiting = fedavg(problem, rounds=UPDATES, local_step_size=0.005, local_steps=5)
-    begin = perf_counter()
-    trajectory = benchmark.pedantic(Trajectory, args=(problem, asynchronous(problem, UPDATES, ties)), rounds=1)
-    seconds = perf_counter() - begin
-    assert np.isfinite(trajectory.server_suboptimality).all()
+    algorithm = asynchronous(problem, UPDATES, ties)
+    found: list[Trajectory] = []
+
+    def follow() -> None:
+        found.append(Trajectory(problem, algorithm))
+
+    seconds = best_of(lambda: benchmark.pedantic(follow, rounds=1), 1)
+    assert np.isfinite(found[0].server_suboptimality).all()
     ratio = seconds / best_of(lambda: Trajectory(problem, waiting), 1)
     row(f"10,000 asynchronous updates, ties {ties}", "as many synchronous rounds", ratio, "times the cost")
 

@@ -23,7 +23,7 @@ DRIFT = "renard2022:lemma-2.3"
 def test_a_certificate_against_a_semidefinite_program(benchmark: Any, row: Row) -> None:
     """The drift lemma: the certificate is for all M and tau, the program for two clients and three steps."""
     pytest.importorskip("PEPit")
-    found = benchmark.pedantic(seconds_to_prove, args=(DRIFT,), rounds=3)
+    found = benchmark.pedantic(seconds_to_prove, args=(DRIFT,), rounds=1)
     ratio = found / best_of(lambda: worst_case(find(DRIFT), 2, 3), 1)
     row("certificate of the drift lemma, any M and tau", "PEPit, M = 2 and tau = 3", ratio, "times the cost")
 
@@ -40,6 +40,5 @@ def test_the_whole_of_verify(benchmark: Any, row: Row) -> None:
     def verify() -> None:
         subprocess.run([COMMAND, "verify", "--json"], check=True, capture_output=True)
 
-    benchmark.pedantic(verify, rounds=1)
-    ratio = benchmark.stats.stats.min / seconds_of_sympy()
+    ratio = best_of(lambda: benchmark.pedantic(verify, rounds=1), 1) / seconds_of_sympy()
     row("fedtheory verify, every claim", "import of SymPy", ratio, "times the cost")

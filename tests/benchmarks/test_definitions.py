@@ -38,7 +38,7 @@ def _seconds_of_a_round(clients: int) -> float:
     def rounds() -> None:
         moment = start
         for _ in range(REPETITIONS):
-            moment = trajectory.after_round(moment)
+            moment = trajectory.propagate_round(moment)
 
     return best_of(rounds, 7) / REPETITIONS
 
