@@ -92,6 +92,10 @@ FINAL_COMPARATOR_DISTANCE = least(
 DESCENT = least("no model is below the minimum", n.initial_gap - n.total_descent)
 MEAN_DRIFT = least("a mean is at most the largest", n.max_drift - n.average_round_drift, *ROUNDS)
 ROUND_DRIFT = least("a mean over one round is at most the largest", n.max_drift - n.round_drift, *ROUNDS)
+NO_OTHER_CLIENT = zero("a single client does not drift", n.average_round_drift, *ROUNDS, a.one_client)
+NO_LATER_STEP = zero(
+    "no client drifts before its first local step", n.average_round_drift, *ROUNDS, where=n.local_steps - 1
+)
 QUIET = zero("without noise its variance is zero", n.noise_deviation, a.full_gradients)
 _PACE, _STEP_SIZE = sp.sqrt(n.clients) / sp.sqrt(n.iterations), "the step size of the corollary"
 SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE / n.smoothness, a.speedup_step)

@@ -27,8 +27,9 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.fair_types: ((a.one_type, a.somebody_reports), (a.unbiased_updates,)),
     a.unbiased_updates: ((a.full_rounds,),),
     a.synchronous: ((a.full_rounds,),),
+    a.unbiased_bounded_variance: ((a.full_gradients,),),
 }
-"""Assumptions that others imply: a single type has the whole share, and shares that are importances are fair."""
+"""Assumptions that others imply: a single type has the whole share, importances are fair, full gradients quiet."""
 
 
 @dataclass(frozen=True, repr=False)

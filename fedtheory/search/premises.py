@@ -21,7 +21,7 @@ from fedtheory.proofs.combination import conditions_of_run
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import ONE, Fact
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, symbols_of
+from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable, symbols_of
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
@@ -45,7 +45,7 @@ None of them lets a quantity vanish, as full gradients do with the noise: a fals
 class Premise:
     """A linear form that is not negative, or zero."""
 
-    part: Fact | str | Derived
+    part: Fact | str | Derived | sp.Eq
     """As a part of a combination names it."""
     name: str
     form: Form
@@ -189,13 +189,23 @@ def premises_of_facts(claim: Claim) -> list[Premise]:
     for fact in FACTS.values():
         usable = (
             fact is not ONE
-            and fact.where == 0
+            and _is_where(fact, symbol, claim)
             and fact.quantities <= own
             and check_assumed(claim, fact.needs, "").holds
         )
         if usable:
             found += _premises(fact, fact.name, fact.slack(symbol), claim, fact.is_zero)
     return found
+
+
+def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
+    """Whether what has to be zero for a fact is so by an equation among the conditions of a claim."""
+    if fact.where == 0:
+        return True
+    equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
+    own = {**claim.where, **claim.notation}.values()
+    known = fact.quantities <= set(own)
+    return known and any(sp.expand(fact.where_zero(symbol) - sign * one) == 0 for one in equations for sign in (1, -1))
 
 
 def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> Premise | None:

@@ -133,7 +133,35 @@ def remainders(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) 
     for parts in _eliminated(form, [*first, *others], goal.signs, frozenset()):
         if any(premise in first for _, premise in parts):
             written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
-            yield Remainder(goal, parts, number, written)
+            yield _without_vanishing(Remainder(goal, parts, number, written), others)
+
+
+def _without_vanishing(remainder: Remainder, premises: Sequence[Premise]) -> Remainder:
+    """A remainder in which numbers that facts or conditions equate with others are replaced by these."""
+    for premise, symbol in _replaceable(remainder.goal, premises):
+        number, zero = remainder.number, premise.written
+        value = symbol - zero
+        if not number.has(symbol) or not number.is_rational_function(symbol):
+            continue
+        multiple = sp.cancel((number - number.xreplace({symbol: value})) / zero)
+        parts = [*remainder.parts, (quotient(multiple), premise)]
+        remainder = replace(remainder, parts=parts, written=remainder.written.xreplace({symbol: value}))
+    return remainder
+
+
+def _replaceable(goal: Goal, premises: Sequence[Premise]) -> Iterator[tuple[Premise, sp.Symbol]]:
+    """Equations between numbers, each with a symbol to replace: one that the claim does not name, or a constant."""
+    equations = [one for one in premises if one.vanishes and one.sign == 1 and one.form.keys() == {sp.S.One}]
+    for one in goal.claim.conditions:
+        if isinstance(one, sp.Eq):
+            zero = one.lhs - one.rhs
+            equations.append(Premise(one, f"{one.lhs} = {one.rhs}", {sp.S.One: quotient(zero)}, zero, 1, True))
+    for premise in equations:
+        for symbol in sorted(premise.written.free_symbols, key=str):
+            rest = sp.expand(symbol - premise.written)
+            if symbol not in rest.free_symbols and (symbol not in goal.original_symbols or rest.is_Rational):
+                yield premise, symbol
+                break
 
 
 def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:

@@ -57,9 +57,18 @@ _MOMENT = (a.bounded_second_moment,)
 _QUIET = (*ROUNDS, *CONVEX, a.full_gradients, *_BOUNDED)
 _AT_OPTIMUM = (*ROUNDS, *CONVEX, a.smooth_noise)
 _DRIFT = 4 * L * eta**2 * tau**2
+_ALONE = (*ROUNDS, a.one_client)
+_QUIET_ALONE = (*_ALONE, a.full_gradients)
+_ONE_STEP = sp.Eq(tau, 1, evaluate=False)
 _CURVED_DRIFT = 8 * L**2 * eta**2 * tau
 _LASTING = 16 * L * eta**2 * tau / mu
 TRUE = {
+    "one client": bound(ERROR, START + 2 * eta * sigma**2, (*NOISY, *CONVEX, a.one_client), _MEDIUM),
+    "one step": bound(ERROR, START * tau + 2 * eta * sigma**2 / M, (*NOISY, *CONVEX), [*_MEDIUM, _ONE_STEP]),
+    "gradient descent": bound(ERROR, D**2 / (eta * T), (*_QUIET_ALONE, *CONVEX), [*_MEDIUM, _ONE_STEP]),
+    "gradient descent, smooth": bound(
+        GRADIENT, 4 * Delta / (eta * T), (*_QUIET_ALONE, *SMOOTH), [eta <= 1 / L, _ONE_STEP]
+    ),
     "convex": bound(
         ERROR,
         START + 2 * eta * sigma**2 / M + _DRIFT * (zeta**2 + sigma**2),
@@ -96,6 +105,14 @@ TRUE = {
     ),
 }
 FALSE = {
+    "several clients do not drift": bound(ERROR, START + 2 * eta * sigma**2, (*NOISY, *CONVEX), _MEDIUM),
+    "several steps do not drift": bound(
+        ERROR, START + 2 * eta * sigma**2 / M, (*NOISY, *CONVEX), [*_MEDIUM, sp.Le(tau, 2, evaluate=False)]
+    ),
+    "one step without noise": bound(ERROR, START * tau, (*NOISY, *CONVEX), [*_MEDIUM, _ONE_STEP]),
+    "too fast a gradient descent": bound(
+        GRADIENT, Delta / (2 * eta * T), (*_QUIET_ALONE, *SMOOTH), [eta <= 1 / L, _ONE_STEP]
+    ),
     "too fast a contraction": bound(
         DISTANCE,
         (1 - 3 * eta * mu) ** K * D**2 + 2 * eta * sigma**2 / (mu * M) + _LASTING * tau * G**2,
