@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,9 +34,11 @@ def _rank(one: Outcome) -> tuple[bool, int, float]:
     return not one.reached, one.rounds if one.reached else 0, one.error
 
 
-def _errors(rounds: int = 10, planned: float = 0.5) -> Any:
+def _errors(rounds: int = 10, planned: float = 0.5, least: float = 1.0) -> Any:
     algorithm = SimpleNamespace(rounds=rounds)
-    return SimpleNamespace(planned=planned, run=SimpleNamespace(algorithm=algorithm), at=lambda size: size)
+    return SimpleNamespace(
+        planned=planned, grid=[least, 9.0], run=SimpleNamespace(algorithm=algorithm), at=lambda size: size
+    )
 
 
 @pytest.mark.parametrize(("quick", "ratio", "patient"), [(True, 1.4, 4), (False, 2.0, 2)])
@@ -68,6 +71,10 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
     assert 5.0 not in [one.step_size for one in RoundsNeeded._tried(search, 10)]
     search.outcome = lambda size, rounds: _outcome(size, rounds, math.inf)
     assert len(RoundsNeeded._tried(search, 10)) == 20
+    search.errors = _errors(planned=5.0, least=1e-9)
+    sizes = [one.step_size for one in RoundsNeeded._tried(search, 10)]
+    assert sizes[-1] <= 1e-9 < sizes[-2]
+    assert [before / after for before, after in pairwise(sizes[19:])] == [4.0] * (len(sizes) - 20)
 
 
 def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
