@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from report.figures.ratios import ratio_over
-from report.figures.style import drawing, finish
+from report.figures.style import drawing, finish, power_of_ten
 from report.figures.sweep import Point, set_scales
 
 
@@ -32,6 +32,12 @@ def test_logarithmic_axes_are_legible(low: float, high: float) -> None:
         found = boxes(canvas, axes.xaxis)
     assert len(found) >= 2
     assert all(left[1] < right[0] for left, right in pairwise(found))
+
+
+@pytest.mark.parametrize(("value", "text"), [(1e-12, "10⁻¹²"), (1.0, "10⁰"), (1e3, "10³"), (9.999999999e4, "10⁵")])
+def test_powers_of_ten(value: float, text: str) -> None:
+    """Exponents as superscripts, also of values that are powers up to rounding."""
+    assert power_of_ten(value) == text
 
 
 @pytest.mark.parametrize("planned", [1.0, 5.0, 24.0])
