@@ -17,7 +17,7 @@ from fedtheory.cli.output import (
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
 from fedtheory.cli.typed import NamedOrTyped, is_typed, read_typed
-from fedtheory.cli.witness import Save, print_witness, save_witness
+from fedtheory.cli.witness import Save, print_witness, save_witness, where_saved
 
 if TYPE_CHECKING:
     from verify.falsify import Finding
@@ -51,7 +51,7 @@ def run(
     if as_json:
         print_json(document(target, finding))
     else:
-        print_text(target, finding)
+        print_text(target, finding, save)
     if finding.contradicts:
         raise typer.Exit(1)
 
@@ -83,7 +83,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
     }
 
 
-def print_text(target: str, finding: Finding) -> None:
+def print_text(target: str, finding: Finding, saved: str | None = None) -> None:
     """Print the outcome of a search for a terminal."""
     from rich.markup import escape
 
@@ -103,4 +103,5 @@ def print_text(target: str, finding: Finding) -> None:
         print_lines(f"[yellow]left open:[/yellow] {of_these}; a larger --budget allows more exact checks")
     print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:
-        print_witness(finding.found, finding.run, "a counterexample" if finding.verdict == "refuted" else None)
+        counterexample = "a counterexample" if finding.verdict == "refuted" else None
+        print_witness(finding.found, finding.run, counterexample, where_saved(saved))

@@ -22,7 +22,7 @@ from fedtheory.cli.output import (
     styled,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
-from fedtheory.cli.witness import Save, print_witness, save_witness
+from fedtheory.cli.witness import Save, how_to_save, print_witness, save_witness, where_saved
 from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run(
         claims = [document(verdict) for verdict in verdicts]
         print_json({"claims": claims, "faulty": faulty, "seconds": round(seconds, 3)})
     else:
-        print_text(verdicts, seconds)
+        print_text(verdicts, seconds, save)
     if faults:
         faults_text = "; ".join(map(str, faults.values()))
         raise InputError("", f"{faults_text} (the other claims are tried)")
@@ -153,7 +153,7 @@ def _why_not_applicable(verdict: ClaimVerdict) -> str | None:
     return reason_for(verdict.claim, verdict.excluded) if verdict.verdict == "not applicable" else None
 
 
-def print_text(verdicts: list[ClaimVerdict], seconds: float) -> None:
+def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None = None) -> None:
     """Print verdicts for a terminal; for a single claim, and refuted ones of one's own, also the run that decides."""
     from fedtheory.language.targets import shown_as
 
@@ -161,10 +161,10 @@ def print_text(verdicts: list[ClaimVerdict], seconds: float) -> None:
     columns = ["claim", "verdict", "instances", "largest ratio"]
     print_table("verdicts", columns, rows, whole=tuple(columns))
     if len(verdicts) == 1:
-        _print_witness(verdicts[0])
+        _print_witness(verdicts[0], "", where_saved(saved))
     else:
         for refuted in (verdict for verdict in verdicts if verdict.is_own and verdict.verdict == "refuted"):
-            _print_witness(refuted, f"fedtheory verify {refuted.target} ")
+            _print_witness(refuted, f" of {refuted.target}", how_to_save(f"fedtheory verify {refuted.target} "))
     for standing in (verdict for verdict in verdicts if verdict.regimes and verdict.verdict != "refuted"):
         _print_regimes(standing)
     _print_left_open(verdicts)
@@ -278,8 +278,7 @@ def _verdict(verdict: ClaimVerdict) -> str:
     return styled(verdict.verdict) + recorded
 
 
-def _print_witness(verdict: ClaimVerdict, to_save: str = "") -> None:
+def _print_witness(verdict: ClaimVerdict, whose: str, saved: str) -> None:
     if verdict.evidence is not None and verdict.run is not None:
-        whose = f" of {verdict.target}" if to_save else ""
         counterexample = f"the simplest counterexample{whose}" if verdict.verdict == "refuted" else None
-        print_witness(verdict.evidence, verdict.run, counterexample, to_save)
+        print_witness(verdict.evidence, verdict.run, counterexample, saved)

@@ -19,10 +19,10 @@ Save = Annotated[
 ]
 
 
-def print_witness(found: Check, table: dict[str, Any], counterexample: str | None, to_save: str = "") -> None:
+def print_witness(found: Check, table: dict[str, Any], counterexample: str | None, saved: str) -> None:
     """Print a run with both sides there: a counterexample, called so, or the run of the largest ratio.
 
-    `to_save` is the command that writes it, without its option; as was typed if empty.
+    `saved` is the last line, of `where_saved` or `how_to_save`.
     """
     from fedtheory.cli.run_in_words import in_words
     from verify.shown_place import is_about_vectors_alone, points_in_words, shown_place
@@ -40,7 +40,17 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     # Not through Rich: who copies a line wants it whole.
     for line in [*([f"at {points}"] if points else []), *_ladder(found), *of_run]:
         print(f"  {line}")
-    print(f"  `{to_save}--save run.toml` writes it as a run file")
+    print(f"  {saved}")
+
+
+def how_to_save(command: str = "") -> str:
+    """The line with the command that writes a run, without its option; as was typed if empty."""
+    return f"`{command}--save run.toml` writes it as a run file"
+
+
+def where_saved(file: str | None) -> str:
+    """The line that names the file of a run, or says how to write one."""
+    return how_to_save() if file is None else f"written to {file}"
 
 
 def save_witness(text: str | None, found: Check | None, file: str | None) -> None:

@@ -80,6 +80,7 @@ def test_for_people(command, mine: Path) -> None:
     assert "runs tried" in outcome.out
     assert "confirmed in rationals" in outcome.out
     assert "[problem]" not in outcome.out
+    assert f"  written to {saved}" in outcome.out
     assert tomllib.loads(saved.read_text()).keys() == {"problem", "algorithm"}
 
 

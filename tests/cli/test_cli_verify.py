@@ -224,6 +224,7 @@ def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
     outcome = command(*verify)
     shown = outcome.out[outcome.out.index("the simplest run") :].splitlines()
     assert len(shown) <= 10
+    assert f"  written to {saved}" in shown
     assert "[problem]" not in outcome.out
     document = command(*verify, "--json").document["claims"][0]
     checked = command("check", YOUNG, saved, "--arithmetic", "rational", "--json").document

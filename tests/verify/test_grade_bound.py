@@ -14,6 +14,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.exercises import BoundQuestion
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find, sharper_claims
 from fedtheory.runfile import parse_run, run_table
@@ -26,6 +27,7 @@ from verify.grade.bound import _proved_bounds
 from verify.grade.counterexample import _is_clear
 from verify.grade.dimensions import units_of
 from verify.grade.looseness import measure_looseness
+from verify.grade.questions import GivenAnswer, mark_answer
 from verify.grade.rule import share
 from verify.grade.same import are_equal, has_units_of
 
@@ -150,6 +152,25 @@ def test_a_lost_power_in_the_drift_is_refuted(answer: sp.Expr) -> None:
 def test_a_lost_power_in_the_theorem_is_refuted(answer: sp.Expr) -> None:
     """So it does for a bound with four terms, each of which loses a factor or is lost."""
     assert grade_bound(THEOREM, answer, budget=0).standing == "refuted"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("answer", "changes"),
+    [
+        (START + NOISE + HETEROGENEOUS_DRIFT, {tau: "grows", zeta: "falls"}),
+        (START + NOISE + NOISY_DRIFT.subs(tau, tau - 1) + HETEROGENEOUS_DRIFT.subs(tau, tau - 1), {}),
+    ],
+)
+def test_a_lost_term_that_no_run_shows_is_left_to_a_person(answer: sp.Expr, changes: dict[sp.Symbol, str]) -> None:
+    """Noise in the drift costs quadratics nothing; a proved bound has the factor tau - 1, so that is no loss."""
+    found = grade_bound(THEOREM, answer, budget=0)
+    assert (found.standing, dict(found.shrinking)) == ("not refuted", changes)
+    names = {str(symbol): symbol for symbol in THEOREM.where}
+    question = BoundQuestion(name="b", title="", text="", points=6, claim=THEOREM, names=names)
+    mark = mark_answer(question, GivenAnswer(str(answer)))
+    assert mark.share == (None if changes else 1)
+    assert ("a person reads this answer" in mark.comment) == bool(changes)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1, "zeta_1": z
         ("exp(-eta) + log(M)", sp.exp(-eta) + sp.log(M)),
         ("q_1*2", 2 * q_1),
         ("1/3", sp.Rational(1, 3)),
+        ("eta/M,", eta / M),
+        ("np.maximum(eta, tau)", sp.Max(eta, tau)),
     ],
 )
 def test_python(text: str, expected: sp.Expr) -> None:
@@ -48,6 +50,9 @@ def test_python(text: str, expected: sp.Expr) -> None:
         (r"\lceil \tau/M \rceil \eta", sp.ceiling(tau / M) * eta),
         (r"q_1^2 q_{1}", q_1**3),
         (r"M^{3/4}", M ** sp.Rational(3, 4)),
+        (r"$$\dfrac{\eta}{M}.$$", eta / M),
+        (r"\[\dfrac{\eta}{M},\]", eta / M),
+        (r"\frac{\eta}{M}\,.", eta / M),
         (r"\eta^12", eta * 2),
         (r"2(1-\frac1M)^2", 2 * (1 - 1 / M) ** 2),
         (r"$2M/3 M$", sp.Rational(2, 3) * M**2),
@@ -272,6 +277,9 @@ def test_a_function_of_floats() -> None:
         (r"(1-\eta)^2\|x^0-x^*\|^2", "a norm is not read: write the symbol that the question has for it, of M,"),
         ("eta*||x0||^2", "a norm is not read"),
         ("η‖x⁰‖²", "a norm is not read"),
+        ("(2 eta + sigma)/x", "x is not a symbol of this question"),
+        ("2 eta + foo", "foo is not a symbol of this question"),
+        ("the bound is small", "not an expression in Python's notation at `bound is small`"),
         ("sigm*eta", "sigm is not a symbol of this question; .*; is it sigma?"),
     ],
     ids=str,

@@ -206,3 +206,18 @@ def test_a_process_that_does_not_start() -> None:
 
     with pytest.raises(OSError, match="no memory"):
         run_code(["a = 1"], ["a"], {}, broken)
+
+
+def test_formulas_without_quotes_are_read_as_typed() -> None:
+    """Where Python does not know a symbol; a formula that has a value keeps it, and other failures are told."""
+    found = run("# My answer.\na = 4*tau**2", "b = c")
+    assert (found.values, found.troubles) == ({"a": "4*tau**2", "b": "c"}, ())
+    found = run("tau = 3\na = 4*tau**2", "b = f(1)\nprint(x)")
+    assert found.values == {"a": "36", "b": "f(1)"}
+    assert run("import math\na = 4*math.tua").values == {}
+
+
+def test_a_part_is_named_by_its_first_line_of_code() -> None:
+    """Notebooks begin cells with comments."""
+    (trouble,) = run("# Your answer goes here.\n\na = 1/0").troubles
+    assert trouble == "at `a = 1/0`: ZeroDivisionError: division by zero"

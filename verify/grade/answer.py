@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import LONGEST_TEXT, Ambiguous, NoExpression, Unreadable
+from verify.grade.guarded import FUNCTIONS, LONGEST_TEXT, Ambiguous, Guarded, NoExpression, UnknownSymbol, Unreadable
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
 
 _NORM = re.compile(r"\\\||\\[lr]?Vert(?![A-Za-z])|\\norm(?![A-Za-z])|‖|\|\|")
+_WORD = re.compile(r"[A-Za-z]+(?:_\w+)?")
 _RIGHT_SIDE = re.compile(r"<=|>=|=|≤|\\leq?(?![A-Za-z])")
 
 
@@ -50,5 +51,16 @@ def _read(text: str, names: Mapping[str, Expr]) -> Expr:
             return read_latex(as_latex(text), names)
         except Ambiguous:
             raise
+        except UnknownSymbol:
+            _require_known_word(text, names)
+            raise reason from None
         except Unreadable:
             raise reason from None
+
+
+def _require_known_word(text: str, names: Mapping[str, Expr]) -> None:
+    """Raise `UnknownSymbol` where one word of a formula, or some letters, are no symbols; more words are a sentence."""
+    words = {word for word in _WORD.findall(text) if word not in names and word not in FUNCTIONS}
+    unknown = sorted(word for word in words if not all(part in names for part in word))
+    if len(unknown) == 1 or (unknown and all(len(word) == 1 for word in unknown)):
+        Guarded(names).name(unknown[0])

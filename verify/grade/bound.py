@@ -50,6 +50,8 @@ class BoundFinding:
     """The answer as a relation between quantities, which `fedtheory check` shows on the counterexample."""
     growth: Growth = ()
     """Changes of symbols along which the excess grows without bound."""
+    shrinking: Growth = ()
+    """Changes of symbols along which an answer that is not refuted falls arbitrarily far below every proved bound."""
     about: tuple[float, float] | None = None
     """The sides on the counterexample, rounded."""
     follows_from: tuple[str, ...] = ()
@@ -91,7 +93,8 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return _refuted(stated, right_units, search.counterexample[0])
     reason = f"no violation in {trial.tried + search.applicable} test runs"
     tightness = max(filter(None, (trial.largest_ratio, search.largest_ratio)), default=None)
-    return _not_refuted("not refuted", claim, answer, reason, tightness)
+    found = _not_refuted("not refuted", claim, answer, reason, tightness)
+    return replace(found, shrinking=_shrinking(claim, stated))
 
 
 def _why_proved(premises: tuple[str, ...]) -> str:
@@ -130,6 +133,15 @@ def _looseness(claim: Claim, answer: Expr) -> Looseness:
     against = replace(claim, id="answer", lhs=answer, rhs=claim.relations[0].right, chain=(), also=(), verdict=None)
     excesses = [None if over_values is None else over_values.excess, battery(claim).largest_ratio(against)]
     return Looseness(max((excess for excess in excesses if excess is not None), default=None))
+
+
+def _shrinking(claim: Claim, stated: Claim) -> Growth:
+    """The changes along which the stated answer falls below the reference; none if it keeps to a proved bound."""
+    known = _proved_bounds(claim) or (claim,)
+    falls = [measure_looseness(stated, bound.relations[0].right) for bound in known]
+    # Bounds with quantities that cannot be chosen freely are not compared.
+    growths = [fall.growth for fall in falls if fall is not None]
+    return growths[0] if growths and all(growths) else ()
 
 
 def _is_proved(claim: Claim, answer: Expr) -> bool:

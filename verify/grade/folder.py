@@ -18,7 +18,7 @@ from verify.grade.submission import digest
 from verify.grade.written import entered, write_all
 from verify.processes import as_finished
 
-_EDITION = "8"
+_EDITION = "9"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "

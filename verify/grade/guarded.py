@@ -27,6 +27,10 @@ class Ambiguous(Unreadable):
     """An answer that can be read in two ways; a person decides, and the message says how to write each."""
 
 
+class UnknownSymbol(Unreadable):
+    """A name that the question does not have."""
+
+
 class NoExpression(Unreadable):
     """A text that Python cannot parse."""
 
@@ -66,7 +70,7 @@ class Guarded:
             return _CONSTANTS[text]
         if text not in self._names:
             known = f"it has {', '.join(sorted(self._names))}" if self._names else "it asks for a number"
-            raise Unreadable(f"{text} is not a symbol of this question; {known}{self._meant(text)}")
+            raise UnknownSymbol(f"{text} is not a symbol of this question; {known}{self._meant(text)}")
         return self._names[text]
 
     def _meant(self, text: str) -> str:

@@ -16,6 +16,17 @@ def literal_answers(units: Sequence[str]) -> dict[str, str]:
     return {name: text for name, text in literals if bound[name] == written[name]}
 
 
+def formulas_without_quotes(unit: str) -> dict[str, str]:
+    """The right sides of a unit's assignments as they are typed, by name: formulas of symbols without a value."""
+    statements = [statement for tree in _trees([unit]) for statement in tree.body if isinstance(statement, ast.Assign)]
+    return {
+        target.id: ast.get_source_segment(unit, statement.value) or ""
+        for statement in statements
+        for target in statement.targets
+        if isinstance(target, ast.Name) and not isinstance(statement.value, ast.Constant)
+    }
+
+
 def bound_names(units: Sequence[str]) -> set[str]:
     """All names that the code gives a value."""
     return {name for tree in _trees(units) for name in _bindings(tree)}

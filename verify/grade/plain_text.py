@@ -37,13 +37,15 @@ _MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy|fractions)\.(?=[A-Za
 _ENVIRONMENT = re.compile(
     r"\\(?:begin|end)\s*\{(?:equation|align|gather|multline|math|displaymath)\*?\}|\\nonumber|\\\\\s*$"
 )
+_STOP = re.compile(r"(?<![\\.])\s*[.,;](?=\s*(?:\$+|\\[\])])?\s*$)")
+"""A stop or a comma of the sentence, also before the end of a formula."""
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 
 def write_in_ascii(text: str, names: Collection[str]) -> str:
     """Write a formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
     text = _with_backslashes(_UNSEEN.sub("", text), {name.partition("_")[0] for name in names})
-    text = _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`")
+    text = _STOP.sub("", _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`"))
     text = text if "x" in names else with_powers_of_ten(text)
     text = with_plain_numbers(text if names else without_unit(text))
     # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
@@ -54,7 +56,6 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     text = _ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
     text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
     text = _without_bars(text)
-    text = text.rstrip(".;") if not text.endswith("...") else text
     return _without_left_side(text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND))
 
 

@@ -22,7 +22,15 @@ _OF_TWO: dict[str, Callable[[Guarded, Expr, Expr], Expr]] = {
     "Fraction": _OPERATIONS[ast.Div],
     "pow": _OPERATIONS[ast.Pow],
 }
-_SYNONYMS = {"max": "Max", "min": "Min", "ceiling": "ceil", "ln": "log", "Abs": "abs"}
+_SYNONYMS = {
+    "max": "Max",
+    "min": "Min",
+    "ceiling": "ceil",
+    "ln": "log",
+    "Abs": "abs",
+    "maximum": "Max",
+    "minimum": "Min",
+}
 
 
 def read_python(text: str, names: Mapping[str, Expr]) -> Expr:

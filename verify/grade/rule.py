@@ -17,7 +17,8 @@ BOUND_RULE = (
     f"{LOOSE_SHARE} of the points: it is not refuted, but looser, for example because a factor 1/M is lost. "
     f"{UNITS_SHARE} of the points: a run violates it, and all its terms have the units of the left side. "
     "No points: a run violates it and its units are wrong, or it cannot be read. "
-    "Not refuted means that it is proved, or that no test run violates it; the second is not a proof."
+    "Not refuted means that it is proved, or that no test run violates it; the second is not a proof. "
+    "A person reads an answer that no run violates, and that falls arbitrarily far below every proved bound."
 )
 
 

@@ -15,11 +15,12 @@ from subprocess import Popen
 from typing import Any
 
 from verify.grade.confinement import USUAL, Launch, Limits, NoSandbox, import_path
-from verify.grade.literals import bound_names, literal_answers
+from verify.grade.literals import bound_names, formulas_without_quotes, literal_answers
 
 _CHILD = Path(__file__).with_name("sandbox_child.py")
 _RESTARTS = 4
 _LONGEST_MESSAGE = 300
+_UNKNOWN_NAME = ": NameError: "
 _ANSWERED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
 """Names that code answers, also where it is no Python."""
 
@@ -66,6 +67,12 @@ def run_code(
     of_names = dict(zip(cases, outcomes[len(units) :], strict=True))
     troubles_of = {name: f"{name}: {error}" for name, (_, error) in of_names.items() if error}
     values = {name: found[0] for name, (found, _) in of_names.items() if found and name in wanted}
+    for unit in [unit for unit, trouble in of_units.items() if _UNKNOWN_NAME in trouble]:
+        typed = {name: text for name, text in formulas_without_quotes(unit).items() if name in wanted}
+        if typed and not typed.keys() & values.keys():
+            values |= typed
+            of_units.pop(unit)
+            missed = {name: trouble for name, trouble in missed.items() if name not in typed}
     functions = {name: found for name, (found, _) in of_names.items() if found and name in calls}
     troubles = tuple(dict.fromkeys((*of_units.values(), *troubles_of.values())))
     return Answers({**literals, **values}, functions, troubles, {**missed, **troubles_of})
@@ -160,6 +167,7 @@ def _plain(text: object) -> str:
 
 
 def _where(unit: str) -> str:
-    """The first line of a unit, as a way to name it."""
-    first = next((line.strip() for line in unit.splitlines() if line.strip()), "")
+    """The first line of a unit that is no comment, as a way to name it."""
+    lines = [line.strip() for line in unit.splitlines() if line.strip()]
+    first = next((line for line in lines if not line.startswith("#")), lines[0] if lines else "")
     return f"at `{first[:60]}`"

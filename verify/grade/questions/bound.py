@@ -10,6 +10,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import BoundQuestion
 from verify.grade.answer import read_answer
 from verify.grade.bound import BoundFinding, grade_bound
+from verify.grade.looseness import Growth
 from verify.grade.questions.mark import Mark, mark_text, rule_of
 from verify.grade.rule import BOUND_RULE, CLOSE
 
@@ -28,6 +29,8 @@ def _rule(_question: BoundQuestion) -> str:
 def _mark(question: BoundQuestion, text: str) -> Mark:
     found = _finding(question.claim, read_answer(text, question.names))
     texts = {symbol: text for text, symbol in question.names.items()}
+    if found.shrinking:
+        return Mark(None, _describe_undecided(found, texts))
     return Mark(found.share, _describe_mistake(found, texts), found.run_file, found.relation)
 
 
@@ -56,6 +59,16 @@ def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     return f"{known}: {why}; {_looseness(found, texts)}{_tightness(found)}"
 
 
+def _describe_undecided(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
+    """Describe an answer that no run refutes, and that lacks a term or a factor that every proved bound has."""
+    smaller = f"it becomes arbitrarily smaller than the proved bounds while {_changes(found.shrinking, texts)}"
+    return f"not decided, a person reads this answer: {found.reason}, but {smaller}"
+
+
+def _changes(growth: Growth, texts: Mapping[Expr, str]) -> str:
+    return ", ".join(f"{texts.get(symbol, symbol)} {change}" for symbol, change in growth)
+
+
 def _number(exact: str | None, rounded: float) -> str:
     """A number as a fraction where it is short, and as a decimal."""
     about = f"{rounded:.3g}"
@@ -70,8 +83,7 @@ def _looseness(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
         return f"it could not be compared with the reference (full marks need at most {CLOSE} times the reference)"
     needed = "" if found.share == 1 else f" (full marks need at most {CLOSE} times the reference)"
     if found.growth:
-        changes = ", ".join(f"{texts.get(symbol, symbol)} {change}" for symbol, change in found.growth)
-        return f"it becomes arbitrarily larger than the reference while {changes}{needed}"
+        return f"it becomes arbitrarily larger than the reference while {_changes(found.growth, texts)}{needed}"
     if found.excess <= 1:
         return "it exceeds the reference nowhere that was tried"
     return f"it is up to {found.excess:.3g} times the reference{needed}"
