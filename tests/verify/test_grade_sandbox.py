@@ -221,3 +221,9 @@ def test_a_part_is_named_by_its_first_line_of_code() -> None:
     """Notebooks begin cells with comments."""
     (trouble,) = run("# Your answer goes here.\n\na = 1/0").troubles
     assert trouble == "at `a = 1/0`: ZeroDivisionError: division by zero"
+
+
+def test_a_line_inside_a_function_that_is_no_python_is_named() -> None:
+    """The first line of the function says nothing about it."""
+    (trouble,) = run("def f(x):\n    while True\n        x = 1").troubles
+    assert trouble == "at `def f(x):`: SyntaxError at `while True`: expected ':'"

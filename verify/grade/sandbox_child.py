@@ -104,11 +104,17 @@ def _describe_outcome(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "the code calls itself without end"
     if isinstance(error, SyntaxError):
-        return f"SyntaxError: {error.msg}"
+        return f"SyntaxError{_place_of(error)}: {error.msg}"
     if isinstance(error, OSError):
         # Most of those who meet it have read a file of their own.
         return f"the code uses files, processes or the network, which answers do not have ({str(error)[:_LONGEST]})"
     return f"{type(error).__name__}: {str(error)[:_LONGEST]}"
+
+
+def _place_of(error: SyntaxError) -> str:
+    """The line that is no Python, where it is inside a function or another block."""
+    line = error.text or ""
+    return f" at `{line.strip()[:60]}`" if line[:1].isspace() and line.strip() else ""
 
 
 def _as_text(value: Any) -> str:
