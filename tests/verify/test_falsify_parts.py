@@ -467,7 +467,7 @@ def test_findings_that_contradict_what_is_recorded() -> None:
 
 
 def test_edges_of_equations() -> None:
-    """One equation among the conditions is enough for the edge to be where both sides are equal."""
+    """Where the step size is in an equation the edge is where both sides are equal, if other conditions allow it."""
     run = parse_run(_table(1, 1, 2), FLOAT)
     for conditions, factor in (
         ([8 * eta * L <= 4, T >= 1], 4.0),
@@ -477,7 +477,13 @@ def test_edges_of_equations() -> None:
         edge = Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=conditions))
         assert edge.largest_factor(run) == pytest.approx(factor)
     for conditions in ([eta <= 4 / L, sp.Eq(eta * L, 1)], [sp.Eq(eta * L, 1), eta <= 4 / L]):
-        assert Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=conditions))._is_equation
+        edge = Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=conditions))
+        assert edge.largest_factor(run) == pytest.approx(8.0)
+    for conditions in ([sp.Eq(eta * L, 1), eta <= 1 / (4 * L)], [sp.Eq(eta * L, 1), sp.Eq(eta * L, 2)]):
+        edge = Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=conditions))
+        assert edge.largest_factor(run) is None
+    bent = Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=[sp.Eq(eta * L + eta**2 * L**2, 2)]))
+    assert bent.largest_factor(run) == pytest.approx(8.0)
     alone = Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=[sp.Eq(2 * eta * L, 1)]))
     assert alone.largest_factor(run) == pytest.approx(4.0)
     assert Edge(Claim(id="t:e", lhs=eta, rhs=1, where=WHERE, conditions=[T >= 3])).largest_factor(run) is None

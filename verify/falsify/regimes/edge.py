@@ -24,7 +24,7 @@ from verify.falsify.tables import NO_RUN
 
 UNBOUNDED = math.inf
 """The edge where no condition stops the step size."""
-_REFINEMENTS, _HALVINGS = 3, 6
+_REFINEMENTS, _REFINEMENTS_OF_EQUATIONS, _HALVINGS = 3, 8, 6
 _FLAT = 1e-9
 """Slope below which a condition does not ask about the step size, and rounding of its sides."""
 _INSIDE = 1 - 1e-12
@@ -38,7 +38,7 @@ class Edge:
 
     def __init__(self, claim: Claim) -> None:
         self._claim, self._links = claim, condition_links(claim)
-        self._is_equation = any(link.relation.operator == "==" for link in self._links)
+        self._equations = np.array([link.relation.operator == "==" for link in self._links], bool)
         self.depends_on_step = False
         """Whether an assumption was seen to fail for a step size that holds for another."""
         self._is_tied = is_tied(claim)
@@ -73,22 +73,36 @@ class Edge:
 
     def _along(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
         """By the straight lines of the conditions, corrected where they bend."""
+        equations = ~is_fixed & np.isfinite(here) & self._equations
+        if equations.any():
+            return self._at_equations(run, here, slopes, equations)
         moving = ~is_fixed & (slopes > 0) & np.isfinite(here)
         if not moving.any():
             return self._search_by_halving(run)
         exponent = float((-here[moving] / slopes[moving]).min())
         for _ in range(_REFINEMENTS):
             exponent = max(-_FAR, min(exponent, _FAR))
-            at_it = run.with_step_factor(2.0**exponent)
-            excesses = self._excesses(at_it)
-            if self._is_equation and np.abs(excesses).max() < _FLAT:
-                return float(2.0**exponent)
-            if not self._is_equation and self._allows(run.with_step_factor(2.0**exponent * _INSIDE)):
+            excesses = self._excesses(run.with_step_factor(2.0**exponent))
+            if self._allows(run.with_step_factor(2.0**exponent * _INSIDE)):
                 is_edge = not self._allows(run.with_step_factor(2.0 ** (exponent + 1)))
                 return float(2.0**exponent) if is_edge else self._search_by_halving(run)
             worst = int(np.argmax(np.where(is_fixed, -np.inf, excesses)))
             exponent -= float(excesses[worst]) / max(float(slopes[worst]), 0.25)
         return self._search_by_halving(run)
+
+    def _at_equations(self, run: Run, here: Array, slopes: Array, equations: Array) -> float | None:
+        """The factor at which equations on the step size hold; None where they do not, or another condition fails."""
+        excesses, exponent = here, 0.0
+        for _ in range(_REFINEMENTS_OF_EQUATIONS):
+            worst = int(np.argmax(np.where(equations, np.abs(excesses), -np.inf)))
+            step = max(-_FAR, min(-float(excesses[worst] / slopes[worst]), _FAR))
+            before, exponent = excesses, exponent + step
+            excesses = self._excesses(run.with_step_factor(2.0**exponent))
+            if np.abs(excesses[equations]).max() < _FLAT:
+                return float(2.0**exponent) if (excesses < _FLAT).all() else None
+            # An equation that bends has another slope where it holds.
+            slopes = (excesses - before) / step
+        return None
 
     def _search_by_halving(self, run: Run) -> float | None:
         powers = range(_LARGEST, _SMALLEST, -_STRIDE)
