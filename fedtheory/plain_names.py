@@ -23,7 +23,7 @@ def require_plain(field: str, name: str) -> None:
     for character in name:
         if not character.isascii() or not character.isprintable():
             expected = "expected letters a to z, digits and signs of ASCII, which nothing else looks like"
-            raise InputError(field, f"{expected}; got {_described(character)} in {name!a:.60}: type it again")
+            raise InputError(field, f"{expected}; got {_describe(character)} in {name!a:.60}: type it again")
 
 
 def require_readable(field: str, text: str) -> None:
@@ -35,12 +35,12 @@ def require_readable(field: str, text: str) -> None:
     for character in text:
         if _is_invisible(character):
             expected = "expected characters that people see"
-            raise InputError(field, f"{expected}; got {_described(character)} in {text!a:.60}: type it again")
+            raise InputError(field, f"{expected}; got {_describe(character)} in {text!a:.60}: type it again")
     for word in re.findall(r"\w+", text):
         strange = next(filter(_is_alike, word), None)
         if strange is not None and any(symbol.isascii() and symbol.isalpha() for symbol in word):
             expected = "expected words of one alphabet"
-            raise InputError(field, f"{expected}; got {_described(strange)} in {word!a:.60}: type it again")
+            raise InputError(field, f"{expected}; got {_describe(strange)} in {word!a:.60}: type it again")
 
 
 def _require_text(field: str, text: object) -> None:
@@ -58,5 +58,5 @@ def _is_alike(symbol: str) -> bool:
     return symbol in _ALIKE_GREEK or unicodedata.name(symbol, "").startswith(_ALIKE)
 
 
-def _described(character: str) -> str:
+def _describe(character: str) -> str:
     return f"{character!a} ({unicodedata.name(character, 'a character without a name')})"

@@ -18,7 +18,7 @@ from fedtheory.runfile import run_toml
 from report.evidence import size_of
 from report.mathml import displayed, prose
 from verify.errata import Erratum, errata
-from verify.witness import Sides
+from verify.witness import PrintedSides
 
 ERRATA_PAGE = "errata.html"
 _LONG = 160
@@ -97,7 +97,7 @@ def _entry(erratum: Erratum) -> ErratumEntry:
         sides=_sides(erratum),
         run_file=run_toml(erratum.run),
         check_with=_command(erratum),
-        size=size_of(erratum.run, Sides.of(erratum.check)),
+        size=size_of(erratum.run, PrintedSides.of(erratum.check)),
     )
 
 

@@ -25,12 +25,12 @@ from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
 from verify.shown_place import is_about_vectors_alone, name_of_point, origin_in_words, shown_place
 from verify.verdict import ClaimVerdict
-from verify.witness import Sides, explain_size
+from verify.witness import PrintedSides, explain_size
 
 RUN_FILE = "run.toml"
 
 
-def size_of(run: dict[str, Any], sides: Sides | None) -> str:
+def size_of(run: dict[str, Any], sides: PrintedSides | None) -> str:
     """A sentence on a counterexample that is too large to be checked by hand; empty where it is small."""
     reasons = explain_size(run, sides)
     if not reasons:

@@ -36,7 +36,7 @@ def opened(piece: str) -> list[str]:
 
 def _as_factor(piece: str) -> str:
     """The piece with its first fraction of a long numerator as a product."""
-    tokens = _placed(piece)
+    tokens = _place(piece)
     for n, (place, token, depth) in enumerate(tokens):
         if token != r"\frac" or depth or n + 1 == len(tokens) or tokens[n + 1][1] != "{":
             continue
@@ -52,7 +52,7 @@ def _as_factor(piece: str) -> str:
 def _groups(piece: str) -> Sequence[tuple[int, int]]:
     """Return the bounds of the contents of outermost round brackets that are not in braces."""
     found, start = [], -1
-    for place, token, depth in _placed(piece):
+    for place, token, depth in _place(piece):
         if token == _OPEN and depth == 0:
             start = place + len(token)
         elif token == _CLOSE and depth == 1 and start >= 0:
@@ -61,7 +61,7 @@ def _groups(piece: str) -> Sequence[tuple[int, int]]:
     return found
 
 
-def _placed(piece: str) -> list[tuple[int, str, int]]:
+def _place(piece: str) -> list[tuple[int, str, int]]:
     """Each token with its place, and how many brackets and braces are open before it."""
     depth, found = 0, []
     for match in _TOKEN.finditer(piece):

@@ -21,7 +21,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
 from report.curves import BoundCurve, applied, curve_up_to
 from report.figures.bounds import draw_by_terms, draw_over_rounds
-from report.figures.comparison import Curve, bounds_together
+from report.figures.comparison import ComparedBound, bounds_together
 from report.figures.drift import draw_over_local_steps, inside_rounds
 from report.figures.errors import exact_error
 from report.figures.models import loss_and_accuracy
@@ -66,7 +66,7 @@ class OwnRun:
 
     def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
         """The run with other rounds, a multiple of its step size, or a common number of local steps."""
-        return _changed(self.file, rounds, factor, steps)
+        return _change(self.file, rounds, factor, steps)
 
     def exactly(self) -> Run:
         """The run in rationals."""
@@ -100,7 +100,7 @@ class OnRun:
     left: str
     right: str
     ratio: str
-    curve: Curve | None
+    curve: ComparedBound | None
     """Both sides over rounds, where the claim is a bound that applies."""
     conditions: Sequence[Condition]
 
@@ -122,7 +122,7 @@ def _read(file: str) -> Run:
 
 
 @cache
-def _changed(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
+def _change(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
     """Return the run with another setting; all claims of a process share it."""
     run = _read(file)
     run = run if rounds is None else run.with_rounds(rounds)
@@ -166,7 +166,7 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
             left="" if worst is None else decimal(worst.lhs),
             right="" if worst is None else decimal(worst.rhs),
             ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
-            curve=None if curve is None else Curve(curve.horizons, curve.left, curve.right),
+            curve=None if curve is None else ComparedBound(curve.horizons, curve.left, curve.right),
             conditions=[_condition(found, n) for n in range(len(found.conditions))],
         )
         return RunSection(
@@ -178,7 +178,7 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
         )
 
 
-def together(own: OwnRun, curves: Mapping[str, Curve]) -> Figure | None:
+def together(own: OwnRun, curves: Mapping[str, ComparedBound]) -> Figure | None:
     """The bounds of several claims, by what people call them, on one run; None where fewer than two apply."""
     if len(curves) < 2:
         return None

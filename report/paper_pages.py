@@ -34,10 +34,10 @@ class PaperPage:
 
 def paper_pages(keys: Collection[str]) -> list[PaperPage]:
     """The pages of some papers, but for those that an optional package is missing for."""
-    return [_paper_page(page, source) for page, source in _computed(keys)]
+    return [_paper_page(page, source) for page, source in _compute(keys)]
 
 
-def _computed(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
+def _compute(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
     for paper in (paper for key, paper in papers().items() if key in keys):
         for page in pages_of(paper):
             try:

@@ -16,10 +16,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import (
-    Bound,
-    Comparison,
     ExactErrors,
+    NumericBound,
     RegimeMap,
+    StepSizeComparison,
     bound_of_numbers,
     compare,
     covering_claims,
@@ -79,7 +79,7 @@ class PlannedCase:
     """A run, and for each claim that covers it the two step sizes."""
 
     name: str
-    compared: dict[str, Comparison]
+    compared: dict[str, StepSizeComparison]
     """By claim."""
 
 
@@ -141,7 +141,7 @@ def plan_page() -> PlanPage:
     )
 
 
-def _numbers(found: Comparison) -> list[str]:
+def _numbers(found: StepSizeComparison) -> list[str]:
     chosen = found.ratio * found.exact.step_size
     pairs = (chosen, found.exact.step_size, found.ratio, found.error_at_choice, found.exact.error, found.error_ratio)
     return [decimal(value, 3) for value in pairs]
@@ -174,7 +174,7 @@ def data_run(data: str, split: str, batch: int | None) -> Run:
     return run.with_step_factor(_SHARE_OF_LIMIT / run.smoothness)
 
 
-def compared(run: Run) -> dict[str, Comparison]:
+def compared(run: Run) -> dict[str, StepSizeComparison]:
     """For each claim that covers a run its best step size beside the exact one, in floats."""
     errors = ExactErrors(run.as_floats())
     found = {claim.id: compare(claim, errors) for claim in comparable()}
@@ -197,7 +197,7 @@ def _rows_of(family: str, count: int) -> Iterator[FamilyRow]:
             yield FamilyRow(family, claim.id, len(known), steps, _spread([c.error_ratio for c in known]))
 
 
-def _compared_member(family: str, number: int) -> dict[str, Comparison]:
+def _compared_member(family: str, number: int) -> dict[str, StepSizeComparison]:
     try:
         return compared(Instance(family, number).run())
     except (NotApplicable, Diverging):
@@ -225,7 +225,7 @@ def ratio_figure(cases: Sequence[PlannedCase]) -> Figure:
     return finish(canvas, "plan-ratios", caption)
 
 
-def mapped_bound() -> Bound:
+def mapped_bound() -> NumericBound:
     """The first of the page's bounds that the constants of the maps determine."""
     for claim in planned():
         try:
@@ -235,7 +235,7 @@ def mapped_bound() -> Bound:
     raise NotApplicable("no bound of the page is determined by the constants of the maps")
 
 
-def maps(bound: Bound) -> list[Figure]:
+def maps(bound: NumericBound) -> list[Figure]:
     """The dominating terms of a bound, over two of its numbers each."""
     return [regime_figure(bound.claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
 

@@ -141,7 +141,7 @@ class _Site:
 
     def write_index(self) -> None:
         """The front page, with what there is so far."""
-        text = self._rendered(
+        text = self._render(
             "index.html",
             groups=self.groups,
             found=Findings.of(self.rows),
@@ -159,7 +159,7 @@ class _Site:
         drawn_rows = [row for row in rows if row.target in self.miniatures]
         return (drawn_rows[0], self.miniatures[drawn_rows[0].target]) if drawn_rows else None
 
-    def _rendered(self, template: str, **values: Any) -> str:
+    def _render(self, template: str, **values: Any) -> str:
         others = sorted(self.own_pages, key=lambda page: (page.source, page.file))
         return environment_for(self.linked).get_template(template).render(others=others, **values)
 
@@ -179,7 +179,7 @@ class _Site:
         if self.has_explorer:
             self.write(SCRIPT, files("report").joinpath("templates", SCRIPT).read_text(encoding="utf-8"))
         for group in self.groups:
-            self.write(group.file, self._rendered("source.html", group=group, graph=group.graph()))
+            self.write(group.file, self._render("source.html", group=group, graph=group.graph()))
         for name, text in self._run_pages():
             self.write(name, text)
         self.write_index()
@@ -190,7 +190,7 @@ class _Site:
             curves = {row.called: section.curve for row, section in found if section.curve is not None}
             drawn = run_figures(own)
             bounds = together(own, curves)
-            yield own.page, self._rendered("run.html", own=own, rows=found, together=bounds, drawn=drawn)
+            yield own.page, self._render("run.html", own=own, rows=found, together=bounds, drawn=drawn)
 
 
 def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:

@@ -26,7 +26,7 @@ _SCALES = {
 
 
 @dataclass(frozen=True)
-class Line:
+class ProvedTermRow:
     """One term of a bound that is proved."""
 
     printed: Markup
@@ -46,7 +46,7 @@ class Overview:
     printed: Claim | None
     """The claim of the paper; None for a result of our own."""
     whole: PartRow
-    lines: Sequence[Line]
+    lines: Sequence[ProvedTermRow]
 
 
 def overview(entry: SlackEntry) -> Overview:
@@ -62,13 +62,13 @@ def printed_form(claim: Claim) -> Claim | None:
     return None if claim.printed is None else claim
 
 
-def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[Line]:
+def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTermRow]:
     for part, row in zip(parts_of(entry.claim), entry.rows, strict=True):
         if part.name != WHOLE or len(entry.rows) == 1:
             with entry.claim.typesetting():
                 proved = formula(latex(part.expression))
             lowest = "attained" if row.is_attained else row.lowest or (row.share and f"{row.share} of it")
-            yield Line(_as_printed(part.expression, entry.claim, printed), proved, str(part.constant), lowest)
+            yield ProvedTermRow(_as_printed(part.expression, entry.claim, printed), proved, str(part.constant), lowest)
 
 
 def _as_printed(term: Expr, claim: Claim, printed: Claim | None) -> Markup:

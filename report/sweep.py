@@ -17,7 +17,7 @@ from markupsafe import Markup
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
-from report.figures.sweep import Point, ratio_map, ratio_over
+from report.figures.sweep import SweptRun, ratio_map, ratio_over
 from report.figures.sweep_errors import error_over
 from report.mathml import displayed
 from verify.sweeps import Results, Summary, read_results
@@ -119,7 +119,9 @@ def _error_figures(results: Results, name: str) -> list[Figure]:
         places = _places(key, rows, results.kinds[key])
         if places is not None:
             labels, of_rows = places
-            points = [Point(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)]
+            points = [
+                SweptRun(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)
+            ]
             found.append(error_over(key, name, points, labels, f"{_slug(name)}-{_slug(key)}"))
     return found
 
@@ -205,7 +207,7 @@ def _over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> F
     if places is None:
         return None
     labels, of_rows = places
-    points = [Point(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
+    points = [SweptRun(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
     return ratio_over(key, points, labels, f"{anchor}-{_slug(key)}")
 
 

@@ -16,7 +16,7 @@ from fedtheory import FLOAT, RATIONAL, InputError, parse_run
 from fedtheory.cli import app
 from fedtheory.cli import run as run_command
 from fedtheory.runfile import run_table, run_toml
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = {
@@ -94,13 +94,13 @@ def test_the_schemas_are_schemas() -> None:
 def test_keys_that_are_read_are_in_the_schema(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader asks for each key of the schema in one of the runs, and for no other."""
     asked: dict[str, set[str]] = {}
-    has = Table.has
+    has = TomlTable.has
 
-    def noting(table: Table, name: str) -> bool:
+    def noting(table: TomlTable, name: str) -> bool:
         asked.setdefault(table.key.partition("[")[0], set()).add(name)
         return has(table, name)
 
-    monkeypatch.setattr(Table, "has", noting)
+    monkeypatch.setattr(TomlTable, "has", noting)
     for run in runs().values():
         parse_run(run, FLOAT, folder)
     defined = SCHEMAS["run-file"]["$defs"]

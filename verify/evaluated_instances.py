@@ -20,7 +20,7 @@ from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
 from verify.check.together import CheckResult, RunsTogether
 from verify.content import tried_with
-from verify.falsify.generation import Kind, kind_of
+from verify.falsify.generation import InstanceKind, kind_of
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order
 
@@ -45,7 +45,7 @@ class Outcome:
     seconds: float
     is_trivial: bool = False
     """Whether a rate holds because its quantity is zero."""
-    kind: Kind | None = None
+    kind: InstanceKind | None = None
     """The kind of the instance, for a claim of no paper: it is tried on enough of every kind."""
     excluded: str = ""
     """Name of the assumption, condition or quantity that excludes an instance to which the claim does not apply."""
@@ -210,7 +210,7 @@ class _Member:
         return cls(instance, exact, floats, complexity(instance, exact))
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> InstanceKind:
         """Its kind."""
         return kind_of(self.exact)
 

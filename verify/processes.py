@@ -15,12 +15,12 @@ def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs
 
     Workers begin at once, this process works while it is asked for results.
     """
-    return _sorted(_numbered(work, tasks, jobs))
+    return _sort(_number(work, tasks, jobs))
 
 
 def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
     """Yield the same results in the order in which they are ready."""
-    return (result for _, result in _numbered(work, tasks, jobs))
+    return (result for _, result in _number(work, tasks, jobs))
 
 
 def prepare(work: Callable[[], object], jobs: int) -> None:
@@ -30,7 +30,7 @@ def prepare(work: Callable[[], object], jobs: int) -> None:
         workers(count).submit(work)
 
 
-def _numbered(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[tuple[int, Result]]:
+def _number(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[tuple[int, Result]]:
     """Yield results with the numbers of their tasks."""
     count = _worker_count(jobs)
     if count == 0:
@@ -45,7 +45,7 @@ def _worker_count(jobs: int) -> int:
     return int(effective_n_jobs(jobs)) - 1
 
 
-def _sorted(numbered: Iterator[tuple[int, Result]]) -> Iterator[Result]:
+def _sort(numbered: Iterator[tuple[int, Result]]) -> Iterator[Result]:
     early: dict[int, Result] = {}
     due = 0
     for number, result in numbered:

@@ -22,7 +22,7 @@ from verify.check import Check
 from verify.check.applicability import is_of_rungs
 from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, counts
-from verify.falsify.generation import KINDS, Bases, Kind, bases_of, made
+from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, made
 from verify.falsify.tables import get
 from verify.instances import Given, complexity
 from verify.processes import in_order
@@ -72,7 +72,7 @@ def _ladders(target: Target) -> Iterator[Outcome]:
     claim, seen = resolve(target), set[str]()
     alone = premises_alone(claim)
     for pool in _pools(bases_of(alone)):
-        generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[Kind]()
+        generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[InstanceKind]()
         while kinds := [kind for kind in KINDS if in_vain[kind] < _IN_VAIN]:
             for kind in kinds:
                 begin = perf_counter()
@@ -136,7 +136,9 @@ def premises_alone(claim: Claim) -> Claim:
     )
 
 
-def _new_run(claim: Claim, bases: Bases, kind: Kind, generator: np.random.Generator, seen: set[str]) -> Run | None:
+def _new_run(
+    claim: Claim, bases: Bases, kind: InstanceKind, generator: np.random.Generator, seen: set[str]
+) -> Run | None:
     """A run that is made for a claim, unless it has been made before or does not settle."""
     fitting = made(claim, bases, kind, 1, generator)
     text = None if fitting is None else run_toml(run_table(fitting[0]))

@@ -21,7 +21,7 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.evaluated_instances import Outcome
-from verify.falsify.generation import ASPECTS, KINDS, Bases, Kind, bases_among, made
+from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, bases_among, made
 from verify.falsify.tables import examined
 from verify.instances import Given, complexity, families_for
 from verify.processes import in_order
@@ -83,11 +83,11 @@ def _premises(claim: Claim) -> Hashable:
     return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
 
 
-def _all_kinds(_found: Sequence[Kind]) -> Sequence[Kind]:
+def _all_kinds(_found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
     return KINDS
 
 
-def _kinds_among(found: Sequence[Kind]) -> Sequence[Kind]:
+def _kinds_among(found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
     """The kinds of which instances can be made; those that were met by chance where there are no others."""
     count = Counter(found)
     return [kind for kind in KINDS if count[kind] >= _SOME] or [kind for kind in KINDS if count[kind]]
@@ -100,10 +100,10 @@ class _Group:
     known: dict[Target, list[Outcome]] = field(default_factory=dict)
 
     def tasks(
-        self, kinds: Callable[[Sequence[Kind]], Sequence[Kind]]
-    ) -> Iterator[tuple[list[Target], Kind, int, Bases]]:
+        self, kinds: Callable[[Sequence[InstanceKind]], Sequence[InstanceKind]]
+    ) -> Iterator[tuple[list[Target], InstanceKind, int, Bases]]:
         """The kinds that the claims need, of those that are asked for, and how many instances of each."""
-        wanted: dict[Kind, int] = {}
+        wanted: dict[InstanceKind, int] = {}
         targets = [target for target, known in self.known.items() if _may_need_more(resolve(target), known)]
         for found in (kinds_of(self.known[target]) for target in targets):
             for kind, count in missing(found, kinds(found)):
@@ -118,7 +118,7 @@ class _Group:
         return bases_among(resolve(first), applicable.__contains__)
 
 
-def kinds_of(outcomes: Sequence[Outcome]) -> list[Kind]:
+def kinds_of(outcomes: Sequence[Outcome]) -> list[InstanceKind]:
     """The kinds of the instances to which a claim applies."""
     return [outcome.kind for outcome in outcomes if outcome.applicable and outcome.kind is not None]
 
@@ -134,7 +134,7 @@ def excluded(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {aspect: count for aspect, count in lacking(outcomes).items() if count == 0}
 
 
-def missing(found: Sequence[Kind], kinds: Sequence[Kind] = KINDS) -> list[tuple[Kind, int]]:
+def missing(found: Sequence[InstanceKind], kinds: Sequence[InstanceKind] = KINDS) -> list[tuple[InstanceKind, int]]:
     """Count the instances of each kind that are missing until each aspect has enough."""
     have, wanted = Counter(found), []
     for kind in kinds:
@@ -144,7 +144,7 @@ def missing(found: Sequence[Kind], kinds: Sequence[Kind] = KINDS) -> list[tuple[
     return wanted
 
 
-def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases, turn: int = 0) -> list[Outcome]:
+def tailor(targets: Sequence[Target], kind: InstanceKind, count: int, bases: Bases, turn: int = 0) -> list[Outcome]:
     """Check claims on instances of a kind generated for the first: `count` of them, or as many as can be generated.
 
     Each turn makes other ones.  Instances that satisfy its premises by chance, a draw of one client of one, may be the
@@ -156,7 +156,7 @@ def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases, turn
     return [outcome for outcomes in found for outcome in outcomes]
 
 
-def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int, turn: int) -> list[list[Outcome]]:
+def _made_of(bases: Bases, targets: Sequence[Target], kind: InstanceKind, count: int, turn: int) -> list[list[Outcome]]:
     """The outcomes on each instance."""
     first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind), turn])
     found: list[list[Outcome]] = []
@@ -181,7 +181,7 @@ def _outcomes(
     instance: Given,
     run: Run,
     *,
-    kind: Kind,
+    kind: InstanceKind,
     seconds: float,
 ) -> Iterator[Outcome]:
     """Collect the outcomes of the claims that apply to an instance, each with its share of the time."""

@@ -36,7 +36,7 @@ from verify.searches import Searches, search_both
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
 from verify.targeted_instances import are_enough, enough_for, excluded, lacking, made_for
-from verify.witness import Sides, Witness
+from verify.witness import PrintedSides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
@@ -63,7 +63,7 @@ class ClaimVerdict(Shown):
     """Largest ratio of left to right side among the instances on which the claim holds, or among all if refuted."""
     run: dict[str, Any] | None
     """The run file of the witness, as a table: the simplest counterexample, or the instance of the worst ratio."""
-    sides: Sides | None
+    sides: PrintedSides | None
     """Those of the witness."""
     seconds: float
     searched: int = 0

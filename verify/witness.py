@@ -36,7 +36,7 @@ _READABLE = 24
 """Characters up to which a side is read at a glance: a short fraction, or an enclosure."""
 
 
-def explain_size(table: dict[str, Any], sides: Sides | None) -> list[str]:
+def explain_size(table: dict[str, Any], sides: PrintedSides | None) -> list[str]:
     """Reasons why a run is too large to be checked by hand: clients, dimensions, digits of its numbers or of its sides.
 
     Empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short fractions or
@@ -58,7 +58,7 @@ def explain_size(table: dict[str, Any], sides: Sides | None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Sides:
+class PrintedSides:
     """The two sides where a witness decides, as exact numbers or enclosures in print."""
 
     lhs: str
@@ -68,7 +68,7 @@ class Sides:
     """Free points there, measured from `origin_in_words`."""
 
     @classmethod
-    def of(cls, evidence: Check) -> Sides | None:
+    def of(cls, evidence: Check) -> PrintedSides | None:
         """Return the sides of the comparison to display; None where nothing is compared."""
         shown = shown_place(evidence)
         if shown is None:
@@ -82,7 +82,7 @@ class Witness:
     """A run, as the table of a run file, and the sides there."""
 
     table: dict[str, Any]
-    sides: Sides | None
+    sides: PrintedSides | None
     ratio: float | None = None
     """Ratio of the worst comparison, in floats."""
     reason: str | None = None
@@ -99,4 +99,4 @@ class Witness:
         """Return the witness of a run and its exact check."""
         ratio = evidence.ratio
         reason = None if evidence.rate is None else evidence.rate.reason(evidence.claim.in_words)
-        return cls(run_table(run), Sides.of(evidence), None if ratio is None else plain_float(ratio), reason)
+        return cls(run_table(run), PrintedSides.of(evidence), None if ratio is None else plain_float(ratio), reason)

@@ -76,10 +76,10 @@ def targets_of(given: Sequence[ClaimLike]) -> list[ClaimLike]:
 
     if not given:
         raise InputError("claims", "expected at least one claim, id, pattern, source or file")
-    return list(_expanded(given))
+    return list(_expand(given))
 
 
-def _expanded(given: Sequence[ClaimLike]) -> Iterator[ClaimLike]:
+def _expand(given: Sequence[ClaimLike]) -> Iterator[ClaimLike]:
     from fedtheory.language.targets import expand
 
     for one in given:

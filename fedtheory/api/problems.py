@@ -60,7 +60,7 @@ def problem_from(
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
     from fedtheory.runfile.problems import USUAL, problem_on
-    from fedtheory.runfile.table import Table
+    from fedtheory.runfile.table import TomlTable
 
     data = data_given(inputs, outputs, client, features)
     if client is not None and clients is not None:
@@ -75,7 +75,7 @@ def problem_from(
     if clients is not None:
         table |= {"clients": clients, "split": split, "seed": seed}
         table |= {"concentration": concentration} if split == "dirichlet" else {}
-    read = Table(table, "", FLOAT)
+    read = TomlTable(table, "", FLOAT)
     try:
         problem = problem_on(read, data)
         read.finish()

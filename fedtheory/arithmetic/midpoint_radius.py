@@ -150,10 +150,10 @@ class MidpointRadius(NDArrayOperatorsMixin):
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
         middle = self.middle.sum(axis=axis, keepdims=keepdims)
         sizes = np.abs(self.middle).sum(axis=axis, keepdims=keepdims)
-        return _single(self._summed(middle, sizes, self.radius.sum(axis=axis, keepdims=keepdims)))
+        return _single(self._sum(middle, sizes, self.radius.sum(axis=axis, keepdims=keepdims)))
 
     def cumsum(self, axis: int) -> MidpointRadius:
-        return self._summed(self.middle.cumsum(axis), np.abs(self.middle).cumsum(axis), self.radius.cumsum(axis))
+        return self._sum(self.middle.cumsum(axis), np.abs(self.middle).cumsum(axis), self.radius.cumsum(axis))
 
     def trace(self, *, axis1: int = 0, axis2: int = 1) -> Any:
         return self.diagonal(axis1=axis1, axis2=axis2).sum(axis=-1)
@@ -163,9 +163,9 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
     def max(self) -> Any:
         least, most = (self.middle - self.radius).max(), (self.middle + self.radius).max()
-        return _single(_rounded(least / 2 + most / 2, abs(most - least) + 8 * _UNIT * (abs(most) + abs(least))))
+        return _single(_round(least / 2 + most / 2, abs(most - least) + 8 * _UNIT * (abs(most) + abs(least))))
 
-    def _summed(self, middle: Any, sizes: Any, radii: Any) -> MidpointRadius:
+    def _sum(self, middle: Any, sizes: Any, radii: Any) -> MidpointRadius:
         terms = self.size
         return MidpointRadius(np.asarray(middle), np.asarray(_outward(radii + _gamma(terms) * sizes, terms)))
 
@@ -228,16 +228,16 @@ def _interval(middle: float, radius: float) -> arb:
 
 
 def _add(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
-    return _rounded(left.middle + right.middle, left.radius + right.radius)
+    return _round(left.middle + right.middle, left.radius + right.radius)
 
 
 def _subtract(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
-    return _rounded(left.middle - right.middle, left.radius + right.radius)
+    return _round(left.middle - right.middle, left.radius + right.radius)
 
 
 def _multiply(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     radius = np.abs(left.middle) * right.radius + left.radius * (np.abs(right.middle) + right.radius)
-    return _rounded(left.middle * right.middle, radius)
+    return _round(left.middle * right.middle, radius)
 
 
 def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
@@ -247,10 +247,10 @@ def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     middle = left.middle / right.middle
     # What underflow takes off would count for more after the division.
     missed = _outward(left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius + 2 * _TINY * right.radius)
-    return _rounded(middle, missed / least)
+    return _round(middle, missed / least)
 
 
-def _rounded(middle: Any, radius: Any) -> MidpointRadius:
+def _round(middle: Any, radius: Any) -> MidpointRadius:
     """A result with what one rounding adds to its radius."""
     return MidpointRadius(np.asarray(middle), np.asarray(_outward(radius + 2 * _UNIT * np.abs(middle))))
 
@@ -318,7 +318,7 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _joined(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
+def _join(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
     """A function of a sequence of arrays, of midpoints and of radii alike."""
 
     def rule(arrays: Sequence[Any], *inputs: Any, **options: Any) -> MidpointRadius:
@@ -329,7 +329,7 @@ def _joined(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
     return rule
 
 
-def _rearranged(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
+def _rearrange(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
     """A function of one array that only moves or repeats entries."""
 
     def rule(array: MidpointRadius, *inputs: Any, **options: Any) -> MidpointRadius:
@@ -374,14 +374,14 @@ def _empty_like(array: Any) -> MidpointRadius:
 
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "concatenate": _joined(np.concatenate),
-    "stack": _joined(np.stack),
-    "column_stack": _joined(np.column_stack),
-    "broadcast_to": _rearranged(np.broadcast_to),
-    "moveaxis": _rearranged(np.moveaxis),
+    "concatenate": _join(np.concatenate),
+    "stack": _join(np.stack),
+    "column_stack": _join(np.column_stack),
+    "broadcast_to": _rearrange(np.broadcast_to),
+    "moveaxis": _rearrange(np.moveaxis),
     "where": _where,
     "outer": _outer,
-    "repeat": _rearranged(np.repeat),
+    "repeat": _rearrange(np.repeat),
     "tensordot": _tensordot,
     "trace": lambda array, axis1, axis2: array.trace(axis1=axis1, axis2=axis2),
     "dot": _dot,

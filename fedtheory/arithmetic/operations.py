@@ -84,7 +84,7 @@ class Arithmetic(ABC):
         """An array of this arithmetic from nested lists, rationals, integers or floats."""
         given = np.asarray(values, dtype=object)
         flat = [self.number(value, "value") for value in given.ravel()]
-        return self._filled(flat, given.shape)
+        return self._fill(flat, given.shape)
 
     def zeros(self, *shape: int) -> Array:
         """An array of zeros."""
@@ -105,7 +105,7 @@ class Arithmetic(ABC):
         """Smallest eigenvalue of a symmetric matrix; in rationals never too large."""
         return 0 - self.largest_eigenvalue(-matrix)
 
-    def _filled(self, flat: list[Number], shape: tuple[int, ...]) -> Array:
+    def _fill(self, flat: list[Number], shape: tuple[int, ...]) -> Array:
         filled: Array = np.empty(len(flat), dtype=self.dtype)
         filled[:] = flat
         return filled.reshape(shape)

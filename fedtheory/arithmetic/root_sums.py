@@ -58,7 +58,7 @@ class RootSum(Enclosure):
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         with precise_enclosures():
-            super().__init__(_enclosed(terms))
+            super().__init__(_enclose(terms))
 
     def __str__(self) -> str:
         text = " + ".join(_text(*term) for term in self.terms).replace("+ -", "- ")
@@ -122,7 +122,7 @@ class RootSum(Enclosure):
         while not (found > 0 or found < 0):
             bits *= 2
             with precise_enclosures(bits):
-                found = _enclosed(self.terms)
+                found = _enclose(self.terms)
         return 1 if found > 0 else -1
 
     def _times_interval(self, other: object) -> Enclosure:
@@ -162,7 +162,7 @@ def root_of(value: fmpq, degree: int) -> fmpq | Enclosure:
         return Enclosure(arb(value).root(degree))
 
 
-def _enclosed(terms: Terms) -> arb:
+def _enclose(terms: Terms) -> arb:
     return sum((arb(root.radicand).root(root.degree) * coefficient for coefficient, root in terms), arb(0))
 
 
@@ -257,7 +257,7 @@ def _inverse(terms: Terms) -> Terms | None:
         rest = Root(root.radicand ** (root.degree - 1), root.degree)
         return _collected([(1 / (coefficient * root.radicand), rest)])
     basis = _closed_under(terms)
-    return None if basis is None else _solved(terms, basis)
+    return None if basis is None else _solve(terms, basis)
 
 
 def _closed_under(terms: Terms) -> list[Root] | None:
@@ -274,7 +274,7 @@ def _closed_under(terms: Terms) -> list[Root] | None:
     return basis
 
 
-def _solved(terms: Terms, basis: Sequence[Root]) -> Terms | None:
+def _solve(terms: Terms, basis: Sequence[Root]) -> Terms | None:
     """The terms of the inverse, from the linear system that says that its product with the number is one."""
     size = len(basis)
     matrix = fmpq_mat(size, size)

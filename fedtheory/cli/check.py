@@ -240,7 +240,7 @@ def _answer(found: Check) -> list[str]:
     from verify.shown_place import shown_place
 
     worst = shown_place(found) if found.applicable else None
-    sides = "" if worst is None else f": {_compared(worst)}"
+    sides = "" if worst is None else f": {_compare(worst)}"
     lines = [_outcome(found) + sides]
     if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):
         words = (
@@ -271,7 +271,7 @@ _TWICE = 2
 """Ratio of a number to its limit that is no percentage any more."""
 
 
-def _compared(worst: Comparison) -> str:
+def _compare(worst: Comparison) -> str:
     ratio = "" if worst.ratio is None else f", ratio {short(worst.ratio)}"
     return f"left side {short(worst.lhs)}, right side {short(worst.rhs)}{ratio}"
 

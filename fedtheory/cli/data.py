@@ -53,7 +53,7 @@ def run(
         # Here the keys of a run file are options of the command.
         raise InputError(error.key.removeprefix("problem."), error.message, error.file) from None
     named = None if save is None else _as_seen_from(save, file)
-    written = [] if save is None else [_saved(found, save, named)]
+    written = [] if save is None else [_save(found, save, named)]
     if as_json:
         print_json({**document(found, named), "files": written})
         return
@@ -69,7 +69,7 @@ def _as_seen_from(save: str, file: str) -> str:
     return Path(os.path.relpath(file, Path(save).parent)).as_posix() if Path(file).is_file() else file
 
 
-def _saved(found: DataDescription, save: str, named: str | None) -> str:
+def _save(found: DataDescription, save: str, named: str | None) -> str:
     from pathlib import Path
 
     from fedtheory.errors import InputError

@@ -78,7 +78,7 @@ def run(
     files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
     _require_output(output, map_over)
     accuracy = None if target is None else _accuracy(target)
-    chosen = _chosen(source, claim or [])
+    chosen = _choose(source, claim or [])
     if map_over is not None:
         _require_known(_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
@@ -165,7 +165,7 @@ def _accuracy(text: str) -> _Accuracy:
     return _Accuracy(number, is_part)
 
 
-def _chosen(source: str | None, ids: list[str]) -> list[Claim] | None:
+def _choose(source: str | None, ids: list[str]) -> list[Claim] | None:
     """The bounds to ask, None for all; `InputError` for a claim that is no bound on an error of a run."""
     if source is None and not ids:
         return None

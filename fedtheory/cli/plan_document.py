@@ -9,13 +9,13 @@ if TYPE_CHECKING:
         Alternative,
         Answer,
         ClaimPlan,
-        Comparison,
         Edge,
-        Outcome,
+        ErrorAtStepSize,
         Plan,
         Promise,
         RoundCost,
-        Target,
+        RoundsToAccuracy,
+        StepSizeComparison,
     )
     from fedtheory.planner.bound import Slack
 
@@ -114,7 +114,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: ErrorAtStepSize) -> dict[str, Any]:
     return {
         "step_size": _number(outcome.step_size),
         "rounds": outcome.rounds,
@@ -222,7 +222,7 @@ def _edge(key: str, edge: Edge | None) -> dict[str, Any]:
     return {key: None if edge is None else _number(edge.value), f"{key}_formula": formula}
 
 
-def _target(target: Target | None, cost: RoundCost | None) -> dict[str, Any] | None:
+def _target(target: RoundsToAccuracy | None, cost: RoundCost | None) -> dict[str, Any] | None:
     if target is None:
         return None
     spent: tuple[float | None, float | None] = (None, None)
@@ -239,7 +239,7 @@ def _target(target: Target | None, cost: RoundCost | None) -> dict[str, Any] | N
     }
 
 
-def _exact(compared: Comparison | None) -> dict[str, Any] | None:
+def _exact(compared: StepSizeComparison | None) -> dict[str, Any] | None:
     if compared is None:
         return None
     return {

@@ -114,13 +114,13 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
         document = read_document(target)
         with about(target):
             claim = _claim_of(claim_named(document), files)
-        return [_checked(claim, document, target)]
+        return [_check(claim, document, target)]
     if files:
         raise InputError("--claims", f"expected FILE.json beside it, got {target}")
     claims = [resolve(single) for single in expand([target])]
     if certificate is None:
         return [prove(claim) for claim in claims]
-    return [_checked(_only(claims, "--certificate"), read_document(certificate), certificate)]
+    return [_check(_only(claims, "--certificate"), read_document(certificate), certificate)]
 
 
 def _require_folder(target: str) -> None:
@@ -167,7 +167,7 @@ def _claim_of(name: str, files: list[str]) -> Claim:
     return find(name)
 
 
-def _checked(claim: Claim, document: Document, file: str) -> Proof:
+def _check(claim: Claim, document: Document, file: str) -> Proof:
     from fedtheory.proofs import check_certificate
     from fedtheory.proofs.document import certificate_in
 

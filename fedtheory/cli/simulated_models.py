@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fedtheory.engine.linear_models import LinearModelRun
-    from fedtheory.engine.sampling import Estimate
+    from fedtheory.engine.sampling import ReplicaMeans
 
 _SHOWN = ("loss", "accuracy", *MEASURED)
 
 
-def estimates(simulated: LinearModelRun) -> Mapping[str, Estimate]:
+def estimates(simulated: LinearModelRun) -> Mapping[str, ReplicaMeans]:
     """Return the existing estimates of loss, accuracy and errors over the server's updates, by name."""
     measure = simulated.attempted_trajectory.interval
     found = {name: where_known(partial(measure, name)) for name in _SHOWN}
@@ -59,6 +59,6 @@ def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
     print_divergence(simulated)
 
 
-def _cell(one: Estimate, n: int) -> str:
+def _cell(one: ReplicaMeans, n: int) -> str:
     reach = one.high[n] - one.mean[n]
     return short(one.mean[n]) + (f" ± {reach:.2g}" if reach > 0 else "")

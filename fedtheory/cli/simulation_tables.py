@@ -117,7 +117,7 @@ def print_constants(simulated: Run, constants: dict[str, Any]) -> None:
     known = {name: value for name, value in constants.items() if name != "regions" and value is not None}
     print_lines(
         f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.kind} arithmetic",
-        *(f"  {name}: {_shortened(value)}" for name, value in known.items()),
+        *(f"  {name}: {_shorten(value)}" for name, value in known.items()),
         *(f"  {name}: {escape(region)}" for name, region in constants["regions"].items()),
         *(f"[bold]note[/bold]: {escape(note)}" for note in notes(simulated)),
     )
@@ -129,7 +129,7 @@ def shown_updates(count: int) -> list[int]:
     return sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
 
 
-def _shortened(value: Any) -> str:
+def _shorten(value: Any) -> str:
     """A JSON number or fraction for a terminal."""
     if isinstance(value, str) and value.startswith("["):
         # An enclosure: its first digits say enough for a terminal.

@@ -71,7 +71,7 @@ class _Reader:
         if token == "{":
             return self._group()
         if token in "_^":
-            return _shifted(token, self._argument())
+            return _shift(token, self._argument())
         return self._command(token[1:]) if token.startswith("\\") else token
 
     def _group(self) -> str:
@@ -86,7 +86,7 @@ class _Reader:
 
     def _command(self, name: str) -> str:
         if name in _FRACTIONS:
-            return f"{_bracketed(self._argument())}/{_bracketed(self._argument())} "
+            return f"{_bracket(self._argument())}/{_bracket(self._argument())} "
         if name in _AROUND:
             return self._around(_AROUND[name])
         if name in _ACCENTS:
@@ -94,7 +94,7 @@ class _Reader:
             return letters[:1] + _ACCENTS[name] + letters[1:]
         if name in _FONTS:
             return self._argument() + (self._gap() if name in _OPERATORS else "")
-        return f"√{_bracketed(self._argument())}" if name == "sqrt" else self._sign(name)
+        return f"√{_bracket(self._argument())}" if name == "sqrt" else self._sign(name)
 
     def _sign(self, name: str) -> str:
         known = None if name in _WORDS else _SIGNS.get(name, _greek(name))
@@ -119,12 +119,12 @@ def _greek(name: str) -> str | None:
         return None
 
 
-def _bracketed(text: str) -> str:
+def _bracket(text: str) -> str:
     """The part of a fraction, in brackets unless it is one letter, perhaps with an index, or one number."""
     return text if re.fullmatch(rf"\d+|\w(_\w|[{''.join(_LOWERED.values())}])?", text) else f"({text})"
 
 
-def _shifted(mark: str, text: str) -> str:
+def _shift(mark: str, text: str) -> str:
     """A subscript or a superscript: in small letters where Unicode has all of them."""
     small: Mapping[str, str] = _LOWERED if mark == "_" else _RAISED
     if all(letter in small for letter in text):

@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.run import Run
-from fedtheory.engine.sampling import Estimate, estimate_of
+from fedtheory.engine.sampling import ReplicaMeans, estimate_of
 from fedtheory.errors import Diverging, InputError
 
 
@@ -20,13 +20,13 @@ from fedtheory.errors import Diverging, InputError
 class DrawnRuns:
     """Expectations over noise and schedules, n = 0 .. T."""
 
-    times: Estimate
+    times: ReplicaMeans
     """Clock time of the server updates n = 1 .. T."""
     mean: Array
     """E x^n, (T+1, d); the average over schedules."""
-    suboptimality: Estimate
-    distance_sq: Estimate
-    gradient_sq: Estimate
+    suboptimality: ReplicaMeans
+    distance_sq: ReplicaMeans
+    gradient_sq: ReplicaMeans
 
 
 def drawn_runs(run: Run, schedules: int, seed: int, confidence: float = 0.99) -> DrawnRuns:
@@ -42,7 +42,7 @@ def drawn_runs(run: Run, schedules: int, seed: int, confidence: float = 0.99) ->
     generator = np.random.default_rng(seed)
     trajectories = [_trajectory(run, generator) for _ in range(schedules)]
 
-    def estimated(name: str) -> Estimate:
+    def estimated(name: str) -> ReplicaMeans:
         return estimate_of(np.stack([getattr(trajectory, name) for trajectory in trajectories], axis=1), confidence)
 
     times = np.array([trajectory.algorithm.schedule.times[1:] for trajectory in trajectories])

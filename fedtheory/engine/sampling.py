@@ -22,7 +22,7 @@ Measure = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ReplicaMeans:
     """Means over replicas with their confidence intervals, one for each server update n = 0 .. T."""
 
     mean: Array
@@ -88,7 +88,7 @@ def estimate(
     replicas: int,
     seed: int,
     confidence: float = 0.99,
-) -> Estimate:
+) -> ReplicaMeans:
     """Estimate ``E measure(x^n)`` for n = 0 .. T, with Student's interval for each n on its own."""
     (only,) = estimates(problem, algorithm, (measure,), replicas=replicas, seed=seed, confidence=confidence)
     return only
@@ -102,7 +102,7 @@ def estimates(
     replicas: int,
     seed: int,
     confidence: float = 0.99,
-) -> list[Estimate]:
+) -> list[ReplicaMeans]:
     """Estimate several measures on the same replicas."""
     values = np.array(
         [[measure(model) for measure in measures] for model in models(problem, algorithm, replicas, seed)]
@@ -110,14 +110,14 @@ def estimates(
     return [estimate_of(each, confidence) for each in values.transpose(1, 0, 2)]
 
 
-def estimate_of(values: Array, confidence: float) -> Estimate:
+def estimate_of(values: Array, confidence: float) -> ReplicaMeans:
     """Means of independent samples (T+1, replicas), with Student's interval for each row on its own."""
     from scipy.stats import t as student
 
     replicas = values.shape[1]
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(replicas)
     reach = student.ppf((1 + confidence) / 2, replicas - 1)
-    return Estimate(mean, mean - reach * error, mean + reach * error, error, replicas, confidence)
+    return ReplicaMeans(mean, mean - reach * error, mean + reach * error, error, replicas, confidence)
 
 
 def suboptimality(problem: Problem) -> Measure:

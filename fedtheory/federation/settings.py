@@ -20,7 +20,7 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.rule import Algorithm, local_work, same_for_all
 
 
-class Setting(Protocol):
+class AlgorithmBuilder(Protocol):
     """Builds an algorithm for a problem from the keys of a run file."""
 
     def __call__(
@@ -37,11 +37,11 @@ class Setting(Protocol):
     ) -> Algorithm: ...
 
 
-SETTINGS: dict[str, Setting] = {}
+SETTINGS: dict[str, AlgorithmBuilder] = {}
 
 
-def _named(name: str) -> Callable[[Setting], Setting]:
-    def register(setting: Setting) -> Setting:
+def _named(name: str) -> Callable[[AlgorithmBuilder], AlgorithmBuilder]:
+    def register(setting: AlgorithmBuilder) -> AlgorithmBuilder:
         SETTINGS[name] = setting
         return setting
 

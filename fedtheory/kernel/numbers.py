@@ -84,9 +84,9 @@ class Numbers:
 
     def with_plain_means(self, number: Expr) -> Expr:
         """A number with its means over clients as sums of means of products."""
-        return number.replace(lambda part: isinstance(part, Average), self._expanded) if number.has(Average) else number
+        return number.replace(lambda part: isinstance(part, Average), self._expand) if number.has(Average) else number
 
-    def _expanded(self, mean: Expr) -> Expr:
+    def _expand(self, mean: Expr) -> Expr:
         if mean.free_symbols - self.symbols - self.of_clients:
             # What else there is may differ from client to client.
             return mean

@@ -40,10 +40,10 @@ class Quotient:
         return bool(self.numerator)
 
     def __add__(self, other: Quotient) -> Quotient:
-        return _combined(_sum, self, other)
+        return _combine(_sum, self, other)
 
     def __mul__(self, other: Quotient) -> Quotient:
-        return _combined(_product, self, other)
+        return _combine(_product, self, other)
 
     @property
     def expression(self) -> Expr:
@@ -95,7 +95,7 @@ def _is_root(part: Expr) -> bool:
     return bool(part.is_Pow and part.exp == _HALF)
 
 
-def _combined(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quotient) -> Quotient:
+def _combine(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quotient) -> Quotient:
     """The sum or the product of two numbers."""
     one, other = _together(*numbers)
     return Quotient(

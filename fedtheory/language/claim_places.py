@@ -91,7 +91,7 @@ class SiteOfPlaces(SiteOfRuns):
         assert self.numbers is not None
         return self.numbers
 
-    def _gathered(self, values: Sequence[Array]) -> Array:
+    def _gather(self, values: Sequence[Array]) -> Array:
         assert isinstance(self.frame, StackedFrame)
         return self.frame.gathered(values)
 

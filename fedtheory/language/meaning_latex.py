@@ -107,10 +107,10 @@ def _operand(text: str, place: int) -> _Read:
     """A number, a bracket or a name, each with what is attached to it."""
     number = _NUMBER.match(text, place)
     if number is not None:
-        return _attached(text, number.end(), number[0])
+        return _attach(text, number.end(), number[0])
     if text[place : place + 1] in _BRACKETS and not text[place + 1 : place + 2].isspace():
         bracket = _bracket(text, place)
-        return None if bracket is None else _attached(text, bracket[1], bracket[0])
+        return None if bracket is None else _attach(text, bracket[1], bracket[0])
     word = _WORD.match(text, place)
     return None if word is None else _name(text, word)
 
@@ -121,13 +121,13 @@ def _name(text: str, word: re.Match[str]) -> _Read:
     behind = text[end : end + 1]
     if name in _AROUND and behind == "(":
         found = _list(text, end + 1, ")")
-        return None if found is None else _attached(text, found[1], found[0].join(_AROUND[name]))
+        return None if found is None else _attach(text, found[1], found[0].join(_AROUND[name]))
     if name in _OPERATORS:
         return _operator(text, name, end)
     if name == "hat" and behind == " ":
         below = _WORD.match(text, end + 1)
         symbol = None if below is None else _symbol(below[0])
-        return None if below is None or symbol is None else _attached(text, below.end(), rf"\hat{{{symbol}}}")
+        return None if below is None or symbol is None else _attach(text, below.end(), rf"\hat{{{symbol}}}")
     symbol = _symbol(name)
     if symbol is None or (name in _ARTICLES and behind not in ("_", "^", "(")):
         return None
@@ -135,7 +135,7 @@ def _name(text: str, word: re.Match[str]) -> _Read:
         symbol, end = rf"\tilde{{{symbol}}}", end + 1
     elif name == "E" and behind not in ("_", "^"):
         symbol = r"\mathbb{E}"
-    return _attached(text, end, symbol)
+    return _attach(text, end, symbol)
 
 
 def _symbol(name: str) -> str | None:
@@ -152,7 +152,7 @@ def _operator(text: str, name: str, end: int) -> _Read:
     """An operator with its index, where an operand follows; `_attached` reads a range below a sum."""
     behind = text[end : end + 1]
     if behind in ("_", "(", "|"):
-        return _attached(text, end, _OPERATORS[name])
+        return _attach(text, end, _OPERATORS[name])
     if behind == " " and name in _WITH_OPERAND and _operand(text, end + 1) is not None:
         return _OPERATORS[name], end
     return None
@@ -190,7 +190,7 @@ def _list(text: str, place: int, closing: str) -> _Read:
         place += 2 if text.startswith(", ", place) else 1
 
 
-def _attached(text: str, place: int, base: str) -> _Read:
+def _attach(text: str, place: int, base: str) -> _Read:
     """A base with indices, powers, primes, stars and arguments that follow without a blank."""
     below = above = ""
     while (found := _mark(text, place)) is not None:
@@ -208,7 +208,7 @@ def _attached(text: str, place: int, base: str) -> _Read:
             above = f"^{{{latex}}}"
     arguments = _bracket(text, place) if text[place : place + 1] in ("(", "[") else None
     latex = f"{base}{below}{above}"
-    return (latex, place) if arguments is None else _attached(text, arguments[1], latex + arguments[0])
+    return (latex, place) if arguments is None else _attach(text, arguments[1], latex + arguments[0])
 
 
 def _mark(text: str, place: int) -> tuple[str, str, int] | None:

@@ -102,7 +102,7 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
     if claim.is_published or not claim.is_testable or any(isinstance(one, Setting) for one in claim.assumptions):
         return ()
     if claim.place != "points":
-        return _condensed([one for one in _parts(claim).values() if one is not None])
+        return _condense([one for one in _parts(claim).values() if one is not None])
     speaks_of_runs = any(not isinstance(quantity, PointQuantity) for quantity in claim.notation.values())
     is_lifted = a.uniform_shares in lifted_by(claim)
     return (a.uniform_shares,) if speaks_of_runs and not is_lifted else ()
@@ -122,7 +122,7 @@ def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
     }
 
 
-def _condensed(parts: list[Assumption]) -> tuple[Assumption, ...]:
+def _condense(parts: list[Assumption]) -> tuple[Assumption, ...]:
     """Merge the parts into full participation and a unit server step; leave out each part that follows from another."""
     if a.uniform_sampling in parts:
         # It asks for rounds that wait and for importances as weights, which a quantity may have lifted.

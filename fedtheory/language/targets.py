@@ -48,7 +48,7 @@ def resolve(target: Target) -> Claim:
 
 def expand(targets: Sequence[str]) -> list[str]:
     """Targets of one claim each, for `resolve`, without repetition; `InputError` where a file or folder has none."""
-    return list(dict.fromkeys(single for target in targets for single in _expanded(target)))
+    return list(dict.fromkeys(single for target in targets for single in _expand(target)))
 
 
 def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str]:
@@ -75,7 +75,7 @@ def placed(error: InputError, target: Target) -> InputError:
     return error.in_file(_place(Path(home), name, error.key)) if home.endswith(".py") else error
 
 
-def _expanded(target: str) -> Iterator[str]:
+def _expand(target: str) -> Iterator[str]:
     path = Path(target)
     if target.endswith(".py"):
         yield from (f"{target}:{name}" for name in _names_in(path))

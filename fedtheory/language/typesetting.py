@@ -61,22 +61,22 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_Inner(self, expr: Expr, exp: str | None = None) -> str:
         left, right = map(self._print, expr.args)
         same = expr.args[0] == expr.args[1]
-        return _raised(rf"\|{left}\|^2" if same else rf"\langle {left},\ {right}\rangle", exp)
+        return _raise_to(rf"\|{left}\|^2" if same else rf"\langle {left},\ {right}\rangle", exp)
 
     def _print_Gradient(self, expr: Expr, exp: str | None = None) -> str:
         objective, point = map(self._print, expr.args)
-        return _raised(rf"\nabla {objective}({point})", exp)
+        return _raise_to(rf"\nabla {objective}({point})", exp)
 
     def _print_Value(self, expr: Expr, exp: str | None = None) -> str:
         objective, point = map(self._print, expr.args)
-        return _raised(rf"{objective}({point})", exp)
+        return _raise_to(rf"{objective}({point})", exp)
 
     def _print_Expectation(self, expr: Expr, exp: str | None = None) -> str:
-        return _raised(rf"\mathbb E\left[{self._print(expr.args[0])}\right]", exp)
+        return _raise_to(rf"\mathbb E\left[{self._print(expr.args[0])}\right]", exp)
 
     def _sum(self, sign: str, expr: Expr, exp: str | None) -> str:
         body = self._print(expr.args[0])
-        return _raised(f"{sign} " + (rf"\left({body}\right)" if isinstance(expr.args[0], sp.Add) else body), exp)
+        return _raise_to(f"{sign} " + (rf"\left({body}\right)" if isinstance(expr.args[0], sp.Add) else body), exp)
 
     def _print_Average(self, expr: Expr, exp: str | None = None) -> str:
         return self._sum(self.mean, expr, exp)
@@ -97,7 +97,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return self._sum(r"\frac{1}{L}\sum_{k\in\mathcal L_i}", expr, exp)
 
 
-def _raised(body: str, exponent: str | None) -> str:
+def _raise_to(body: str, exponent: str | None) -> str:
     return body if exponent is None else rf"\left({body}\right)^{{{exponent}}}"
 
 

@@ -12,7 +12,7 @@ from sympy.polys.polyroots import roots_linear, roots_quadratic
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
-from fedtheory.planner.bound import Bound, Slack, free_symbols_of, slack_between
+from fedtheory.planner.bound import NumericBound, Slack, free_symbols_of, slack_between
 
 _DOUBLINGS = 60
 _START = 2.0**-30
@@ -29,7 +29,7 @@ class Edge:
     """Infinite without a limit; zero where the condition fails however small the number is."""
     condition: Expr | None = None
     """The condition that fails first; None without a limit."""
-    of: tuple[Bound, str] | None = field(default=None, compare=False)
+    of: tuple[NumericBound, str] | None = field(default=None, compare=False)
     """The bound, and the name of the number."""
 
     @cached_property
@@ -46,7 +46,7 @@ class Edge:
 UNLIMITED = Edge(math.inf)
 
 
-def largest(bound: Bound, name: str) -> Edge:
+def largest(bound: NumericBound, name: str) -> Edge:
     """The largest value of the number of that name at which all conditions hold, all other numbers as they are.
 
     A condition is solved by bisection, unless the number stands alone on one side.
@@ -56,7 +56,7 @@ def largest(bound: Bound, name: str) -> Edge:
     return min(edges, key=lambda edge: edge.value, default=UNLIMITED)
 
 
-def largest_count(bound: Bound, name: str) -> Edge:
+def largest_count(bound: NumericBound, name: str) -> Edge:
     """The largest whole number at which all conditions hold, at least zero."""
     edge = largest(bound, name)
     if math.isinf(edge.value):
@@ -64,7 +64,7 @@ def largest_count(bound: Bound, name: str) -> Edge:
     return replace(edge, value=float(math.floor(edge.value * (1 + NEAR_TIE))))
 
 
-def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
+def _edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
     sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     alone = [other for side, other in sides if [side] == symbols and side not in free_symbols_of(other)]
@@ -73,7 +73,7 @@ def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
     return Edge(_searched(bound, condition, name), condition, (bound, name))
 
 
-def _solved(bound: Bound, condition: Expr, name: str) -> Expr | None:
+def _solved(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
     """The edge in closed form; only where the number has one symbol, and the condition holds up to the edge."""
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
@@ -106,7 +106,7 @@ def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     return [sp.factor_terms(root) for root in roots(polynomial)]
 
 
-def _searched(bound: Bound, condition: Expr, name: str) -> float:
+def _searched(bound: NumericBound, condition: Expr, name: str) -> float:
     left, right = (bound.along(name, side) for side in (condition.lhs, condition.rhs))
 
     def slack(value: float) -> Slack:

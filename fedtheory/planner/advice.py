@@ -12,12 +12,12 @@ from fedtheory.language.assumptions import server_step_of_one, unit_server_step
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge, largest, largest_count
-from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, Bound, Slack
+from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, NumericBound, Slack
 from fedtheory.planner.comparators import NAMES, ComparedWith
 from fedtheory.planner.exact import ExactOptimum
-from fedtheory.planner.extent import LocalSteps, linear_speed_up, local_steps_that_pay
+from fedtheory.planner.extent import UsefulLocalSteps, linear_speed_up, local_steps_that_pay
 from fedtheory.planner.optimum import Optimum, StepSizes
-from fedtheory.planner.target import Target, find_rounds_at_best_step, find_rounds_at_step
+from fedtheory.planner.target import RoundsToAccuracy, find_rounds_at_best_step, find_rounds_at_step
 from fedtheory.shown import number
 
 SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
@@ -27,7 +27,7 @@ FOLLOWED = frozenset({ROUNDS, "iterations"}) | NAMES
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StepSizeComparison:
     """The best step size of theory beside the one that really is best, for one error."""
 
     exact: ExactOptimum
@@ -70,13 +70,13 @@ class ClaimPlan:
     reason: str | None
     """Why it does not."""
     conditions: tuple[Slack, ...] = ()
-    bound: Bound | None = None
+    bound: NumericBound | None = None
     """None where no step size makes the claim applicable."""
     step: Edge | None = None
     """Largest admissible local step size, all else as planned."""
     optimum: Optimum | None = None
     measurements: Measurements | None = None
-    exact: Comparison | None = None
+    exact: StepSizeComparison | None = None
     accuracy: float | None = None
     """The target for which rounds are asked."""
 
@@ -85,7 +85,7 @@ class ClaimPlan:
         return None if self.bound is None else StepSizes(self.bound)
 
     @cached_property
-    def _covered(self) -> Bound | None:
+    def _covered(self) -> NumericBound | None:
         """The bound at a step size that the claim covers."""
         if self.bound is None or self.reason is None or self.optimum is None:
             return self.bound
@@ -108,16 +108,16 @@ class ClaimPlan:
         return largest_count(self._covered, STEPS)
 
     @cached_property
-    def target(self) -> Target | None:
+    def target(self) -> RoundsToAccuracy | None:
         """Rounds to the accuracy asked for, at the planned step size."""
         if self.accuracy is None or self.bound is None or not self.self_contained:
             return None
         if self.reason is not None:
-            return Target(self.accuracy, None, self.bound.values.get(STEP), math.inf, self.reason)
+            return RoundsToAccuracy(self.accuracy, None, self.bound.values.get(STEP), math.inf, self.reason)
         return find_rounds_at_step(self.bound, self.accuracy)
 
     @cached_property
-    def target_at_best(self) -> Target | None:
+    def target_at_best(self) -> RoundsToAccuracy | None:
         """Rounds to the accuracy asked for, at the best step size for each number of rounds."""
         if self.accuracy is None or self.optimum is None or self._sizes is None or not self.self_contained:
             return None
@@ -129,7 +129,7 @@ class ClaimPlan:
         return None if self._sizes is None or self._is_of_one_run else linear_speed_up(self._sizes)
 
     @cached_property
-    def paying_local_steps(self) -> LocalSteps | None:
+    def paying_local_steps(self) -> UsefulLocalSteps | None:
         """Local steps that pay at the same rounds, by the bound."""
         return None if self._sizes is None or self._is_of_one_run else local_steps_that_pay(self._sizes)
 

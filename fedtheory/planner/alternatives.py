@@ -17,7 +17,7 @@ from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import is_one_path
-from fedtheory.planner.rounds_needed import Outcome, operations, planned_and_best
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, operations, planned_and_best
 from fedtheory.planner.target import vectors_of_a_client
 
 KINDS = ("steps", "batch", "algorithm")
@@ -51,7 +51,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Question:
+class ErrorAndCosts:
     """The error to reduce, and the costs."""
 
     error: str
@@ -69,7 +69,7 @@ class Alternative:
     local_steps: int
     batch: int | None
     """None for full gradients."""
-    outcome: Outcome
+    outcome: ErrorAtStepSize
     cost: float
     """Cost of all rounds."""
     is_planned: bool
@@ -96,7 +96,7 @@ class Beside:
 class Alternatives:
     """Settings of one run, for one error and one target; without a target each may cost what the planned one does."""
 
-    def __init__(self, run: Run, asked: Question, best: Outcome | None = None) -> None:
+    def __init__(self, run: Run, asked: ErrorAndCosts, best: ErrorAtStepSize | None = None) -> None:
         self.run, self.asked, self.accuracy = run, asked, asked.accuracy
         self.steps = run.algorithm.work.common_steps
         self._known: dict[tuple[str, int, int | None], Alternative | None] = {}

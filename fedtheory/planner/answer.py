@@ -18,13 +18,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.advice import FOLLOWED, ClaimPlan
 from fedtheory.planner.alternatives import Alternative, Beside
-from fedtheory.planner.bound import STEP, Bound
+from fedtheory.planner.bound import STEP, NumericBound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, cause_of_divergence
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measurements import DRIFTS, changed_between, covering_bound
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.rounds_needed import Outcome, Reached
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, Reached
 from fedtheory.planner.target import RoundCost
 from fedtheory.shown import Card, Shown, frame, number
 
@@ -35,7 +35,7 @@ class Promise:
 
     plan: ClaimPlan
     step_size: float
-    bound: Bound
+    bound: NumericBound
     """With the constants of that run."""
     at_start: float | None
     """The error before the run; None where it is none of a single model."""
@@ -99,12 +99,12 @@ class Answer:
         return self.reached.error
 
     @property
-    def planned(self) -> Outcome:
+    def planned(self) -> ErrorAtStepSize:
         """Error of the run at the planned step size."""
         return self.reached.planned
 
     @property
-    def best(self) -> Outcome:
+    def best(self) -> ErrorAtStepSize:
         """Error at the best step size, which is the run to make."""
         return self.reached.best
 
@@ -235,7 +235,7 @@ def _is_of_runs(error: RunQuantity) -> bool:
     return error.name not in DRIFTS and error not in LIMITS
 
 
-def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Bound]]:
+def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, NumericBound]]:
     """The bounds that cover a run, with its constants."""
     found = [(plan, covering_bound(plan.claim, run)) for plan in plans]
     return [(plan, bound) for plan, bound in found if bound is not None and all(s.holds for s in bound.slacks())]
@@ -266,7 +266,7 @@ def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
 _OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
 
 
-def _promise(plan: ClaimPlan, step_size: float, bound: Bound, run: Run) -> Promise:
+def _promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -> Promise:
     return Promise(plan, step_size, bound, error_at_start(plan.error, run))
 
 

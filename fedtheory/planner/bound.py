@@ -72,7 +72,7 @@ def slack_between(condition: Expr, left: float, right: float) -> Slack:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class NumericBound:
     """An upper bound on an error, with a value for every symbol."""
 
     claim: Claim
@@ -117,7 +117,7 @@ class Bound:
         """Whether an expression changes with the number of a name."""
         return not free_symbols_of(expression).isdisjoint(self.symbols(name))
 
-    def at(self, changes: Mapping[str, float]) -> Bound:
+    def at(self, changes: Mapping[str, float]) -> NumericBound:
         """The bound with other numbers, and what follows from them."""
         return replace(self, values=self._completed(changes))
 
@@ -237,7 +237,7 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
     return found
 
 
-def bound_of_run(claim: Claim, run: Run) -> Bound:
+def bound_of_run(claim: Claim, run: Run) -> NumericBound:
     """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
     (terms, conditions), named = _sides(claim), _symbols_for_means(claim)
     values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
@@ -251,7 +251,7 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
     values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
     followed = comparators_of(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
-    return Bound(claim, terms, known, names, completed(values), followed)
+    return NumericBound(claim, terms, known, names, completed(values), followed)
 
 
 def _settings(run: Run) -> dict[str, float]:
@@ -262,7 +262,7 @@ def _settings(run: Run) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
+def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
     """The bound of a claim with given numbers, by symbol or by the name of a quantity.
 
     Raises `NotApplicable`, with their names, where numbers are missing.  The
@@ -290,7 +290,7 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
     missing = [_called(symbol, name) for symbol, name in names.items() if name not in values and name not in _CHOSEN]
     if missing:
         raise NotApplicable(f"{NOT_GIVEN}: {', '.join(missing)}")
-    return Bound(claim, terms, conditions, names, values)
+    return NumericBound(claim, terms, conditions, names, values)
 
 
 NOT_GIVEN = "not given"

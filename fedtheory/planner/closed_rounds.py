@@ -38,7 +38,7 @@ def has_closed_rounds(run: Run) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
+class RoundsInEigenbasis:
     """Rounds of a run at one step size, in the eigenbasis of the round map; d directions."""
 
     eigenvalues: Array
@@ -151,11 +151,11 @@ class ClosedRounds:
         self._variances = problem.noise_covariances(at_optimum).diagonal(axis1=1, axis2=2).mean(axis=1)
         self._start, self._half = problem.start, problem.hessian / 2
 
-    def at(self, factor: float) -> Rounds:
+    def at(self, factor: float) -> RoundsInEigenbasis:
         """The rounds with all step sizes multiplied by a factor."""
         return self.of([factor])[0]
 
-    def of(self, factors: Sequence[float]) -> list[Rounds]:
+    def of(self, factors: Sequence[float]) -> list[RoundsInEigenbasis]:
         """The rounds with all step sizes multiplied by each of several factors."""
         size = len(self._start)
         most = max(1, _MOST // (len(self._curvatures) * size * size))
@@ -165,7 +165,7 @@ class ClosedRounds:
             for rounds in self._some(np.array(factors[first : first + most]))
         ]
 
-    def _some(self, factors: Array) -> list[Rounds]:
+    def _some(self, factors: Array) -> list[RoundsInEigenbasis]:
         sizes = factors[:, None, None] * self._sizes[None, :, None]
         steps, curvatures = self._steps[None, :, None], self._curvatures[None]
         with np.errstate(all="ignore"):
@@ -180,31 +180,31 @@ class ClosedRounds:
             )
             spread = np.where(moved * (2 - moved) != 0, -twice / (moved * (2 - moved)), steps * 1.0)
             moves = (self._moments.mean[None, :, None] * change).reshape(len(factors), -1)[:, self._curved]
-            maps = _conjugated(self._curved_vectors, moves) * self._server
+            maps = _conjugate(self._curved_vectors, moves) * self._server
             drift = (self._moments.mean[None, :, None] * pulled * self._pulls[None]).reshape(len(factors), -1)
             noise: Iterable[Array | None] = itertools.repeat(None, len(factors))
             if self._variances.any():
                 fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
-                noise = _conjugated(self._vectors, fresh.reshape(len(factors), -1)) * self._server**2
+                noise = _conjugate(self._vectors, fresh.reshape(len(factors), -1)) * self._server**2
             drifts = self._server * drift @ self._vectors.T
             return [self._rotate_to_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
 
-    def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array | None) -> Rounds:
+    def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array | None) -> RoundsInEigenbasis:
         if not (np.isfinite(change).all() and np.isfinite(drift).all()):
             none = np.zeros(1)
-            return Rounds(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))
+            return RoundsInEigenbasis(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))
         changes, basis = np.linalg.eigh((change + change.T) / 2)
         start, pull = self._start @ basis, drift @ basis
         moving = np.abs(changes) > _FLAT
         limit = np.where(moving, -pull / np.where(moving, changes, 1.0), start)
         values, half = 1 + changes, basis.T @ self._half @ basis
         if noise is None:
-            return Rounds(values, limit, start - limit, half, np.zeros_like(half))
+            return RoundsInEigenbasis(values, limit, start - limit, half, np.zeros_like(half))
         gap = 1 - np.outer(values, values)
         settled = np.where(
             np.abs(gap) > _FLAT, (basis.T @ noise @ basis) / np.where(np.abs(gap) > _FLAT, gap, 1.0), 0.0
         )
-        return Rounds(values, limit, start - limit, half, half * settled)
+        return RoundsInEigenbasis(values, limit, start - limit, half, half * settled)
 
     @property
     def safe_factor(self) -> float:
@@ -216,6 +216,6 @@ class ClosedRounds:
         return 2 / most
 
 
-def _conjugated(vectors: Array, entries: Array) -> Array:
+def _conjugate(vectors: Array, entries: Array) -> Array:
     """``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
     return np.stack([(vectors * one) @ vectors.T for one in entries])

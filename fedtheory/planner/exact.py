@@ -39,9 +39,9 @@ class ExactErrors:
     """Exact errors of a run at other local step sizes; runs and errors are computed once."""
 
     def __init__(self, run: Run) -> None:
-        self.run = _prepared(run)
+        self.run = _prepare(run)
         self.planned = plain_float(max(run.algorithm.work.step_sizes))
-        self._runs: dict[str, Run] = {_rounded(self.planned): self.run}
+        self._runs: dict[str, Run] = {_round(self.planned): self.run}
         self._best: dict[str, ExactOptimum | None] = {}
 
     @property
@@ -62,9 +62,9 @@ class ExactErrors:
 
         Step sizes that differ by rounding alone share a run.
         """
-        key = _rounded(step_size)
+        key = _round(step_size)
         if key not in self._runs:
-            self._runs[key] = _prepared(self.run.with_step_factor(step_size / self.planned))
+            self._runs[key] = _prepare(self.run.with_step_factor(step_size / self.planned))
         return self._runs[key]
 
     def error(self, quantity: RunQuantity, step_size: float) -> float:
@@ -95,11 +95,11 @@ class ExactErrors:
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])
 
 
-def _prepared(run: Run) -> Run:
+def _prepare(run: Run) -> Run:
     return run.with_many_rounds() if isinstance(run.problem, Problem) else run
 
 
-def _rounded(step_size: float) -> str:
+def _round(step_size: float) -> str:
     return f"{step_size:.12g}"
 
 

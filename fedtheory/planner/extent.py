@@ -16,7 +16,7 @@ NEAR = 1.1
 
 
 @dataclass(frozen=True)
-class LocalSteps:
+class UsefulLocalSteps:
     """The smallest number of local steps (a power of two) whose bound is near the smallest."""
 
     steps: int
@@ -49,7 +49,7 @@ def linear_speed_up(sizes: StepSizes) -> float | None:
     return max(1.0, largest_count(pays, MOST_CLIENTS))
 
 
-def local_steps_that_pay(sizes: StepSizes) -> LocalSteps | None:
+def local_steps_that_pay(sizes: StepSizes) -> UsefulLocalSteps | None:
     """The smallest number of local steps whose bound is within a tenth of the smallest, at the same rounds.
 
     Powers of two up to `MOST_LOCAL_STEPS`, each at its own best step size;
@@ -62,4 +62,4 @@ def local_steps_that_pay(sizes: StepSizes) -> LocalSteps | None:
     values = [value_at(sizes, STEPS, steps) for steps in tried]
     smallest = min(values)
     found = next(n for n, value in enumerate(values) if value <= NEAR * smallest)
-    return LocalSteps(tried[found], values[found], smallest)
+    return UsefulLocalSteps(tried[found], values[found], smallest)

@@ -13,7 +13,7 @@ from fedtheory.planner.bound import NOT_GIVEN
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.planning import terms_by_value
-from fedtheory.planner.target import RoundCost, Target
+from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 from fedtheory.planner.words import Write, write_formula
 from fedtheory.shown import short, short_below
 
@@ -57,7 +57,7 @@ _CELLS: dict[str, Callable[[ClaimPlan], str]] = {
 }
 
 
-def _rounds_cell(asked: Target | None) -> str:
+def _rounds_cell(asked: RoundsToAccuracy | None) -> str:
     return "-" if asked is None else "never" if asked.rounds is None else short(asked.rounds)
 
 
@@ -102,7 +102,7 @@ def _advice(plan: ClaimPlan, write: Write) -> list[str]:
         lines.append(
             f"best step size: {short_below(plan.optimum.step_size)}{formula}; bound {short(plan.optimum.value)}"
         )
-    lines += _compared(plan)
+    lines += _compare(plan)
     if plan.measurements is not None and plan.measurements.changed:
         changed = ", ".join(plan.measurements.changed)
         lines.append(
@@ -121,7 +121,7 @@ def _advice(plan: ClaimPlan, write: Write) -> list[str]:
     return lines
 
 
-def _compared(plan: ClaimPlan) -> list[str]:
+def _compare(plan: ClaimPlan) -> list[str]:
     """The point of a bound that has one."""
     point = plan.comparator
     if point is None:

@@ -15,8 +15,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failed_premises
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge
-from fedtheory.planner.advice import Comparison, Measurements
-from fedtheory.planner.bound import STEP, Bound, bound_of_run
+from fedtheory.planner.advice import Measurements, StepSizeComparison
+from fedtheory.planner.bound import STEP, NumericBound, bound_of_run
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.optimum import Optimum, StepSizes
@@ -41,7 +41,7 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
         return [str(reason)]
 
 
-def measurements(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors, edge: Edge) -> Measurements:
+def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
     """The bound with the constants of the run at its best step size, and the best step size with such constants.
 
     That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those.
@@ -117,12 +117,12 @@ _PARTS = tuple(2.0**-power for power in range(1, 16))
 _BISECTIONS = 8
 
 
-def _bound_at(claim: Claim, errors: ExactErrors, step: float) -> Bound | None:
+def _bound_at(claim: Claim, errors: ExactErrors, step: float) -> NumericBound | None:
     """The bound with the constants of the run at a step size; None where the claim does not cover it."""
     return covering_bound(claim, errors.at(step))
 
 
-def covering_bound(claim: Claim, run: Run) -> Bound | None:
+def covering_bound(claim: Claim, run: Run) -> NumericBound | None:
     """The bound with the constants of a run; None where the claim does not cover it."""
     with np.errstate(all="ignore"):
         if failures_on(claim, run):
@@ -133,7 +133,7 @@ def covering_bound(claim: Claim, run: Run) -> Bound | None:
             return None
 
 
-def compare(claim: Claim, errors: ExactErrors) -> Comparison | None:
+def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
     """The best step size of one bound beside the exact optimum; None where the claim does not cover the run.
 
     The constants are those of the run as planned.
@@ -147,11 +147,13 @@ def compare(claim: Claim, errors: ExactErrors) -> Comparison | None:
     return compared(step, errors.error(error, step), errors.best(error))
 
 
-def compared(step: float, choice: float, exact: ExactOptimum | None) -> Comparison | None:
+def compared(step: float, choice: float, exact: ExactOptimum | None) -> StepSizeComparison | None:
     """The best step size of a bound, where the exact error is `choice`, beside that of the exact error.
 
     None where no step size is best for the error.
     """
     if exact is None:
         return None
-    return Comparison(exact, choice, step / exact.step_size, choice / exact.error if exact.error > 0 else math.inf)
+    return StepSizeComparison(
+        exact, choice, step / exact.step_size, choice / exact.error if exact.error > 0 else math.inf
+    )

@@ -19,7 +19,7 @@ import sympy as sp
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.admissible import Edge, largest
-from fedtheory.planner.bound import STEP, Bound, functions_of
+from fedtheory.planner.bound import STEP, NumericBound, functions_of
 
 _WIDTH = 60.0
 """The numeric search goes down to exp(-60) of the largest step size."""
@@ -46,7 +46,7 @@ class Optimum:
     """The bound there."""
     at_edge: bool
     """Whether the largest admissible step size is the best."""
-    of: tuple[Bound, Edge] | None = field(default=None, compare=False)
+    of: tuple[NumericBound, Edge] | None = field(default=None, compare=False)
     """The bound and its edge; None where step sizes are compared by measurements."""
 
     @cached_property
@@ -66,7 +66,7 @@ class Optimum:
         return StepSizes(bound).numeric(bound, edge)
 
 
-def powers(bound: Bound) -> Powers | None:
+def powers(bound: NumericBound) -> Powers | None:
     """The bound as a sum of whole powers of the step size; None where it is none."""
     symbols = bound.symbols(STEP)
     if len(symbols) != 1 or bound.names[symbols[0]] != STEP:
@@ -177,11 +177,11 @@ def _finite(value: float) -> float:
 class StepSizes:
     """The best step sizes of one bound, at its numbers and at others."""
 
-    def __reduce__(self) -> tuple[type[StepSizes], tuple[Bound]]:
+    def __reduce__(self) -> tuple[type[StepSizes], tuple[NumericBound]]:
         """Functions do not travel, and are compiled again where they are needed."""
         return StepSizes, (self.bound,)
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: NumericBound) -> None:
         self.bound = bound
         self.powers = powers(bound)
         self._edges: dict[tuple[float | None, ...], Edge] = {}
@@ -198,12 +198,12 @@ class StepSizes:
         """Whether the bound depends on the step size."""
         return self.bound.depends_on(self.bound.expression, STEP)
 
-    def coefficients(self, at: Bound) -> dict[int, float]:
+    def coefficients(self, at: NumericBound) -> dict[int, float]:
         """The coefficients as numbers."""
         arguments = [at.values.get(name, math.nan) for name in at.names.values()]
         return {power: function(arguments) for power, function in self._coefficients.items()}
 
-    def minimiser(self, at: Bound, edge: Edge) -> float | None:
+    def minimiser(self, at: NumericBound, edge: Edge) -> float | None:
         """The best admissible step size; None where the bound only grows with it, or is the same for all."""
         if not self.matters or edge.value <= 0:
             return None
@@ -220,20 +220,20 @@ class StepSizes:
         falls = at.value({STEP: best}) < (1 - NEAR_TIE) * at.value({STEP: smallest})
         return best if falls else None
 
-    def numeric(self, at: Bound, edge: Edge) -> float:
+    def numeric(self, at: NumericBound, edge: Edge) -> float:
         """Minimise numerically on the admissible interval."""
         top = self._top(at, edge)
         return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
 
-    def _top(self, at: Bound, edge: Edge) -> float:
+    def _top(self, at: NumericBound, edge: Edge) -> float:
         return edge.value if math.isfinite(edge.value) else _beyond(self.coefficients(at))
 
-    def best(self, at: Bound) -> tuple[float, float] | None:
+    def best(self, at: NumericBound) -> tuple[float, float] | None:
         """The best admissible step size at other numbers, and the bound there."""
         step = self.minimiser(at, self._edge(at))
         return None if step is None else (step, at.value({STEP: step}))
 
-    def _edge(self, at: Bound) -> Edge:
+    def _edge(self, at: NumericBound) -> Edge:
         """The largest admissible step size, found once for all numbers that conditions do not contain."""
         key = tuple(at.values.get(name) for name in self._in_conditions)
         if at.comparators is not None or key not in self._edges:

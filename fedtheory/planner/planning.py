@@ -21,7 +21,7 @@ from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
 from fedtheory.planner.ahead import Ahead, ahead
-from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, Question
+from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, ErrorAndCosts
 from fedtheory.planner.answer import Answer, Plan, answered
 from fedtheory.planner.bound import (
     NOT_GIVEN,
@@ -29,7 +29,7 @@ from fedtheory.planner.bound import (
     SERVER_STEP,
     STEP,
     WHOLE,
-    Bound,
+    NumericBound,
     Slack,
     bound_of_numbers,
     bound_of_run,
@@ -106,7 +106,7 @@ def plan(
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None or answer is None:
         return found
-    others = Alternatives(errors.run, Question(error, accuracy, margin, costs or Costs()), reached.best)
+    others = Alternatives(errors.run, ErrorAndCosts(error, accuracy, margin, costs or Costs()), reached.best)
     varied = tuple(others.table(vary)) if vary else ()
     return replace(found, answer=replace(answer, others=others.beside()), varied=varied)
 
@@ -200,7 +200,7 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
     conditions = tuple(bound.slacks()) if STEP in bound.values or not bound.symbols(STEP) else ()
     failed = _failed_conditions(claim, conditions)
     found = ClaimPlan(claim, bounded_error(claim), not failed, failed or None, conditions, bound)
-    found = _optimised(found, bound, accuracy, largest(bound, STEP))
+    found = _optimise(found, bound, accuracy, largest(bound, STEP))
     if not bound.symbols(STEP) or found.bound is None or STEP in found.bound.values:
         return found
     return replace(found, applicable=False, reason=f"{NOT_GIVEN}: a step size, and none is best", conditions=())
@@ -218,7 +218,7 @@ def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
     return None
 
 
-def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
+def _with_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
     """The bound with as many rounds as the accuracy takes, where their number is not given: at the given step size."""
     if ROUNDS in bound.values or not bound.depends_on(bound.expression, ROUNDS):
         return bound
@@ -254,13 +254,15 @@ def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> Cl
     return ClaimPlan(claim, bounded_error(claim), False, "; ".join(reasons))
 
 
-def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str], accuracy: float | None) -> ClaimPlan:
+def _planned(
+    claim: Claim, errors: ExactErrors, bound: NumericBound, failures: list[str], accuracy: float | None
+) -> ClaimPlan:
     planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
     conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
     edge = covered_up_to(claim, largest(planned, STEP), errors)
-    return _optimised(found, planned, accuracy, edge)
+    return _optimise(found, planned, accuracy, edge)
 
 
 def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
@@ -286,7 +288,7 @@ def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
     return replace(found, optimum=optimum, measurements=replace(measured, value=measured.value_at_step))
 
 
-def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:
+def _slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list[Slack]:
     """Conditions on each client, at the client where they are closest to failing."""
     found = []
     known = {with_means(claim, condition) for condition in bound.conditions}
@@ -305,7 +307,7 @@ def _failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
     return "; ".join(f"the condition {words} does not hold" for words in failed)
 
 
-def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None, edge: Edge) -> ClaimPlan:
+def _optimise(found: ClaimPlan, bound: NumericBound, accuracy: float | None, edge: Edge) -> ClaimPlan:
     """Everything that follows from the bound alone, for step sizes up to an edge."""
     # Of the error at which runs settle no number of rounds is asked.
     accuracy = None if found.error in LIMITS else accuracy
@@ -324,6 +326,6 @@ def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None, edge: Edg
     )
 
 
-def terms_by_value(bound: Bound) -> list[tuple[Expr, float]]:
+def terms_by_value(bound: NumericBound) -> list[tuple[Expr, float]]:
     """The terms of a bound with their values, the dominating one first."""
     return sorted(zip(bound.terms, bound.term_values(), strict=True), key=lambda pair: -pair[1])

@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
-from fedtheory.planner.bound import COUNTS, ROUNDS, STEP, STEPS, Bound
+from fedtheory.planner.bound import COUNTS, ROUNDS, STEP, STEPS, NumericBound
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class RegimeMap:
     """Whether all conditions hold, (Y, X)."""
 
 
-def regime_map(bound: Bound, across: str, up: str, *, decades: float = 3.0, points: int = 41) -> RegimeMap:
+def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.0, points: int = 41) -> RegimeMap:
     """The dominating term over two numbers, by symbol or name, each over some decades about its present value.
 
     Counts start at one and are whole.  Raises `InputError` for an unknown name.
@@ -50,7 +50,7 @@ def regime_map(bound: Bound, across: str, up: str, *, decades: float = 3.0, poin
     return RegimeMap(*names, first, second, bound.terms, largest, admissible)
 
 
-def named(bound: Bound, given: str) -> str:
+def named(bound: NumericBound, given: str) -> str:
     """The name of the number that a symbol of the bound, or a name, stands for; `InputError` where it has none."""
     known = {str(symbol): name for symbol, name in bound.names.items()}
     followed = set(bound.values) if given in (STEP, STEPS, ROUNDS) else set()
@@ -62,7 +62,7 @@ def named(bound: Bound, given: str) -> str:
     raise InputError("map", f"expected two of {expected}, got {given!r}")
 
 
-def _axis(bound: Bound, name: str, decades: float, points: int) -> Array:
+def _axis(bound: NumericBound, name: str, decades: float, points: int) -> Array:
     centre = bound.values[name] or 1.0
     low, high = centre * 10 ** (-decades / 2), centre * 10 ** (decades / 2)
     if name not in COUNTS:

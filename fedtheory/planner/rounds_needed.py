@@ -16,7 +16,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.planner.closed_rounds import ClosedRounds, Rounds, has_closed_rounds
+from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis, has_closed_rounds
 from fedtheory.planner.exact import BASE, ExactErrors
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path, numbers_of_path
 from fedtheory.planner.settling import limit_of
@@ -63,7 +63,7 @@ _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ErrorAtStepSize:
     """Error of a run at a step size."""
 
     step_size: float
@@ -90,8 +90,8 @@ class Reached:
     """Errors that a run reaches as planned and at its best step size."""
 
     error: RunQuantity
-    planned: Outcome
-    best: Outcome
+    planned: ErrorAtStepSize
+    best: ErrorAtStepSize
     diverges_from: float
     """Step size from which on the run diverges; infinite where none is known."""
     margin: float
@@ -158,7 +158,7 @@ class RoundsNeeded:
             self._known[step_size, rounds] = errors_over_rounds(run if planned else run.with_rounds(rounds), self.error)
         return self._known[step_size, rounds]
 
-    def outcome(self, step_size: float, rounds: int) -> Outcome:
+    def outcome(self, step_size: float, rounds: int) -> ErrorAtStepSize:
         """Compute the error of the run in at most so many rounds."""
         if self.closed is not None:
             return self._closed_outcome(step_size, self.closed.at(step_size / self.errors.planned), rounds)
@@ -168,7 +168,7 @@ class RoundsNeeded:
         error, half = float(curve[last - 1]), float(curve[last // 2 - 1]) if last > 1 else math.inf
         falls = math.isfinite(error) and error < _FALLS * half
         highest = None if self._are_alike else float(curve[math.floor((1 - _SEEN) * len(curve)) :].max())
-        return Outcome(
+        return ErrorAtStepSize(
             step_size,
             last,
             error,
@@ -191,15 +191,17 @@ class RoundsNeeded:
         """Whether all rounds take the same part of the clients, so that errors have no cycle."""
         return self.errors.run.algorithm.clock.is_synchronous
 
-    def _closed_outcome(self, step_size: float, rounds: Rounds, most: int, *, is_asked: bool = True) -> Outcome:
+    def _closed_outcome(
+        self, step_size: float, rounds: RoundsInEigenbasis, most: int, *, is_asked: bool = True
+    ) -> ErrorAtStepSize:
         needed = None if self.accuracy is None or not is_asked else rounds.first_below(self.accuracy)
         last = most if needed is None else needed
         half, error = (float(one) for one in rounds.errors(np.array([last // 2, last])))
         falls = math.isfinite(error) and (last == 1 or error < _FALLS * half)
         floor = rounds.noise_floor if rounds.is_stable else None
-        return Outcome(step_size, last, error, needed is not None, falls, rounds.limit, floor)
+        return ErrorAtStepSize(step_size, last, error, needed is not None, falls, rounds.limit, floor)
 
-    def best(self) -> Outcome:
+    def best(self) -> ErrorAtStepSize:
         """The step size that reaches the target for good in the fewest rounds, or whose last error is smallest.
 
         No step size comes nearer to the edge of divergence than the margin.
@@ -210,14 +212,14 @@ class RoundsNeeded:
         self._require_digits(best)
         return best
 
-    def _require_digits(self, best: Outcome) -> None:
+    def _require_digits(self, best: ErrorAtStepSize) -> None:
         """Raise `InputError` where the recursion of moments loses the digits that closed forms seem to have."""
         try:
             _ = self.errors.at(best.step_size).with_rounds(best.rounds).trajectory.final_suboptimality
         except Unresolved as reason:
             raise InputError("problem", str(reason)) from None
 
-    def _best_of_many(self, closed: ClosedRounds) -> Outcome:
+    def _best_of_many(self, closed: ClosedRounds) -> ErrorAtStepSize:
         """By a dense search, with closed forms."""
         sizes = _spaced(self.largest / _SPAN, self.largest, _DENSE)
         found = self._outcomes(closed, sizes)
@@ -234,10 +236,10 @@ class RoundsNeeded:
             sizes, found = [sizes[n] for n in order], [found[n] for n in order]
         return min(found, key=self._rank)
 
-    def _outcomes(self, closed: ClosedRounds, sizes: list[float]) -> list[Outcome]:
+    def _outcomes(self, closed: ClosedRounds, sizes: list[float]) -> list[ErrorAtStepSize]:
         planned, rounds, fewest = self.errors.planned, self.errors.run.algorithm.rounds, None
         each = zip(sizes, closed.of([size / planned for size in sizes]), strict=True)
-        found: list[Outcome] = []
+        found: list[ErrorAtStepSize] = []
         # Large step sizes need the fewest rounds as a rule: most others are then known to need more.
         for size, one in reversed(list(each)):
             most = rounds if fewest is None else fewest
@@ -247,7 +249,7 @@ class RoundsNeeded:
                 fewest = min(most, found[-1].rounds) if fewest is not None else found[-1].rounds
         return found[::-1]
 
-    def _best_of_few(self) -> Outcome:
+    def _best_of_few(self) -> ErrorAtStepSize:
         """By a run for each step size; more rounds than planned are tried where they cost little."""
         rounds = self.errors.run.algorithm.rounds
         found = self._lasting(self._tried(rounds))
@@ -264,7 +266,7 @@ class RoundsNeeded:
             best = min([best, *(self.outcome(size, self._most(best, rounds)) for size in sizes)], key=self._rank)
         return self._settled(best, found)
 
-    def _tried(self, rounds: int) -> list[Outcome]:
+    def _tried(self, rounds: int) -> list[ErrorAtStepSize]:
         """Outcomes of step sizes from the largest down until some in a row are worse than the best."""
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest / ratio**n for n in range(_MANY)]
@@ -272,7 +274,7 @@ class RoundsNeeded:
             sizes.append(sizes[-1] / BASE)
         if self.errors.planned <= self.largest:
             sizes = sorted([*sizes, self.errors.planned], reverse=True)
-        found: list[Outcome] = []
+        found: list[ErrorAtStepSize] = []
         for size in sizes:
             best = min(found, key=self._rank, default=None)
             found.append(self.outcome(size, rounds if best is None else self._most(best, rounds)))
@@ -286,11 +288,11 @@ class RoundsNeeded:
         """Whether a run takes so little that step sizes may lie close together."""
         return operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
-    def _most(self, best: Outcome, rounds: int) -> int:
+    def _most(self, best: ErrorAtStepSize, rounds: int) -> int:
         """Rounds of interest: no more than the best step size needs, and as many as show that it stays there."""
         return best.rounds if best.reached and self._are_alike else rounds
 
-    def _settled(self, best: Outcome, others: list[Outcome]) -> Outcome:
+    def _settled(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
         """The best outcome whose error stays below the target also after the rounds that were looked at."""
         for one in sorted([best, *others], key=self._rank):
             limit = limit_of(self.errors.at(one.step_size), self.error)
@@ -301,15 +303,15 @@ class RoundsNeeded:
                 return replace(later, limit=limit)
         return replace(best, reached=False)
 
-    def _lasting(self, found: list[Outcome]) -> list[Outcome]:
+    def _lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
         """The outcomes, the best first; with clocks what rises above the target again later is not reached."""
-        checked: list[Outcome] = []
+        checked: list[ErrorAtStepSize] = []
         for one in sorted(found, key=self._rank):
             is_first = one.reached and not self._are_alike and not any(other.reached for other in checked)
             checked.append(self._later(one) if is_first else one)
         return checked
 
-    def _later(self, one: Outcome) -> Outcome:
+    def _later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
         """An outcome that reaches the target, or the one of more rounds that shows that it does not for good."""
         for factor in (_LONGER,) if self._are_alike else (_LONGER, _LONGER**2, _LONGER**3):
             if not self._is_affordable(factor * one.rounds):
@@ -324,7 +326,7 @@ class RoundsNeeded:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
         return operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
-    def _rank(self, outcome: Outcome) -> tuple[bool, int, float]:
+    def _rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
         """The smaller the better: the rounds of those that stay below the target, the errors of others."""
         error = outcome.error if math.isfinite(outcome.error) else math.inf
         if self.accuracy is not None and not outcome.reached:
@@ -332,7 +334,7 @@ class RoundsNeeded:
             error = max(error, outcome.limit or 0.0, outcome.highest or 0.0)
         return not outcome.reached, outcome.rounds if outcome.reached else 0, error
 
-    def reason(self, best: Outcome) -> str | None:
+    def reason(self, best: ErrorAtStepSize) -> str | None:
         """Why no step size stays below the target; None where one does."""
         if self.accuracy is None or best.reached:
             return None

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.language import OVER_CLIENTS
-from fedtheory.planner.bound import ROUNDS, STEP, Bound
+from fedtheory.planner.bound import ROUNDS, STEP, NumericBound
 from fedtheory.planner.optimum import StepSizes
 
 MOST_ROUNDS = 10**15
@@ -33,7 +33,7 @@ class RoundCost:
 
 
 @dataclass(frozen=True)
-class Target:
+class RoundsToAccuracy:
     """Rounds to an accuracy; at one step size, or at the best one for each number of rounds."""
 
     accuracy: float
@@ -72,7 +72,7 @@ def vectors_of_a_client(algorithm: Algorithm) -> int:
     return max(len(received), 1) + max(len(sent), 1)
 
 
-def find_rounds_at_step(bound: Bound, accuracy: float) -> Target:
+def find_rounds_at_step(bound: NumericBound, accuracy: float) -> RoundsToAccuracy:
     """Rounds to an accuracy at the step size of the bound's numbers."""
     step = bound.values.get(STEP)
 
@@ -82,7 +82,7 @@ def find_rounds_at_step(bound: Bound, accuracy: float) -> Target:
     return _target(bound, accuracy, promised, "at this step size")
 
 
-def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> Target:
+def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccuracy:
     """Rounds to an accuracy at the best step size for each number of rounds; none where no step size is best."""
 
     def promised(rounds: float) -> tuple[float | None, float]:
@@ -92,23 +92,23 @@ def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> Target:
 
 
 def _target(
-    bound: Bound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
-) -> Target:
+    bound: NumericBound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
+) -> RoundsToAccuracy:
     """The smallest number of rounds by doubling and bisection: bounds fall with the rounds."""
     floor = promised(_FOREVER)[1]
     floor = 0.0 if floor <= _NOTHING * promised(1)[1] else floor
     if not bound.depends_on(bound.expression, ROUNDS):
         reason = None if floor <= accuracy else f"the bound does not depend on the rounds, and is {floor:.6g} {where}"
-        return Target(accuracy, 1 if reason is None else None, promised(1)[0], floor, reason)
+        return RoundsToAccuracy(accuracy, 1 if reason is None else None, promised(1)[0], floor, reason)
     rounds = None if floor >= accuracy else smallest_count(lambda count: promised(count)[1] <= accuracy, MOST_ROUNDS)
     if rounds is not None:
-        return Target(accuracy, rounds, promised(rounds)[0], floor, None)
+        return RoundsToAccuracy(accuracy, rounds, promised(rounds)[0], floor, None)
     reason = (
         f"{where} the bound stays above {floor:.6g}, however many rounds there are"
         if floor >= accuracy
         else f"more than {MOST_ROUNDS:.0e} rounds {where}"
     )
-    return Target(accuracy, None, None, floor, reason)
+    return RoundsToAccuracy(accuracy, None, None, floor, reason)
 
 
 def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:

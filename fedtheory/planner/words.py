@@ -13,7 +13,7 @@ from fedtheory.planner.bound import ROUNDS, with_means
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.other_settings import other_settings
 from fedtheory.planner.planning import terms_by_value
-from fedtheory.planner.rounds_needed import AVERAGE, FINAL, Outcome
+from fedtheory.planner.rounds_needed import AVERAGE, FINAL, ErrorAtStepSize
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.setting_in_words import counted
 from fedtheory.shown import short, short_below
@@ -79,7 +79,7 @@ def _time(answer: Answer) -> str:
     return f"{short(answer.time)} time units; " if known else ""
 
 
-def _cycle(best: Outcome) -> str:
+def _cycle(best: ErrorAtStepSize) -> str:
     """Write the largest error in a cycle of a clock, and the round up to which it was followed."""
     if best.reached and best.followed is not None:
         return f" then, and below the target up to round {best.followed}, the last one tried"
@@ -176,7 +176,7 @@ def _limits(answer: Answer, write: Write) -> str:
     return f"{exact}; {share:.0%} of the guarantee is its term {words}{falls}"
 
 
-def _exact_limit(best: Outcome, known: str) -> str:
+def _exact_limit(best: ErrorAtStepSize, known: str) -> str:
     if best.limit is not None and math.isfinite(best.limit):
         parts = ""
         if best.noise_floor is not None:

@@ -17,7 +17,7 @@ from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
 
 @dataclass(frozen=True)
-class Mean:
+class KnownMean:
     """A multiple of what has a known mean: the factor, what it is of, and the mean."""
 
     factor: Expr
@@ -40,7 +40,7 @@ class Averaged(Derived):
         """Symbols of which the product with a factor has a known mean, with the factor."""
         return {}
 
-    def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[Mean], Expr]:
+    def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[KnownMean], Expr]:
         """The multiples of what has a known mean, and the rest."""
         own, known = self.own_factors(symbol), self.means(symbol)
         stands = {one * factor: sp.Dummy() for one, factor in own.items()}
@@ -48,7 +48,7 @@ class Averaged(Derived):
         factors, rest = linear(sp.expand(counted), [stands.get(one, one) for one in known])
         for constant in (*factors.values(), rest):
             require_same(symbol, constant, self.same)
-        parts = [Mean(factors[stands.get(one, one)], one, mean) for one, mean in known.items()]
+        parts = [KnownMean(factors[stands.get(one, one)], one, mean) for one, mean in known.items()]
         return [part for part in parts if part.factor != 0], rest
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:

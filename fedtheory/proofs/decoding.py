@@ -83,7 +83,7 @@ SymbolTable = Mapping[Any, sp.Symbol]
 
 def decode(certificate: object) -> AnyCertificate:
     """A certificate rebuilt; `Rejected` where something in it is not on the list."""
-    made: AnyCertificate = _made(AnyCertificate, certificate, {one: _new(one) for one in own_symbols(certificate)})
+    made: AnyCertificate = _make(AnyCertificate, certificate, {one: _new(one) for one in own_symbols(certificate)})
     return made
 
 
@@ -102,13 +102,13 @@ def _new(symbol: Any) -> sp.Symbol:
     return sp.Dummy(symbol.name, **{sign: True})
 
 
-def _made(of: Any, value: Any, symbols: SymbolTable) -> Any:
+def _make(of: Any, value: Any, symbols: SymbolTable) -> Any:
     """A value of a type, rebuilt."""
     kind = next((kind for kind in _alternatives(of) if _is_one(kind, value)), None)
     if kind is None:
         raise Rejected(f"{value!r:.80} has no place in a certificate")
     if kind in _RECORDS:
-        return kind(**{name: _made(of, getattr(value, name), symbols) for name, of in _fields(kind).items()})
+        return kind(**{name: _make(of, getattr(value, name), symbols) for name, of in _fields(kind).items()})
     maker = _MAKERS.get(get_origin(kind) or kind)
     return value if maker is None else maker(kind, value, symbols)
 
@@ -130,23 +130,23 @@ def _ordering(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
 
 def _list(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     (of,) = get_args(kind)
-    return [_made(of, one, symbols) for one in value]
+    return [_make(of, one, symbols) for one in value]
 
 
 def _table(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     name, of = get_args(kind)
-    return {_made(name, key, symbols): _made(of, one, symbols) for key, one in value.items()}
+    return {_make(name, key, symbols): _make(of, one, symbols) for key, one in value.items()}
 
 
 def _reason(_kind: Any, value: InequalityRef, symbols: SymbolTable) -> InequalityRef:
-    expected = subjects(_made(str, value.kind, symbols))
+    expected = subjects(_make(str, value.kind, symbols))
     if any(one.kind is Parameter.VAR_POSITIONAL for one in expected):
         expected *= len(value.about)
     if len(expected) != len(value.about):
         names = ", ".join(one.name for one in expected)
         raise Rejected(f"{value.kind}({names}) takes {len(expected)} arguments, got {len(value.about)}")
     types = (str if one.annotation == "str" else Any for one in expected)
-    return InequalityRef(value.kind, tuple(_made(of, one, symbols) for of, one in zip(types, value.about, strict=True)))
+    return InequalityRef(value.kind, tuple(_make(of, one, symbols) for of, one in zip(types, value.about, strict=True)))
 
 
 _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {

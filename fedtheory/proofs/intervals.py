@@ -137,11 +137,11 @@ class AtNextStart(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        return _moved(symbol, slack, q.next_interval_start_gap)
+        return _move(symbol, slack, q.next_interval_start_gap)
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
         """Require that it holds for the last one."""
-        return (_moved(symbol, slack, q.final_suboptimality),)
+        return (_move(symbol, slack, q.final_suboptimality),)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class AtFirstStart(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        return _moved(symbol, slack, q.initial_gap)
+        return _move(symbol, slack, q.initial_gap)
 
 
 _ENDS = (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
@@ -176,7 +176,7 @@ def _require_of_ends(symbol: SymbolTable, slack: Expr) -> None:
             raise Rejected(f"{quantity.name} differs from round to round")
 
 
-def _moved(symbol: SymbolTable, slack: Expr, to: q.Quantity) -> Expr:
+def _move(symbol: SymbolTable, slack: Expr, to: q.Quantity) -> Expr:
     _require_of_ends(symbol, slack)
     start, end, following = (symbol(gap) for gap in _ENDS)
     if slack.has(end, following):

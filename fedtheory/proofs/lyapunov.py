@@ -102,12 +102,12 @@ def _require_of_states(value: Expr, one: Round) -> None:
 def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that V contracts in expectation over the coins."""
     value = certificate.function
-    after = sp.Add(*(one.chance * _moved(value, one, one.end(one.after_steps())) for one in outcomes))
+    after = sp.Add(*(one.chance * _move(value, one, one.end(one.after_steps())) for one in outcomes))
     grown = certificate.factor * value + certificate.offset
     yield from check(after, grown, certificate.round, outcomes[0].context, conditions)
 
 
-def _moved(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
+def _move(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
     """V of other vectors; what is not named stays."""
     return value.xreplace({one.states[of]: where for of, where in vectors.items()})
 
@@ -126,7 +126,7 @@ def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Quantity, E
 
 
 def _start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Iterator[Step]:
-    value = _moved(certificate.function, one, one.begun())
+    value = _move(certificate.function, one, one.begun())
     yield from check(value, certificate.level, certificate.start, build_start_context(one), conditions)
 
 

@@ -18,7 +18,7 @@ from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.means import MeanCertificate, sampled
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.recursion import Recursion, Setting, k
+from fedtheory.proofs.recursion import Recursion, RecursionOfClaim, k
 from fedtheory.proofs.restarts import LoopMean, build_iteration_context, build_iteration_inequality
 
 
@@ -100,7 +100,7 @@ def _about_later_ones(claim: Claim, certificate: LastRound | LastIterate, errors
 
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     """One local step, and the first one where it is shown by itself."""
-    measure, at = certificate.measure, Setting(claim, certificate)
+    measure, at = certificate.measure, RecursionOfClaim(claim, certificate)
     before, after = rule_labels.typeset_measure(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
     yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.context))

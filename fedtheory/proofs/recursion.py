@@ -51,7 +51,7 @@ class Recursion:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RecursionOfClaim:
     """A claim, under the conditions under which it is proved, with its certificate."""
 
     claim: Claim
@@ -100,12 +100,12 @@ def check_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> Ite
     if certificate.first is None and not measure.observes_together:
         raise Rejected("clients step from one point with gradients at other points: expected terms for the first step")
     yield check_assumed(claim, (*ROUNDS, *measure.needs), "all clients take the same steps")
-    at = Setting(claim, certificate)
+    at = RecursionOfClaim(claim, certificate)
     yield from _induction(at)
     yield from conclude(at, relation.right)
 
 
-def _induction(at: Setting) -> Iterator[Step]:
+def _induction(at: RecursionOfClaim) -> Iterator[Step]:
     """Check that bound(k) bounds the measure after k local steps."""
     claim, certificate, measure = at.claim, at.certificate, at.certificate.measure
     bound, context, earlier = certificate.bound, at.context, k + 1 <= at.steps
@@ -122,7 +122,7 @@ def _induction(at: Setting) -> Iterator[Step]:
     yield Step(f"{bound} satisfies the recursion", at.is_nonnegative(grown, at.first, earlier))
 
 
-def _largest(at: Setting, right: Expr) -> Iterator[Step]:
+def _largest(at: RecursionOfClaim, right: Expr) -> Iterator[Step]:
     """Every client at every step."""
     share = at.certificate.measure.largest_drift
     if share is None:
@@ -130,7 +130,7 @@ def _largest(at: Setting, right: Expr) -> Iterator[Step]:
     yield _check_every_step(at, share(symbols_of(at.claim)(q.clients)), right)
 
 
-def _mean(at: Setting, right: Expr) -> Iterator[Step]:
+def _mean(at: RecursionOfClaim, right: Expr) -> Iterator[Step]:
     """The mean over clients and over k = 0 .. tau-1, from the sum of the bounds or else from the largest."""
     total, share = at.certificate.total, at.certificate.measure.mean_drift(symbols_of(at.claim)(q.clients))
     if total is None:
@@ -142,7 +142,7 @@ def _mean(at: Setting, right: Expr) -> Iterator[Step]:
     yield Step(f"{drift} is at most the right side", at.is_nonnegative(right - drift, 0))
 
 
-def _check_every_step(at: Setting, share: Expr, right: Expr) -> Step:
+def _check_every_step(at: RecursionOfClaim, share: Expr, right: Expr) -> Step:
     """Check that a multiple of the bound is at most the right side for k = 0 .. tau."""
     drift = share * at.certificate.bound
     at_start, later = right - drift.xreplace({k: sp.S.Zero}), right - drift

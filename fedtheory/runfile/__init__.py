@@ -27,7 +27,7 @@ from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.linear_models import read_any_problem
 from fedtheory.runfile.mistakes import read_or_list
 from fedtheory.runfile.model_limits import require_affordable_models
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 from fedtheory.runfile.types import read_algorithm_in_types
 from fedtheory.runfile.write import run_table, run_toml
 
@@ -68,34 +68,37 @@ class RunReader:
 
     def read(self, content: dict[str, Any]) -> Run:
         """The run of an already parsed run file."""
-        document = Table(content, "", self.arithmetic)
+        document = TomlTable(content, "", self.arithmetic)
         given = document.take("problem")
         if self._last is None or self._last[0] != given:
             with keeping_files(self._files):
-                self._last = deepcopy(given), read_any_problem(Table(given, "problem", self.arithmetic), self.folder)
+                self._last = (
+                    deepcopy(given),
+                    read_any_problem(TomlTable(given, "problem", self.arithmetic), self.folder),
+                )
         return _rest_of(document, self._last[1], self.folder)
 
 
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
     """The run of an already parsed run file; data files are looked up from `folder`."""
-    document = Table(content, "", arithmetic)
+    document = TomlTable(content, "", arithmetic)
     return _rest_of(document, read_any_problem(document.table("problem"), folder), folder)
 
 
-def _rest_of(document: Table, types: ProblemInTypes, folder: Path) -> Run:
+def _rest_of(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
     """The run, by types where these say all of it; else every client is written out."""
     given = document.take("algorithm")
     document.finish()
-    in_types = read_algorithm_in_types(Table(given, "algorithm", document.arithmetic), types, folder)
+    in_types = read_algorithm_in_types(TomlTable(given, "algorithm", document.arithmetic), types, folder)
     if in_types is not None:
         return _affordable(types.problem, in_types)
     problem = types.written_out()
-    return _affordable(problem, read_algorithm(Table(given, "algorithm", document.arithmetic), problem, folder))
+    return _affordable(problem, read_algorithm(TomlTable(given, "algorithm", document.arithmetic), problem, folder))
 
 
 def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
     """The run of a problem and the keys of an `[algorithm]` table."""
-    return _affordable(problem, read_algorithm(Table(keys, "algorithm", problem.arithmetic), problem))
+    return _affordable(problem, read_algorithm(TomlTable(keys, "algorithm", problem.arithmetic), problem))
 
 
 def _affordable(problem: Problem, algorithm: Algorithm) -> Run:

@@ -36,11 +36,11 @@ from fedtheory.federation.clock import (
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.step_sizes import StepSchedule
 from fedtheory.runfile.definitions import read_defined
-from fedtheory.runfile.table import Table, whole_number
+from fedtheory.runfile.table import TomlTable, whole_number
 
 
 def read_algorithm(
-    table: Table,
+    table: TomlTable,
     problem: Problem,
     folder: Path = Path(),
     adapt: Callable[[Participation], Participation] = lambda law: law,
@@ -73,7 +73,7 @@ def read_algorithm(
     return replace(algorithm, name=name, defined=defined, work=replace(algorithm.work, schedule=schedule))
 
 
-def _schedule(table: Table) -> StepSchedule | None:
+def _schedule(table: TomlTable) -> StepSchedule | None:
     """The formula of the step sizes, where they are not numbers."""
     value = table.peek("local_step_size")
     if not isinstance(value, str) or is_number(value):
@@ -81,7 +81,7 @@ def _schedule(table: Table) -> StepSchedule | None:
     return StepSchedule(value)
 
 
-def _step_size(table: Table, problem: Problem, schedule: StepSchedule | None) -> Number | Array:
+def _step_size(table: TomlTable, problem: Problem, schedule: StepSchedule | None) -> Number | Array:
     value = table.take("local_step_size")
     if schedule is not None:
         return table.arithmetic.number(schedule.exactly(0, 0), table.path("local_step_size"))
@@ -93,7 +93,7 @@ def _step_size(table: Table, problem: Problem, schedule: StepSchedule | None) ->
     return sizes
 
 
-def _local_steps(table: Table, problem: Problem) -> int | tuple[int, ...]:
+def _local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ...]:
     value, key = table.take("local_steps", 1), table.path("local_steps")
     if not isinstance(value, list):
         return whole_number(value, key, 1)
@@ -102,7 +102,7 @@ def _local_steps(table: Table, problem: Problem) -> int | tuple[int, ...]:
     return tuple(whole_number(steps, f"{key}[{n}]", 1) for n, steps in enumerate(value))
 
 
-def _participation_table(table: Table) -> Table:
+def _participation_table(table: TomlTable) -> TomlTable:
     given = table.peek("participation")
     if given is not None and not isinstance(given, dict):
         clients = given if isinstance(given, int) and given > 0 else 5
@@ -111,7 +111,7 @@ def _participation_table(table: Table) -> Table:
     return table.table("participation", {"kind": "full"})
 
 
-def _participation(table: Table) -> Participation | Cyclic:
+def _participation(table: TomlTable) -> Participation | Cyclic:
     if table.peek("kind") == "power-of-choice":
         raise InputError(
             table.path("kind"),
@@ -134,7 +134,7 @@ def _participation(table: Table) -> Participation | Cyclic:
     return participation
 
 
-def _sampled(table: Table, kind: str) -> Participation | Cyclic:
+def _sampled(table: TomlTable, kind: str) -> Participation | Cyclic:
     """Clients drawn without replacement, by coins or in turn, with unbiased or normalised weights."""
     if kind == "cyclic":
         selected = table.integer("clients")
@@ -147,9 +147,9 @@ def _sampled(table: Table, kind: str) -> Participation | Cyclic:
     return Normalised(law) if weights == "normalised" else law
 
 
-def _clock(table: Table, problem: Problem, cycle: Cyclic | None) -> Clock:
+def _clock(table: TomlTable, problem: Problem, cycle: Cyclic | None) -> Clock:
     """The clock; its times are rationals in every arithmetic, so that ties are ties and updates counted exactly."""
-    clock = Table(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
+    clock = TomlTable(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
     policy = _POLICIES[clock.choice("policy", tuple(_POLICIES), "sync")](clock)
     if cycle is not None:
         if not isinstance(policy, Synchronous):
@@ -164,15 +164,15 @@ def _clock(table: Table, problem: Problem, cycle: Cyclic | None) -> Clock:
     return Clock(policy, tuple(times), "exponential" if law == "exponential" else "fixed")
 
 
-def _ties(clock: Table) -> Ties:
+def _ties(clock: TomlTable) -> Ties:
     return "one-by-one" if clock.choice("ties", ("together", "one-by-one"), "together") == "one-by-one" else "together"
 
 
-def _staleness(clock: Table) -> StalenessWeight | None:
+def _staleness(clock: TomlTable) -> StalenessWeight | None:
     return read_staleness(clock.text("staleness")) if clock.has("staleness") else None
 
 
-_POLICIES: dict[str, Callable[[Table], Policy]] = {
+_POLICIES: dict[str, Callable[[TomlTable], Policy]] = {
     "sync": lambda _clock: Synchronous(),
     "async": lambda clock: Asynchronous(_ties(clock)),
     "fedfix": lambda clock: FedFix(clock.number("interval")),
@@ -180,7 +180,7 @@ _POLICIES: dict[str, Callable[[Table], Policy]] = {
 }
 
 
-def _aggregation(table: Table, clock: Clock, problem: Problem) -> Array | None:
+def _aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | None:
     """The weights d_i, (M,); None for the importances."""
     given, key = table.take("aggregation", "importance"), table.path("aggregation")
     if given == "importance":
@@ -197,7 +197,7 @@ def _aggregation(table: Table, clock: Clock, problem: Problem) -> Array | None:
     return weights
 
 
-def _rounds(table: Table, clock: Clock, participation: Participation, problem: Problem) -> int:
+def _rounds(table: TomlTable, clock: Clock, participation: Participation, problem: Problem) -> int:
     """The number of server updates, given or as many as a time budget allows (in expectation, for sampled clients)."""
     if not table.has("time"):
         return table.integer("rounds")

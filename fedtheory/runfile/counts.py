@@ -12,7 +12,7 @@ from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import uniform_weights
 from fedtheory.federation.types import each_of
-from fedtheory.runfile.table import Table, whole_number
+from fedtheory.runfile.table import TomlTable, whole_number
 
 Counts = tuple[int, ...]
 
@@ -22,7 +22,7 @@ MOST_CLIENTS = 10**8
 """Clients in types, whose weights alone are listed."""
 
 
-def read_counts(table: Table, entries: int) -> Counts:
+def read_counts(table: TomlTable, entries: int) -> Counts:
     """Return the number of clients of each entry: one number for all entries or one for each; one by default."""
     given = table.take("count", 1)
     listed = given if isinstance(given, list) else [given] * entries

@@ -10,14 +10,14 @@ from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS
 from fedtheory.federation.algorithms import definition, names
 from fedtheory.runfile.loading import load_file
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 if TYPE_CHECKING:
     from fedtheory.federation.definition import FederatedAlgorithm, Parameter
     from fedtheory.federation.definition.run import Defined
 
 
-def read_defined(table: Table, name: str, has_schedule: bool, folder: Path) -> Defined | None:
+def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) -> Defined | None:
     """The definition of a name with its own keys; None where the three policies say everything."""
     if name in SETTINGS and not (name == "fedavg" and has_schedule):
         if has_schedule:
@@ -55,7 +55,7 @@ def _from_file(path: Path, attribute: str) -> FederatedAlgorithm:
     return found
 
 
-def _with_numbers(table: Table, found: FederatedAlgorithm) -> Defined:
+def _with_numbers(table: TomlTable, found: FederatedAlgorithm) -> Defined:
     from fedtheory.federation.definition import Mixed
     from fedtheory.federation.definition.run import Defined
 
@@ -63,7 +63,7 @@ def _with_numbers(table: Table, found: FederatedAlgorithm) -> Defined:
     return Defined(found, values, table.array("mixing", 2) if found.uses(Mixed) else None)
 
 
-def _value(table: Table, parameter: Parameter) -> Number:
+def _value(table: TomlTable, parameter: Parameter) -> Number:
     """The number of a parameter, in the table's arithmetic."""
     key = table.path(parameter.key)
     if parameter.is_flag:

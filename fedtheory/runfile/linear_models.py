@@ -26,7 +26,7 @@ from fedtheory.runfile.problems import (
     read_types,
 )
 from fedtheory.runfile.shared import read_start
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 LOGISTIC = "logistic"
 """The kind of a problem with two classes: log(1 + exp(-s x'w)) with labels s = -1 and 1."""
@@ -34,7 +34,7 @@ REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
 """Kinds whose loss, convex and smooth, is taken of x'w - y on data."""
 
 
-def read_any_problem(table: Table, folder: Path) -> ProblemInTypes:
+def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
     """The problem of a `[problem]` table: a linear model on data, whose clients are written out, or any other kind."""
     if not is_linear_model(table):
         return read_types(table, folder)
@@ -43,13 +43,13 @@ def read_any_problem(table: Table, folder: Path) -> ProblemInTypes:
     return ProblemInTypes(problem, (1,) * problem.clients)
 
 
-def is_linear_model(table: Table) -> bool:
+def is_linear_model(table: TomlTable) -> bool:
     """Whether a `[problem]` table is of a linear model on data."""
     kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
     return kind == LOGISTIC or (isinstance(kind, str) and kind in KINDS and is_on_data)
 
 
-def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
+def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProblem:
     """The problem of a table of kind `logistic`, or of another loss on data."""
     if table.arithmetic is not FLOAT:
         expected = "has no rational values on data; expected --arithmetic float, which is the default"
@@ -84,7 +84,7 @@ def _linear_model(table: Table, kind: str, folder: Path) -> LinearModelProblem:
     return LinearModelProblem(model, weights, start, oracle, description=what, classes=classes)
 
 
-def _written_out(table: Table, data: ClientData, counts: Counts) -> ClientData:
+def _written_out(table: TomlTable, data: ClientData, counts: Counts) -> ClientData:
     """The rows of every client, of equal ones again and again; `InputError` where these are too many."""
     if set(counts) == {1}:
         return data
@@ -96,7 +96,7 @@ def _written_out(table: Table, data: ClientData, counts: Counts) -> ClientData:
     return data.of(np.repeat(np.arange(len(counts)), counts).tolist())
 
 
-def _loss(table: Table, kind: str) -> MarginLoss:
+def _loss(table: TomlTable, kind: str) -> MarginLoss:
     if kind == LOGISTIC:
         return MarginLoss(KINDS["softplus"], -1.0)
     width = float(table.number("width", 1))
@@ -105,14 +105,14 @@ def _loss(table: Table, kind: str) -> MarginLoss:
     return MarginLoss(KINDS[kind], width)
 
 
-def _ridge(table: Table) -> float:
+def _ridge(table: TomlTable) -> float:
     ridge = float(table.number("ridge", 0))
     if ridge < 0:
         raise InputError(table.path("ridge"), f"expected a number that is not negative, got {ridge:g}")
     return ridge
 
 
-def _with_labels(table: Table, data: ClientData, names: tuple[str, ...]) -> tuple[ClientData, tuple[str, str]]:
+def _with_labels(table: TomlTable, data: ClientData, names: tuple[str, ...]) -> tuple[ClientData, tuple[str, str]]:
     """The rows with labels -1 and 1 for the smaller and the larger of two classes, and what these are called."""
     labels = np.unique(np.concatenate(data.outputs))
     called = [names[int(label)] if names else f"{label:g}" for label in labels]
@@ -132,7 +132,7 @@ _MANY = 50
 """Whole numbers up to which labels are taken for classes, not for measurements."""
 
 
-def _require_clients(table: Table, counts: Array, weights: Array) -> None:
+def _require_clients(table: TomlTable, counts: Array, weights: Array) -> None:
     require_weights(weights)
     if len(weights) != len(counts):
         raise InputError(table.path("weights"), f"expected {len(counts)} numbers, got {len(weights)}")
@@ -140,7 +140,7 @@ def _require_clients(table: Table, counts: Array, weights: Array) -> None:
         raise InputError(table.path("clients"), f"client {client} has no data: use fewer clients")
 
 
-def _oracle(table: Table, counts: Array) -> Oracle:
+def _oracle(table: TomlTable, counts: Array) -> Oracle:
     batches = read_batches(table)
     if not batches:
         return ExactOracle()

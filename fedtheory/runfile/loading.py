@@ -52,11 +52,11 @@ def load_file(path: Path) -> ModuleType:
     _require_code_allowed(path)
     if not path.is_file():
         raise InputError("", "no such file", str(path))
-    return _loaded(path, path.read_bytes())
+    return _load(path, path.read_bytes())
 
 
 @cache
-def _loaded(path: Path, _content: bytes) -> ModuleType:
+def _load(path: Path, _content: bytes) -> ModuleType:
     return _execute(path, f"_user_file_{path.stem}", None)
 
 

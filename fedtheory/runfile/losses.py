@@ -8,10 +8,10 @@ import numpy as np
 
 from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
-from fedtheory.federation.losses import Kind, Terms, separable
+from fedtheory.federation.losses import LossFamily, Terms, separable
 from fedtheory.runfile.counts import ProblemInTypes, entry_weights, read_counts
 from fedtheory.runfile.shared import read_noise, read_start
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class _Term:
     width: Number
 
 
-def read_losses(table: Table, kind: Kind) -> ProblemInTypes:
+def read_losses(table: TomlTable, kind: LossFamily) -> ProblemInTypes:
     """The problem of a table of one of these kinds; exact data of all but Huber losses give enclosures."""
     given, key = table.take("terms"), table.path("terms")
     if not isinstance(given, list) or not given:
@@ -47,7 +47,7 @@ def read_losses(table: Table, kind: Kind) -> ProblemInTypes:
     counts, weights = read_counts(table, len(given)), table.optional_array("weights", 1)
     problem = separable(
         terms,
-        read_start(Table({"start": start}, table.key, table.arithmetic), dimension),
+        read_start(TomlTable({"start": start}, table.key, table.arithmetic), dimension),
         clients=len(given),
         weights=entry_weights(weights, counts, table.arithmetic),
         noise=read_noise(table, len(given)),
@@ -55,14 +55,14 @@ def read_losses(table: Table, kind: Kind) -> ProblemInTypes:
     return ProblemInTypes(problem, counts, weights)
 
 
-def _read_client(table: Table, kind: Kind, client: int, terms: object) -> list[_Term]:
+def _read_client(table: TomlTable, kind: LossFamily, client: int, terms: object) -> list[_Term]:
     key = table.path(f"terms[{client}]")
     if not isinstance(terms, list) or not terms:
         raise InputError(key, f"expected a list of terms with at least one entry, got {terms!r}")
-    return [_term(Table(term, f"{key}[{n}]", table.arithmetic), kind, client) for n, term in enumerate(terms)]
+    return [_term(TomlTable(term, f"{key}[{n}]", table.arithmetic), kind, client) for n, term in enumerate(terms)]
 
 
-def _term(term: Table, kind: Kind, client: int) -> _Term:
+def _term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
     width = _positive(term, "width", term.number("width"))
     weight = _positive(term, "weight", term.number("weight", 1))
     reflected = kind.can_reflect and term.flag("reflected", False)
@@ -77,7 +77,7 @@ def _term(term: Table, kind: Kind, client: int) -> _Term:
     return read
 
 
-def _positive(term: Table, name: str, number: Number) -> Number:
+def _positive(term: TomlTable, name: str, number: Number) -> Number:
     if number <= 0:
         raise InputError(term.path(name), f"expected a positive number, got {number}")
     return number

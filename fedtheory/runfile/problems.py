@@ -22,15 +22,15 @@ from fedtheory.runfile.counts import Counts, ProblemInTypes, entry_weights, read
 from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 
-def read_problem(table: Table, folder: Path) -> Problem:
+def read_problem(table: TomlTable, folder: Path) -> Problem:
     """The problem of a `[problem]` table; data files are looked up from `folder`."""
     return read_types(table, folder).written_out()
 
 
-def read_types(table: Table, folder: Path) -> ProblemInTypes:
+def read_types(table: TomlTable, folder: Path) -> ProblemInTypes:
     """The problem of a `[problem]` table with each listed client once, and how many of it there are."""
     kind = table.choice("kind", ("quadratic", "least-squares", "logistic", *KINDS))
     if kind in KINDS:
@@ -41,7 +41,7 @@ def read_types(table: Table, folder: Path) -> ProblemInTypes:
     return found
 
 
-def _quadratic(table: Table) -> ProblemInTypes:
+def _quadratic(table: TomlTable) -> ProblemInTypes:
     hessians, linear = table.array("hessians", 3), table.array("linear", 2)
     entries, dimension = hessians.shape[0], hessians.shape[1]
     counts, weights = read_counts(table, entries), table.optional_array("weights", 1)
@@ -56,12 +56,12 @@ def _quadratic(table: Table) -> ProblemInTypes:
     return ProblemInTypes(problem, counts, weights)
 
 
-def read_rows(table: Table, folder: Path) -> tuple[ClientData, str]:
+def read_rows(table: TomlTable, folder: Path) -> tuple[ClientData, str]:
     """The rows of each client, written into the table or of a data set, and what they are called."""
     return _inline_data(table) if table.has("inputs") else _split_rows(table, _named_data(table, folder))
 
 
-def read_classes(table: Table, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
+def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
     """Rows of each client with labels as outputs, and the names of labels that are text: outputs are their places."""
     if table.has("inputs"):
         return *_inline_data(table), ()
@@ -69,12 +69,12 @@ def read_classes(table: Table, folder: Path) -> tuple[ClientData, str, tuple[str
     return *_split_rows(table, data), data.classes
 
 
-def problem_on(table: Table, data: DataSet) -> Problem:
+def problem_on(table: TomlTable, data: DataSet) -> Problem:
     """Least squares on a data set, by the keys of a `[problem]` table that say how."""
     return _build_on_rows(table, *_split_rows(table, data)).written_out()
 
 
-def _split_rows(table: Table, data: DataSet) -> tuple[ClientData, str]:
+def _split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
     """The rows of a data set as the keys say, split over clients, and its name."""
     prepared = data.prepared(_choice(table, "standardize", False), _choice(table, "intercept", data.intercept))
     return split_data(prepared, _rows_of_clients(table, data), table.arithmetic), data.name
@@ -86,7 +86,7 @@ USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
 """Keys of a problem on data with their defaults."""
 
 
-def _choice(table: Table, name: str, default: bool) -> bool | None:
+def _choice(table: TomlTable, name: str, default: bool) -> bool | None:
     """true or false; None for "auto"."""
     value = table.take(name, default)
     if value != AUTOMATIC and not isinstance(value, bool):
@@ -94,7 +94,7 @@ def _choice(table: Table, name: str, default: bool) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _build_on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
+def _build_on_rows(table: TomlTable, data: ClientData, name: str) -> ProblemInTypes:
     _require_fitting(data)
     counts = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, counts)
@@ -108,7 +108,7 @@ def _build_on_rows(table: Table, data: ClientData, name: str) -> ProblemInTypes:
     return ProblemInTypes(problem, counts, weights)
 
 
-def is_intercept_free(table: Table, data: ClientData) -> bool:
+def is_intercept_free(table: TomlTable, data: ClientData) -> bool:
     """Whether the ridge leaves the intercept out; `InputError` where the last column is none."""
     if table.flag("penalize_intercept", True):
         return False
@@ -120,7 +120,7 @@ def is_intercept_free(table: Table, data: ClientData) -> bool:
     return True
 
 
-def read_shares(table: Table, data: ClientData, counts: Counts = ()) -> Array | None:
+def read_shares(table: TomlTable, data: ClientData, counts: Counts = ()) -> Array | None:
     """The clients' importance, (M,): as given, or in proportion to their rows; None where all count alike.
 
     Of clients with counts it is that of all equal ones together.
@@ -149,7 +149,7 @@ def _require_fitting(data: ClientData) -> None:
         raise InputError("problem.data", f"{expected}, got {len(data.inputs)} x {columns} x {columns}: use fewer")
 
 
-def read_batches(table: Table) -> dict[str, Any]:
+def read_batches(table: TomlTable) -> dict[str, Any]:
     """Size of the mini-batches and how they are drawn; none without `batch`."""
     if table.has("batch"):
         return {"batch": table.integer("batch"), "replacement": table.flag("replacement", True)}
@@ -158,7 +158,7 @@ def read_batches(table: Table) -> dict[str, Any]:
     return {}
 
 
-def _inline_data(table: Table) -> tuple[ClientData, str]:
+def _inline_data(table: TomlTable) -> tuple[ClientData, str]:
     """Data written into the run file: for each client a list of inputs and a list of outputs."""
     clients = {name: table.take(name) for name in ("inputs", "outputs")}
     for name, given in clients.items():
@@ -174,13 +174,13 @@ def _inline_data(table: Table) -> tuple[ClientData, str]:
     return ClientData(inputs, outputs), "given rows"
 
 
-def _named_data(table: Table, folder: Path, *, has_classes: bool = False) -> DataSet:
+def _named_data(table: TomlTable, folder: Path, *, has_classes: bool = False) -> DataSet:
     """A data set by its name, or a file of the user's."""
     name, choice = table.text("data"), replace(_columns(table), has_classes=has_classes)
     return load(str(folder / name) if name.endswith(FILES) else name, choice)
 
 
-def _columns(table: Table) -> ColumnChoice:
+def _columns(table: TomlTable) -> ColumnChoice:
     """The columns that are named as target, client and features."""
     if table.has("client") and (split := [key for key in _SPLIT if table.has(key)]):
         raise InputError(
@@ -216,7 +216,7 @@ _SPLIT = ("clients", "split", "concentration", "seed")
 """Keys that deal the rows out, whatever the file says of clients."""
 
 
-def _rows_of_clients(table: Table, data: DataSet) -> list[Array]:
+def _rows_of_clients(table: TomlTable, data: DataSet) -> list[Array]:
     """Row numbers for each client: by the file's client column, or by a split."""
     given = [key for key in _SPLIT if table.has(key)]
     if data.clients is not None and not given:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 
-def read_noise(table: Table, clients: int) -> Array:
+def read_noise(table: TomlTable, clients: int) -> Array:
     """The noise of each client's gradients, (M,), from one number or a list."""
     given = table.take("noise", 0)
     if isinstance(given, list):
@@ -15,7 +15,7 @@ def read_noise(table: Table, clients: int) -> Array:
     return table.arithmetic.array([table.arithmetic.number(given, table.path("noise"))] * clients)
 
 
-def read_start(table: Table, dimension: int) -> Array:
+def read_start(table: TomlTable, dimension: int) -> Array:
     """x^0, (d,); zeros by default."""
     given = table.take("start", "zeros")
     if given == "zeros":

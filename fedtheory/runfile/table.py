@@ -13,7 +13,7 @@ from fedtheory.runfile.synonyms import key_for, say_key
 _MISSING = object()
 
 
-class Table:
+class TomlTable:
     """A TOML table whose keys are taken one by one; `finish` complains about what is left."""
 
     def __init__(self, content: object, key: str, arithmetic: Arithmetic) -> None:
@@ -53,9 +53,9 @@ class Table:
         """The raw value, which is left to be taken; None where the key is not given."""
         return self._left.get(name)
 
-    def table(self, name: str, default: object = _MISSING) -> Table:
+    def table(self, name: str, default: object = _MISSING) -> TomlTable:
         """A table inside this one."""
-        return Table(self.take(name, default), self.path(name), self.arithmetic)
+        return TomlTable(self.take(name, default), self.path(name), self.arithmetic)
 
     def text(self, name: str, default: object = _MISSING) -> str:
         """A string."""

@@ -13,13 +13,13 @@ from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.types import InTypes
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.counts import ProblemInTypes
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 
 _OF_CLIENTS = ("local_step_size", "local_steps", "aggregation")
 """Keys that may list a number for each client."""
 
 
-def read_algorithm_in_types(table: Table, types: ProblemInTypes, folder: Path = Path()) -> Algorithm | None:
+def read_algorithm_in_types(table: TomlTable, types: ProblemInTypes, folder: Path = Path()) -> Algorithm | None:
     """The algorithm of an `[algorithm]` table for clients in types; None where single clients are to be followed."""
     if set(types.counts) == {1} or not types.is_alike or not _treats_clients_alike(table):
         return None
@@ -31,7 +31,7 @@ def read_algorithm_in_types(table: Table, types: ProblemInTypes, folder: Path = 
     return algorithm if _follows_types(types, algorithm) else None
 
 
-def _treats_clients_alike(table: Table) -> bool:
+def _treats_clients_alike(table: TomlTable) -> bool:
     """Whether rounds wait for all participants, and no key says of single clients what they do."""
     kind: Any = table.peek("participation") or {}
     is_synchronous = table.peek("clock") is None and isinstance(kind, dict) and kind.get("kind") != "cyclic"

@@ -15,7 +15,7 @@ from fedtheory.kernel.indices import changes, differs, taken_apart
 from fedtheory.kernel.noise import is_noise
 from fedtheory.kernel.quotients import ONE, Quotient, quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.positivity import Signs
+from fedtheory.search.positivity import SignFacts
 
 K = TypeVar("K")
 _HALF, _MINUS = quotient(sp.Rational(1, 2)), quotient(sp.S.NegativeOne)
@@ -50,10 +50,10 @@ class Blocks:
 
     def plus(self, other: Blocks, factor: Quotient) -> Blocks:
         """The sum with a multiple of another."""
-        return Blocks(_added(self.rows, other.rows, factor), _added(self.matrices, other.matrices, factor))
+        return Blocks(_add(self.rows, other.rows, factor), _add(self.matrices, other.matrices, factor))
 
 
-def _added(one: Mapping[K, Quotient], other: Mapping[K, Quotient], factor: Quotient) -> dict[K, Quotient]:
+def _add(one: Mapping[K, Quotient], other: Mapping[K, Quotient], factor: Quotient) -> dict[K, Quotient]:
     total = dict(one)
     for key, number in other.items():
         more = times(factor, number)
@@ -163,20 +163,20 @@ def vectors_of(matrices: Iterable[Key], block: Block) -> list[Expr]:
     return sorted(found, key=sp.default_sort_key)
 
 
-def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: Signs) -> list[Term] | None:
+def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: SignFacts) -> list[Term] | None:
     """A sum of squares with these matrices, by elimination in any order of pivots; None where no sign is seen."""
     found: list[Term] = []
     for block in blocks_of(matrices):
         entries = {frozenset(pair): number for (name, *pair), number in matrices.items() if name == block}
-        terms = _eliminated(entries, block, context, signs)
+        terms = _eliminate(entries, block, context, signs)
         if terms is None:
             return None
         found += terms
     return found
 
 
-def _eliminated(
-    entries: Mapping[frozenset[Expr], Quotient], block: Block, context: Context, signs: Signs
+def _eliminate(
+    entries: Mapping[frozenset[Expr], Quotient], block: Block, context: Context, signs: SignFacts
 ) -> list[Term] | None:
     if not entries:
         return []
@@ -195,7 +195,7 @@ def _eliminated(
             key = frozenset({one, other})
             less = times(times(_MINUS * c, d), inverse)
             left[key] = plus(left[key], less) if key in left else less
-        rest = _eliminated({key: number for key, number in left.items() if number}, block, context, signs)
+        rest = _eliminate({key: number for key, number in left.items() if number}, block, context, signs)
         if rest is not None:
             direction = sp.Add(
                 *((number * inverse).expression * _member(one, block, context) for one, number in own.items())

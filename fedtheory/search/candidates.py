@@ -43,7 +43,7 @@ from fedtheory.search.blocks import Blocks, split_form, with_means
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateInequality:
     """A named inequality with numbers of clients in front of it, and its blocks."""
 
     pattern: Term
@@ -55,7 +55,7 @@ class Candidate:
         return replace(self.pattern, coefficient=coefficient.expression * self.pattern.coefficient)
 
 
-def find_candidates(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[Candidate]:
+def find_candidates(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[CandidateInequality]:
     """The inequalities that a context has at the points of a statement; nearby ones are of the objectives in it alone.
 
     Others are of their means as well, and at further minimisers.
@@ -77,10 +77,10 @@ def find_candidates(context: Context, form: Form, relation: Relation, nearby: bo
             patterns.append(Term(sp.S.One, reason, summed=summed))
         for term in patterns:
             with suppress(Rejected):
-                yield Candidate(term, split_form(scalar(term.whole(inequality), context), context))
+                yield CandidateInequality(term, split_form(scalar(term.whole(inequality), context), context))
 
 
-def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[Candidate]:
+def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[CandidateInequality]:
     """Squares of the vectors that clients have, times slacks of conditions on numbers of theirs."""
     own = context.numbers.of_clients
     slacks = [slack(one) for one in conditions if is_ordering(one)]
@@ -90,7 +90,9 @@ def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr])
     patterns += [Term(weight, one(), averaged=True) for weight in weights]
     for term in patterns:
         with suppress(Rejected):
-            yield Candidate(term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context))
+            yield CandidateInequality(
+                term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context)
+            )
 
 
 def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:

@@ -30,17 +30,17 @@ from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.contractions import NEEDED, find_contractions, is_contracting
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import Signs, split_into_products, split_pairs, split_quickly
+from fedtheory.search.positivity import SignFacts, split_into_products, split_pairs, split_quickly
 from fedtheory.search.premises import (
     PARAMETERS,
-    Premise,
+    LinearPremise,
     premise_of,
     premises_of_facts,
     supposable,
 )
 from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, search_products, show_remainder
 from fedtheory.search.restated import AT_OPTIMUM, quantities_behind, restate
-from fedtheory.search.workspace import Statement, Workspace, le
+from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 _COUNTS = frozenset(one.name for one in (q.clients, q.local_steps, q.rounds))
 """Numbers that a bound may have, and a claim need not name: they are at least one."""
@@ -94,7 +94,7 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     workspace = Workspace(plain)
     goal = _with_curvatures(replace(goal, workspace=workspace), workspace)
     (row,) = _rows_of(claim)
-    first: list[Premise] = []
+    first: list[LinearPremise] = []
     others = premises_of_facts(goal.claim)
     for step in steps:
         premise = _premise(goal, workspace, step)
@@ -102,10 +102,10 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
             (first if step.row == row else others).append(premise)
     if is_contracting(goal.original):
         first += _premises_of_lemmas(goal, workspace, find_contractions(workspace))
-    return _combined(goal, first, others)
+    return _combine(goal, first, others)
 
 
-def _combined(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) -> Found | NotFound:
+def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Found | NotFound:
     seen: list[Remainder] = []
     for remainder in remainders(goal, first, others):
         found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
@@ -117,18 +117,18 @@ def _combined(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) -
     return search_products(seen) if seen else NotFound("no chain of known steps leads to its quantities")
 
 
-def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[Premise]:
+def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[LinearPremise]:
     found = (_usable(goal, workspace, name, "a step that contracts") for name in names)
     return [premise for premise in found if premise is not None]
 
 
-def _premise(goal: Goal, workspace: Workspace, step: _Step) -> Premise | None:
+def _premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
     """A step as a lemma."""
     name = restate(workspace, step.name, step.words)
     return None if name is None else _usable(goal, workspace, name, step.name)
 
 
-def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> Premise | None:
+def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
     """A lemma as a premise, with lemmas for those of its conditions that do not follow at a glance."""
     lemma = workspace.proofs[name].claim
     given = []
@@ -148,12 +148,12 @@ def _with_curvatures(goal: Goal, workspace: Workspace) -> Goal:
     if not (symbol.has(q.strong_convexity) and symbol.has(q.smoothness)):
         return goal
     ordering = sp.Le(symbol(q.strong_convexity), symbol(q.smoothness), evaluate=False)
-    statement = Statement("curvatures", "run", le(*ordering.args))
+    statement = LemmaGoal("curvatures", "run", le(*ordering.args))
     certificate = Combination(claim=workspace.claim_of(statement).id, links=[[Part(sp.S.One, STRONG_CURVATURE)]])
     name = workspace.add(statement, certificate)
     if name is None:
         return goal
-    return replace(goal, given=(name,), signs=Signs(goal.signs.numbers, (*goal.signs.conditions, ordering)))
+    return replace(goal, given=(name,), signs=SignFacts(goal.signs.numbers, (*goal.signs.conditions, ordering)))
 
 
 def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
@@ -164,7 +164,7 @@ def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str 
         return None
     if summands is None:
         return None
-    statement = Statement(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
+    statement = LemmaGoal(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
     claim = workspace.claim_of(statement)
     parts = [Part(summand, ONE) for summand in summands]
     known = [Derived(name) for name in goal.given]

@@ -29,10 +29,10 @@ from fedtheory.proofs.document import document_of
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
 from fedtheory.proofs.recorded import certificate_of
-from fedtheory.search.positivity import Signs, split_into_products, split_quickly
+from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly
 from fedtheory.search.restated import restate
 from fedtheory.search.terms import find_terms
-from fedtheory.search.workspace import Statement, Workspace, le
+from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 NEEDED = tuple(
     quantity.name
@@ -114,7 +114,7 @@ def _towards(workspace: Workspace) -> str | None:
     eta, mu, curve = _numbers(claim)
     error, later, apart, _ = map(Expectation, _vectors(claim))
     right = (1 - eta * mu) * error + 2 * eta * curve * apart + _noise_of_mean(claim)
-    return _step(workspace, Statement("towards-the-optimum", "step", le(later, right), _conditions(claim)))
+    return _step(workspace, LemmaGoal("towards-the-optimum", "step", le(later, right), _conditions(claim)))
 
 
 def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
@@ -145,11 +145,11 @@ def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
     towards = _towards(workspace)
     for number, moments in enumerate(_costs_of_drift(claim)):
         added = eta**2 * moments
-        statement = Statement(f"drift-{number}", "step", le(still, (1 + 1 / tau) * apart + added), conditions)
+        statement = LemmaGoal(f"drift-{number}", "step", le(still, (1 + 1 / tau) * apart + added), conditions)
         drift = _published_drift(workspace, statement) or _step(workspace, statement)
         if towards is None or drift is None:
             continue
-        signs = Signs(numbers_of(workspace.claim_of(statement)), (*conditions, index + 1 <= tau))
+        signs = SignFacts(numbers_of(workspace.claim_of(statement)), (*conditions, index + 1 <= tau))
         spared = (1 - share * eta * mu) * potential - later * (1 + 1 / tau) - 2 * eta * curve
         most = 8 * eta * curve * (tau - 1)
         squares = _multiples(spared, square(symbol(q.local_iterate) - symbol(q.average_iterate)), signs, averaged=True)
@@ -172,7 +172,7 @@ def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str
     error, later, apart, still = map(Expectation, _vectors(claim))
     left = later + potential.xreplace({index: index + 1}) * still
     right = factor * (error + potential * apart) + kind.offset
-    step = Statement(f"contracting-{mark}", "step", le(left, sp.expand(right)), kind.conditions)
+    step = LemmaGoal(f"contracting-{mark}", "step", le(left, sp.expand(right)), kind.conditions)
     spare = Term((1 - share) * eta * mu, square(symbol(q.average_iterate) - symbol(q.optimum)))
     terms = [*kind.terms, *([spare] if share != 1 else [])]
     certificate = Certificate(claim=workspace.claim_of(step).id, links=[terms], lemmas=list(kind.lemmas))
@@ -181,7 +181,7 @@ def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str
         return None
     power = factor ** symbol(q.iterations) * symbol(q.initial_distance) ** 2
     whole = le(symbol(q.final_distance_sq), power + kind.offset / (share * eta * mu))
-    last = Statement(f"last-model-{mark}", "run", whole, kind.conditions)
+    last = LemmaGoal(f"last-model-{mark}", "run", whole, kind.conditions)
     contraction = Contraction(
         claim=workspace.claim_of(last).id,
         step=name,
@@ -215,7 +215,7 @@ def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
         yield grown * symbol(q.second_moment) ** 2
 
 
-def _published_drift(workspace: Workspace, statement: Statement) -> str | None:
+def _published_drift(workspace: Workspace, statement: LemmaGoal) -> str | None:
     """A step of the drift by the terms of a published recursion."""
     document = document_of(find(_RECURSION), certificate_of(_RECURSION))["certificate"]
     name = workspace.claim_of(statement).id
@@ -225,7 +225,7 @@ def _published_drift(workspace: Workspace, statement: Statement) -> str | None:
 _RECURSION = "renard2022:lemma-2.3.mean"
 
 
-def _step(workspace: Workspace, statement: Statement) -> str | None:
+def _step(workspace: Workspace, statement: LemmaGoal) -> str | None:
     """A lemma on one step, by named inequalities and squares."""
     claim = workspace.claim_of(statement)
     if claim.id in workspace.proofs:
@@ -234,7 +234,9 @@ def _step(workspace: Workspace, statement: Statement) -> str | None:
     return None if terms is None else workspace.add(statement, Certificate(claim=claim.id, links=[terms]))
 
 
-def _multiples(number: Expr, reason: InequalityRef, signs: Signs, *, averaged: bool = False) -> Sequence[Term] | None:
+def _multiples(
+    number: Expr, reason: InequalityRef, signs: SignFacts, *, averaged: bool = False
+) -> Sequence[Term] | None:
     """Multiples of what is not negative that add up to a number of them; None where the number may be negative."""
     if number == 0:
         return []

@@ -15,10 +15,10 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
 from fedtheory.kernel.work import spend
 from fedtheory.search.blocks import Blocks, blocks_of, plus, squares_of, times, vectors_of
-from fedtheory.search.candidates import Candidate
+from fedtheory.search.candidates import CandidateInequality
 from fedtheory.search.conic import UNBOUNDED, Programs, interval
 from fedtheory.search.dimensions import Dimension, Dimensions, quotient_of
-from fedtheory.search.positivity import Signs
+from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
 
 _MINUS = quotient(sp.S.NegativeOne)
@@ -28,7 +28,7 @@ _MINUS = quotient(sp.S.NegativeOne)
 class Candidates:
     """Candidates that suffice at every sample."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[CandidateInequality]
     places: Sequence[int]
     programs: Programs
     samples: Samples
@@ -42,7 +42,7 @@ class System:
     """Coefficients of the chosen candidates as rational functions, some of them free."""
 
     goal: Blocks
-    chosen: Sequence[Candidate]
+    chosen: Sequence[CandidateInequality]
     known: dict[int, dict[int, Quotient]]
     """Each coefficient that is solved for, as a sum of free ones; -1 stands for the number one."""
 
@@ -78,16 +78,16 @@ class System:
         return [place for place in range(len(self.chosen)) if place not in self.known]
 
 
-def solve_exactly(system: System, choice: Candidates, context: Context, signs: Signs) -> list[Term] | None:
+def solve_exactly(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
     """Terms with coefficients as rational functions; what is free takes one simple value after the other."""
     try:
-        return _solved(system, choice, context, signs)
+        return _solve(system, choice, context, signs)
     except Rejected:
         return None
 
 
-def _solved(system: System, choice: Candidates, context: Context, signs: Signs) -> list[Term] | None:
-    if not _reduced(system):
+def _solve(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
+    if not _reduce(system):
         return None
     if not system.free:
         return _finished(system, context, signs)
@@ -100,7 +100,7 @@ def _solved(system: System, choice: Candidates, context: Context, signs: Signs) 
     for number in islice(simple_values(between, choice, expected), _MOST_VALUES):
         other = System(system.goal, system.chosen, {key: dict(sums) for key, sums in system.known.items()})
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
-            found = _solved(other, choice, context, signs)
+            found = _solve(other, choice, context, signs)
             if found is not None:
                 return found
     return None
@@ -111,7 +111,7 @@ _MOST_VALUES = 6
 """Values that a free coefficient may take."""
 
 
-def _finished(system: System, context: Context, signs: Signs) -> list[Term] | None:
+def _finished(system: System, context: Context, signs: SignFacts) -> list[Term] | None:
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     if not all(signs.is_nonnegative(number.expression) for number in coefficients):
         return None
@@ -122,7 +122,7 @@ def _finished(system: System, context: Context, signs: Signs) -> list[Term] | No
     return [candidate.term(c) for candidate, c in zip(system.chosen, coefficients, strict=True) if c] + squares
 
 
-def _reduced(system: System) -> bool:
+def _reduce(system: System) -> bool:
     """Let rows cancel, and inner products of vectors without a square; False where they cannot."""
     while True:
         parts = system.rest()

@@ -33,7 +33,7 @@ _DEGREES = (1, 2, 3)
 
 
 @dataclass(frozen=True)
-class Signs:
+class SignFacts:
     """Facts that decide signs: the numbers of a claim, and its conditions."""
 
     numbers: Numbers
@@ -47,7 +47,7 @@ class Signs:
             return False
 
 
-def split_quickly(number: Expr, signs: Signs) -> list[Expr] | None:
+def split_quickly(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Summands that are seen at once not to be negative: the number itself, or its terms as they stand."""
     if number == 0:
         return []
@@ -64,7 +64,7 @@ _MOST_PAIRED = 12
 """Terms of a number that are paired: of a sum that is written out there are too many pairs."""
 
 
-def split_pairs(number: Expr, signs: Signs) -> list[Expr] | None:
+def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """The terms of a number as they stand, each negative one beside a larger one that has factors in common with it."""
     terms = list(sp.Add.make_args(number))
     if len(terms) > _MOST_PAIRED:
@@ -86,7 +86,7 @@ def _difference(more: Expr, less: Expr) -> Expr:
     return common * (more / common - less / common)
 
 
-def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
+def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Summands that are products of symbols and slacks of conditions, by linear programs; None where none is found."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
@@ -107,7 +107,7 @@ def split_into_products(number: Expr, signs: Signs) -> list[Expr] | None:
     return found if all(map(signs.is_nonnegative, found)) else None
 
 
-def split_with_squares(number: Expr, signs: Signs) -> list[Expr] | None:
+def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Summands that are squares times symbols, as cross terms suggest, and products for what is left."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
@@ -162,7 +162,7 @@ def _rational(number: fmpq) -> sp.Rational:
     return sp.Rational(int(number.p), int(number.q))
 
 
-def _positive(denominator: Expr, signs: Signs) -> tuple[int, Expr] | None:
+def _positive(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
     """The sign of a denominator, and its absolute value in factors; None where the kernel sees none."""
     sign, absolute = 1, sp.S.One
     for factor in sp.Mul.make_args(sp.factor(denominator)):
@@ -175,7 +175,7 @@ def _positive(denominator: Expr, signs: Signs) -> tuple[int, Expr] | None:
     return sign, absolute
 
 
-def _group_by_free_symbols(number: Quotient, signs: Signs) -> Iterator[tuple[Expr, Expr]]:
+def _group_by_free_symbols(number: Quotient, signs: SignFacts) -> Iterator[tuple[Expr, Expr]]:
     """The numerator by its monomials in symbols that are not negative and that no condition and no bound binds."""
     bound = set().union(*(condition.free_symbols for condition in signs.conditions if is_ordering(condition)))
     bound |= signs.numbers.at_least.keys()
@@ -203,7 +203,7 @@ class _Slack:
     expression: Expr
 
 
-def _products(polynomial: Expr, signs: Signs, degree: int) -> list[Expr] | None:
+def _products(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | None:
     """A polynomial as a sum of products with up to so many slacks."""
     symbols = _symbols(polynomial, signs)
     if symbols is None:
@@ -217,10 +217,10 @@ def _products(polynomial: Expr, signs: Signs, degree: int) -> list[Expr] | None:
     solution = solve([terms for _, _, terms in columns], goal, [1 + 2 * len(chosen) for _, chosen, _ in columns])
     if solution is None:
         return None
-    return [_written(symbols, shift, slacks, columns[place], weight) for place, weight in solution.items()]
+    return [_write(symbols, shift, slacks, columns[place], weight) for place, weight in solution.items()]
 
 
-def _symbols(polynomial: Expr, signs: Signs) -> list[sp.Symbol] | None:
+def _symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
     """The symbols of a polynomial and of the conditions on them; None where it has roots or symbolic powers."""
     symbols = set(polynomial.free_symbols)
     for condition in signs.conditions:
@@ -245,7 +245,7 @@ def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
     return found
 
 
-def _slacks(signs: Signs, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
+def _slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
     """The numerators of the slacks of conditions in these symbols, where their denominators are positive."""
     for condition in signs.conditions:
         if not is_ordering(condition) or not condition.free_symbols <= set(symbols):
@@ -281,7 +281,7 @@ def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]
             first = next(iter(factor))
             for powers in product(*(range(each + 1) for each in room)):
                 if is_graded(tuple(map(sum, zip(powers, first, strict=True)))):
-                    found.append((powers, chosen, _moved(factor, powers)))
+                    found.append((powers, chosen, _move(factor, powers)))
                     if len(found) > MOST_COLUMNS:
                         return []
     spend(50 * len(found))
@@ -334,11 +334,11 @@ def _multiplied(factors: Sequence[Terms], symbols: int) -> Terms:
     return found
 
 
-def _moved(terms: Terms, by: Powers) -> Terms:
+def _move(terms: Terms, by: Powers) -> Terms:
     return {tuple(map(sum, zip(powers, by, strict=True))): weight for powers, weight in terms.items()}
 
 
-def _written(
+def _write(
     symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr], slacks: Sequence[_Slack], column: Column, weight: fmpq
 ) -> Expr:
     powers, chosen, _ = column

@@ -42,7 +42,7 @@ None of them lets a quantity vanish, as full gradients do with the noise: a fals
 
 
 @dataclass(frozen=True)
-class Premise:
+class LinearPremise:
     """A linear form that is not negative, or zero."""
 
     part: Fact | str | Derived | sp.Eq
@@ -160,7 +160,7 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
     return list(names)
 
 
-def premises_from(claim: Claim, known: Claim) -> list[Premise]:
+def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
     """The relations of a proved claim that may be used for another, whose assumptions and conditions suffice."""
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return []
@@ -172,7 +172,7 @@ def premises_from(claim: Claim, known: Claim) -> list[Premise]:
     except Rejected:
         return []
     single = len(known.relations) == 1
-    found: list[Premise] = []
+    found: list[LinearPremise] = []
     for link, relation in enumerate(known.relations):
         if relation.operator not in ("<=", "==", ">="):
             continue
@@ -181,11 +181,11 @@ def premises_from(claim: Claim, known: Claim) -> list[Premise]:
     return found
 
 
-def premises_of_facts(claim: Claim) -> list[Premise]:
+def premises_of_facts(claim: Claim) -> list[LinearPremise]:
     """The facts about quantities that a claim has symbols for."""
     symbol = symbols_of(claim)
     own = set({**claim.where, **claim.notation}.values())
-    found: list[Premise] = []
+    found: list[LinearPremise] = []
     for fact in FACTS.values():
         usable = (
             fact is not ONE
@@ -208,13 +208,15 @@ def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
     return known and any(sp.expand(fact.where_zero(symbol) - sign * one) == 0 for one in equations for sign in (1, -1))
 
 
-def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> Premise | None:
+def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
     """A lemma of a document as a premise, with those that say that its conditions hold."""
     found = next(_premises(lemma, name, slack, claim, False), None)
     return None if found is None else replace(found, given=given)
 
 
-def _premises(part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, vanishes: bool) -> Iterator[Premise]:
+def _premises(
+    part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, vanishes: bool
+) -> Iterator[LinearPremise]:
     try:
         form = split_linear(slack, claim)
     except Rejected:
@@ -222,7 +224,7 @@ def _premises(part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, 
     written = without_quantities(slack, claim)
     for sign in (1, -1) if vanishes else (1,):
         turned = form if sign == 1 else {row: _MINUS * n for row, n in form.items()}
-        yield Premise(part, name, turned, sign * written, sign, vanishes)
+        yield LinearPremise(part, name, turned, sign * written, sign, vanishes)
 
 
 _MINUS = quotient(sp.S.NegativeOne)

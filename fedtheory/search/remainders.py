@@ -26,8 +26,8 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import follows
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import Signs, split_into_products, split_with_squares
-from fedtheory.search.premises import Premise, split_linear, without_quantities
+from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
+from fedtheory.search.premises import LinearPremise, split_linear, without_quantities
 from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
 from fedtheory.search.workspace import Workspace, names_in
 
@@ -47,7 +47,7 @@ class Goal:
     quantities: Sequence[str]
     supposed: Sequence[Assumption]
     relaxed: Sequence[Expr] | None
-    signs: Signs
+    signs: SignFacts
     workspace: Workspace | None = None
     """Lemmas that premises may be."""
     given: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Remainder:
     """The slack of a claim without multiples of premises: a number, which must not be negative."""
 
     goal: Goal
-    parts: Sequence[tuple[Quotient, Premise]]
+    parts: Sequence[tuple[Quotient, LinearPremise]]
     own: Quotient
     """The number in the slack of the claim."""
     written: Expr
@@ -85,7 +85,7 @@ def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumptio
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
     solved = [*_solved(whole), *_at_least_counts(whole)]
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
-    signs = Signs(numbers_of(whole), tuple(conditions_of_run(whole)))
+    signs = SignFacts(numbers_of(whole), tuple(conditions_of_run(whole)))
     return Goal(whole, supposing, quantities, missing, whole.conditions if solved else None, signs)
 
 
@@ -121,7 +121,7 @@ def _at_least_counts(claim: Claim) -> list[Expr]:
     return found
 
 
-def remainders(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) -> Iterator[Remainder]:
+def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Iterator[Remainder]:
     """Remainders of combinations that use at least one of the first premises."""
     relation = goal.claim.relations[0]
     try:
@@ -136,7 +136,7 @@ def remainders(goal: Goal, first: Sequence[Premise], others: Sequence[Premise]) 
             yield _without_vanishing(Remainder(goal, parts, number, written), others)
 
 
-def _without_vanishing(remainder: Remainder, premises: Sequence[Premise]) -> Remainder:
+def _without_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
     """A remainder in which numbers that facts or conditions equate with others are replaced by these."""
     for premise, symbol in _replaceable(remainder.goal, premises):
         number, zero = remainder.number, premise.written
@@ -149,13 +149,13 @@ def _without_vanishing(remainder: Remainder, premises: Sequence[Premise]) -> Rem
     return remainder
 
 
-def _replaceable(goal: Goal, premises: Sequence[Premise]) -> Iterator[tuple[Premise, sp.Symbol]]:
+def _replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol]]:
     """Equations between numbers, each with a symbol to replace: one that the claim does not name, or a constant."""
     equations = [one for one in premises if one.vanishes and one.sign == 1 and one.form.keys() == {sp.S.One}]
     for one in goal.claim.conditions:
         if isinstance(one, sp.Eq):
             zero = one.lhs - one.rhs
-            equations.append(Premise(one, f"{one.lhs} = {one.rhs}", {sp.S.One: quotient(zero)}, zero, 1, True))
+            equations.append(LinearPremise(one, f"{one.lhs} = {one.rhs}", {sp.S.One: quotient(zero)}, zero, 1, True))
     for premise in equations:
         for symbol in sorted(premise.written.free_symbols, key=str):
             rest = sp.expand(symbol - premise.written)
@@ -210,8 +210,8 @@ def _below_all(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | No
 
 
 def _eliminated(
-    form: Mapping[Expr, Quotient], premises: Sequence[Premise], signs: Signs, done: frozenset[Expr]
-) -> Iterator[list[tuple[Quotient, Premise]]]:
+    form: Mapping[Expr, Quotient], premises: Sequence[LinearPremise], signs: SignFacts, done: frozenset[Expr]
+) -> Iterator[list[tuple[Quotient, LinearPremise]]]:
     """Multiples of premises after which a form has no quantity left; its number is left out."""
     rows = sorted(form, key=str)
     if not rows:
@@ -249,7 +249,7 @@ def _taken(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Exp
 
 
 def show_remainder(
-    remainder: Remainder, number: Expr, split: Callable[[Expr, Signs], list[Expr] | None]
+    remainder: Remainder, number: Expr, split: Callable[[Expr, SignFacts], list[Expr] | None]
 ) -> Found | None:
     """The proof by premises and summands of what remains, if there are such summands and the kernel accepts it."""
     goal = remainder.goal

@@ -20,7 +20,7 @@ from fedtheory.proofs.document.writing import written
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.outcome import Found
 from fedtheory.search.premises import KnownClaim
-from fedtheory.search.workspace import Statement, Workspace, names_in, plain_name
+from fedtheory.search.workspace import LemmaGoal, Workspace, names_in, plain_name
 
 
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
@@ -95,7 +95,7 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     except InputError:
         return None
     said = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
-    statement = Statement(lemma, recorded.place, Relation(sides[0], relation_sign(relation), sides[1]), known)
+    statement = LemmaGoal(lemma, recorded.place, Relation(sides[0], relation_sign(relation), sides[1]), known)
     return workspace.add(statement, _rewritten(said, renamed, words))
 
 

@@ -28,12 +28,12 @@ from fedtheory.proofs.numbers import known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, split_form, squares_of
-from fedtheory.search.candidates import Candidate, find_candidates, weighted_squares
+from fedtheory.search.candidates import CandidateInequality, find_candidates, weighted_squares
 from fedtheory.search.conic import least_support, programs_at
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import Signs
+from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import supposable
 from fedtheory.search.samples import draw_generic
 
@@ -113,12 +113,12 @@ def find_terms(claim: Claim, relation: Relation) -> list[Term] | None:
     form = scalar(written.slack, context)
     if not form:
         return []
-    signs = Signs(context.numbers, (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim)))
+    signs = SignFacts(context.numbers, (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim)))
     goal = split_form(form, context)
     alone = _shown_alone(goal, context, signs)
     if alone is not None:
         return alone
-    tried: list[Candidate] = []
+    tried: list[CandidateInequality] = []
     for nearby in (True, False):
         found = [*find_candidates(context, form, written, nearby), *weighted_squares(context, goal, signs.conditions)]
         candidates = found[:_MOST_CANDIDATES]
@@ -131,7 +131,7 @@ def find_terms(claim: Claim, relation: Relation) -> list[Term] | None:
 
 
 def _sum_to(
-    goal: Blocks, candidates: Sequence[Candidate], context: Context, signs: Signs, dimensions: Dimensions
+    goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
     """Multiples of candidates and squares with a sum; None where none are found."""
     known = context.numbers.symbols | context.numbers.of_clients
@@ -153,7 +153,7 @@ def _sum_to(
     return None
 
 
-def _shown_alone(goal: Blocks, context: Context, signs: Signs) -> list[Term] | None:
+def _shown_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:
     """Squares and a number, where nothing else is needed."""
     if goal.rows.keys() - {sp.S.One}:
         return None

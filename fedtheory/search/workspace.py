@@ -24,7 +24,7 @@ from fedtheory.proofs.proof import Proof
 
 
 @dataclass(frozen=True)
-class Statement:
+class LemmaGoal:
     """A lemma that is to be proved."""
 
     name: str
@@ -42,7 +42,7 @@ class Workspace:
         self.proofs: dict[str, Proof] = {}
         self._entries: dict[str, Document] = {}
 
-    def claim_of(self, statement: Statement) -> Claim:
+    def claim_of(self, statement: LemmaGoal) -> Claim:
         """The claim that a lemma is."""
         conditions = self.claim.conditions if statement.conditions is None else statement.conditions
         return replace(
@@ -56,7 +56,7 @@ class Workspace:
             chain=(),
         )
 
-    def add(self, statement: Statement, certificate: Any) -> str | None:
+    def add(self, statement: LemmaGoal, certificate: Any) -> str | None:
         """The id of a lemma, once the kernel has accepted its certificate, which is a document's or an object."""
         claim = self.claim_of(statement)
         if claim.id in self.proofs:
@@ -74,7 +74,7 @@ class Workspace:
         self._entries[claim.id] = entry
         return claim.id
 
-    def _entry(self, statement: Statement, claim: Claim, certificate: Any) -> Document:
+    def _entry(self, statement: LemmaGoal, claim: Claim, certificate: Any) -> Document:
         scope = Scope(symbols_of(claim))
         smaller, larger = statement.relation.ordered
         made = certificate if isinstance(certificate, dict) else document_of(claim, certificate)["certificate"]

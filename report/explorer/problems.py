@@ -23,7 +23,7 @@ from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
 from fedtheory.planner.model_comparators import comparators_of
 from report.explorer.ranges import NOTCHES, Range, around
-from report.explorer.subject import Subject
+from report.explorer.subject import ExploredLink
 from report.own_runs import OwnRun
 from report.showcases import noiseless, showcase
 
@@ -36,7 +36,7 @@ _DIGITS = 5
 
 
 @dataclass(frozen=True)
-class Problem:
+class ExploredProblem:
     """The problem of a run."""
 
     name: str
@@ -50,7 +50,7 @@ class Problem:
     """The numbers of the best points for runs of ever more notches, by the number of their symbol."""
 
 
-def length_factors(subject: Subject) -> Sequence[int]:
+def length_factors(subject: ExploredLink) -> Sequence[int]:
     """Numbers of the symbols whose product is the length of a run.
 
     None where a bound has not all of them, has no y, or has more of y than its length says.
@@ -61,7 +61,7 @@ def length_factors(subject: Subject) -> Sequence[int]:
     return [names.index(factor) for factor in factors]
 
 
-def problems_of(claim: Claim, subject: Subject, runs: Sequence[OwnRun]) -> list[Problem]:
+def problems_of(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> list[ExploredProblem]:
     """Return the problems of the runs that a claim applies to, or else of the run of the figures."""
     if not length_factors(subject):
         return []
@@ -86,7 +86,7 @@ def _is_about(claim: Claim, run: Run) -> bool:
         return False
 
 
-def _problem(claim: Claim, subject: Subject, name: str, run: Run) -> Problem:
+def _problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> ExploredProblem:
     numbers = [_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
     ranges = [around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
     factors = [ranges[place] for place in length_factors(subject)]
@@ -95,14 +95,16 @@ def _problem(claim: Claim, subject: Subject, name: str, run: Run) -> Problem:
     longest = math.prod(factor.values[-1] for factor in factors)
     first, last = (NOTCHES * math.log10(reached / length) for reached in (shortest, longest))
     notches = range(math.floor(first), math.ceil(last) + 1)
-    return Problem(name, ranges, length, notches[0], _tables(subject, run, [length * _factor(n) for n in notches]))
+    return ExploredProblem(
+        name, ranges, length, notches[0], _tables(subject, run, [length * _factor(n) for n in notches])
+    )
 
 
 def _factor(notches: int) -> float:
     return float(10 ** (notches / NOTCHES))
 
 
-def _tables(subject: Subject, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
+def _tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
     names = {place: _name(symbol, subject) for place, symbol in enumerate(subject.symbols)}
     asked = {place: name for place, name in names.items() if name in comparators.NAMES}
     points = comparators_of(run, frozenset(asked.values()))
@@ -119,5 +121,5 @@ def _number(expression: sp.Expr, claim: Claim, run: Run) -> float:
     return float(values[0]) if len(values) == 1 else math.nan
 
 
-def _name(symbol: sp.Symbol, subject: Subject) -> str:
+def _name(symbol: sp.Symbol, subject: ExploredLink) -> str:
     return subject.notation[symbol].name if symbol in subject.notation else ""

@@ -128,13 +128,13 @@ def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float
 
 def _places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:
     """The first place, then smaller step sizes, then also one other symbol larger or smaller, then smaller counts."""
-    shrunk = [_moved(first, is_step, -less) for less in range(0, _SHRINKING + 1, _STRIDE)] if any(is_step) else [first]
+    shrunk = [_move(first, is_step, -less) for less in range(0, _SHRINKING + 1, _STRIDE)] if any(is_step) else [first]
     yield from shrunk
     others = [[number == at for number in range(len(first))] for at, step in enumerate(is_step) if not step]
     for move in sorted(range(-2 * _REACH, 2 * _REACH + 1, 2 * _STRIDE), key=abs)[1:]:
-        yield from (_moved(place, other, move) for place in shrunk for other in others)
-    yield from (_moved(first, is_count, -less) for less in range(_STRIDE, _REACH + 1, _STRIDE))
+        yield from (_move(place, other, move) for place in shrunk for other in others)
+    yield from (_move(first, is_count, -less) for less in range(_STRIDE, _REACH + 1, _STRIDE))
 
 
-def _moved(place: list[int], chosen: list[bool], move: int) -> list[int]:
+def _move(place: list[int], chosen: list[bool], move: int) -> list[int]:
     return [notch + move * is_chosen for notch, is_chosen in zip(place, chosen, strict=True)]

@@ -17,9 +17,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from report.explorer.javascript import argument_names, javascript
-from report.explorer.problems import Problem, length_factors, problems_of
+from report.explorer.problems import ExploredProblem, length_factors, problems_of
 from report.explorer.ranges import NOTCHES, Range
-from report.explorer.subject import Subject, subject_of
+from report.explorer.subject import ExploredLink, subject_of
 from report.figures.style import CYCLE, DASHES, colour, dash
 from report.mathml import displayed, formula
 from report.own_runs import OwnRun
@@ -91,7 +91,7 @@ def explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSecti
     return None if subject is None else _section(subject, problems_of(claim, subject, runs))
 
 
-def _section(subject: Subject, problems: Sequence[Problem]) -> ExplorerSection:
+def _section(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> ExplorerSection:
     link = subject.link.with_symbols(subject.means)
     return ExplorerSection(
         statement=displayed(link.latex),
@@ -113,7 +113,7 @@ def _block(expression: Expr) -> Markup:
     return formula(latex(expression), "block")
 
 
-def _slider(symbol: sp.Symbol, subject: Subject, span: Range) -> Slider:
+def _slider(symbol: sp.Symbol, subject: ExploredLink, span: Range) -> Slider:
     quantity = subject.notation.get(symbol)
     meaning = "any number" if quantity is None else quantity.name.replace("_", " ")
     if symbol in subject.means:
@@ -132,7 +132,7 @@ def _term(number: int, term: Expr) -> TermCurve:
     return TermCurve(_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
 
 
-def _best(subject: Subject, problems: Sequence[Problem]) -> BestPoint:
+def _best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> BestPoint:
     symbols = (latex(symbol) for symbol, quantity in subject.notation.items() if quantity is q.comparator)
     point = next(symbols, "y")
     length = " ".join(latex(subject.symbols[place]) for place in length_factors(subject))
@@ -144,7 +144,7 @@ def _best(subject: Subject, problems: Sequence[Problem]) -> BestPoint:
     )
 
 
-def _data(subject: Subject, problems: Sequence[Problem]) -> Markup:
+def _data(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> Markup:
     data = {
         "notches": NOTCHES,
         "sliders": _divisions(subject.ranges),
@@ -164,7 +164,7 @@ def _divisions(ranges: Sequence[Range]) -> list[dict[str, Any]]:
     return [{"low": r.low, "high": r.high, "whole": r.whole, "zero": r.zero} for r in ranges]
 
 
-def _problem_data(problem: Problem) -> dict[str, Any]:
+def _problem_data(problem: ExploredProblem) -> dict[str, Any]:
     return {
         "sliders": _divisions(problem.ranges),
         "numbers": [span.first for span in problem.ranges],
@@ -174,7 +174,7 @@ def _problem_data(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _functions(subject: Subject) -> Markup:
+def _functions(subject: ExploredLink) -> Markup:
     names = argument_names(subject.symbols)
 
     def listed(expressions: Iterable[Expr]) -> str:

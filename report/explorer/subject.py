@@ -47,7 +47,7 @@ class StatementLink:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ExploredLink:
     """A link and what belongs to it, all of it in the same symbols."""
 
     link: StatementLink
@@ -73,7 +73,7 @@ class Subject:
         return expression.xreplace(self.means)
 
 
-def subject_of(claim: Claim) -> Subject | None:
+def subject_of(claim: Claim) -> ExploredLink | None:
     """The first link whose right side is a function of numbers; None where there is none."""
     link = next((link for link in _links(claim) if _obstacle(link, claim) is None), None)
     return None if link is None else _subject(claim, link)
@@ -115,7 +115,7 @@ def _is_constant(averaged: Expr, claim: Claim) -> bool:
     return isinstance(quantity, RunQuantity) and quantity.is_constant
 
 
-def _subject(claim: Claim, stated: StatementLink) -> Subject:
+def _subject(claim: Claim, stated: StatementLink) -> ExploredLink:
     symbol_of = _means(stated.right, claim)
     link = stated.with_symbols(symbol_of)
     notation = {**claim.notation, **{symbol: claim.notation[node.args[0]] for node, symbol in symbol_of.items()}}
@@ -125,7 +125,7 @@ def _subject(claim: Claim, stated: StatementLink) -> Subject:
     terms = terms_of(link.right)
     # Lower bounds may be negative throughout.
     wishes = [] if link.relation in (">=", ">") else [sp.Gt(link.right, 0, evaluate=False)]
-    return Subject(
+    return ExploredLink(
         link=link,
         has_left=_is_formula_in(link, symbols, claim),
         terms=terms if len(terms) > 1 else (),

@@ -9,7 +9,7 @@ from report.figures.style import Figure, colour, dash, drawing, finish, legend_b
 
 
 @dataclass(frozen=True)
-class Curve:
+class ComparedBound:
     """A bound over rounds, in numbers."""
 
     horizons: Sequence[int]
@@ -17,7 +17,7 @@ class Curve:
     right: Sequence[float]
 
 
-def bounds_together(name: str, curves: Mapping[str, Curve], words: str) -> Figure:
+def bounds_together(name: str, curves: Mapping[str, ComparedBound], words: str) -> Figure:
     """Bounds, dashed, and their exact left sides, with dots, over rounds, log-log; one colour for each claim."""
     with drawing() as (canvas, axes):
         for number, (label, curve) in enumerate(curves.items()):

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.run import Run
-from fedtheory.engine.sampling import Estimate
+from fedtheory.engine.sampling import ReplicaMeans
 from fedtheory.errors import NotApplicable
 from report.figures.style import BLUE, ORANGE, Figure, drawing, finish
 
@@ -31,7 +31,7 @@ def loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
         return finish(canvas, f"{name}-loss", words)
 
 
-def draw_band(axes: Axes, found: Estimate, color: str, label: str) -> None:
+def draw_band(axes: Axes, found: ReplicaMeans, color: str, label: str) -> None:
     """Draw averages over the rounds, and the interval about them where there is one."""
     rounds = np.arange(len(found.mean))
     axes.plot(rounds, found.mean, color=color, label=label)

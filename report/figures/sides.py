@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from verify.check import Check
     from verify.check.comparison import Comparison
-    from verify.check.sides import Term
+    from verify.check.sides import SideTerm
 
 _FLAT = PAGE | {"figure.figsize": (4.8, 1.8)}
 
@@ -48,7 +48,7 @@ def _bars(claim_id: str, worst: Comparison) -> Figure:
         return finish(canvas, _name("sides", claim_id, [plain_float(worst.lhs), plain_float(worst.rhs)]), "")
 
 
-def _stack(axes: Axes, terms: Sequence[Term], whole: float) -> None:
+def _stack(axes: Axes, terms: Sequence[SideTerm], whole: float) -> None:
     """The right side, term by term where none is negative; else as one bar."""
     values = [plain_float(term.value) for term in terms]
     if len(values) < 2 or min(values) < 0:

@@ -26,7 +26,7 @@ _WITHOUT_SIDES = {"not applicable": "#8a939e", "diverging": ORANGE, "invalid": "
 
 
 @dataclass(frozen=True)
-class Point:
+class SweptRun:
     """A run of a sweep, along one key."""
 
     place: float
@@ -35,7 +35,7 @@ class Point:
     verdict: str
 
 
-def ratio_over(key: str, points: Sequence[Point], labels: Sequence[str], name: str) -> Figure:
+def ratio_over(key: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
     """Ratios over a key: all of them, the largest and the median at each place, and the runs that have none.
 
     `labels` name the places 0, 1, ... of a key whose values are no numbers.
@@ -54,7 +54,7 @@ def ratio_over(key: str, points: Sequence[Point], labels: Sequence[str], name: s
     return finish(canvas, name, _caption(key, drawn, points, labels))
 
 
-def set_scales(axes: Axes, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> None:
+def set_scales(axes: Axes, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> None:
     """Logarithmic axes where numbers span more than one order of magnitude; whole numbers below counts."""
     from matplotlib.ticker import MaxNLocator
 
@@ -80,8 +80,8 @@ def _is_geometric(places: Sequence[float]) -> bool:
     return _is_wide(places) and max(places) > 5 * median(places)
 
 
-def _lines(axes: Axes, drawn: Sequence[Point]) -> None:
-    groups = _grouped(drawn, axes.get_xscale() == "log")
+def _lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:
+    groups = _group(drawn, axes.get_xscale() == "log")
     largest = {place: max(ratios) for place, ratios in groups.items()}
     axes.plot(list(largest), list(largest.values()), color=BLACK, marker="o", markersize=3, label="largest")
     if max(map(len, groups.values())) > 2:
@@ -89,11 +89,11 @@ def _lines(axes: Axes, drawn: Sequence[Point]) -> None:
         axes.plot(list(groups), middle, color=GREEN, linestyle="-.", label="median")
 
 
-def _grouped(drawn: Sequence[Point], logarithmic: bool) -> dict[float, list[float]]:
+def _group(drawn: Sequence[SweptRun], logarithmic: bool) -> dict[float, list[float]]:
     """The ratios at each place, or in each of evenly spaced bins where places are many."""
     places = np.array([point.place for point in drawn])
     if len(set(places.tolist())) > _MOST_PLACES:
-        places = _binned(np.log(places)) if logarithmic else _binned(places)
+        places = _bin(np.log(places)) if logarithmic else _bin(places)
         places = np.exp(places) if logarithmic else places
     groups: dict[float, list[float]] = {place: [] for place in sorted(set(places.tolist()))}
     for place, point in zip(places.tolist(), drawn, strict=True):
@@ -102,7 +102,7 @@ def _grouped(drawn: Sequence[Point], logarithmic: bool) -> dict[float, list[floa
     return groups
 
 
-def _binned(places: Array) -> Array:
+def _bin(places: Array) -> Array:
     """The middle of each place's bin."""
     edges = np.linspace(places.min(), places.max(), _MOST_PLACES // 2 + 1)
     bins = np.clip(np.digitize(places, edges) - 1, 0, len(edges) - 2)
@@ -110,7 +110,7 @@ def _binned(places: Array) -> Array:
     return middles
 
 
-def _dots(axes: Axes, drawn: Sequence[Point]) -> None:
+def _dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
     """Every run, or every few where they are many; violations are always drawn."""
     stride = -(-len(drawn) // _MOST_POINTS)
     for verdict, colour in _COLOURS.items():
@@ -121,7 +121,7 @@ def _dots(axes: Axes, drawn: Sequence[Point]) -> None:
             axes.plot(places, ratios, "o", color=colour, markersize=3, alpha=0.45, markeredgewidth=0, label=verdict)
 
 
-def _marks(axes: Axes, points: Sequence[Point]) -> None:
+def _marks(axes: Axes, points: Sequence[SweptRun]) -> None:
     """Ticks along the lower edge where runs have no ratio, one height for each reason."""
     height = 0.03
     for verdict, colour in _WITHOUT_SIDES.items():
@@ -134,7 +134,7 @@ def _marks(axes: Axes, points: Sequence[Point]) -> None:
             height += 0.04
 
 
-def _caption(key: str, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> str:
+def _caption(key: str, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> str:
     worst = max(drawn, key=lambda point: point.ratio or 0)
     place = labels[int(worst.place)] if labels else f"{worst.place:.4g}"
     without = len(points) - len(drawn)

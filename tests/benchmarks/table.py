@@ -37,10 +37,10 @@ def written_before(page: str) -> Rows:
 
 
 def _shown(figure: float, kind: str) -> str:
-    return f"{kind} {figure:.2f}" if kind == "exponent" else f"{_rounded(figure)} {kind}"
+    return f"{kind} {figure:.2f}" if kind == "exponent" else f"{_round(figure)} {kind}"
 
 
-def _rounded(figure: float) -> str:
+def _round(figure: float) -> str:
     """Two digits: the rest is the machine's."""
     return f"{float(f'{figure:.2g}'):,.10g}"
 

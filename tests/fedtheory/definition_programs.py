@@ -77,7 +77,7 @@ class Round:
         if isinstance(node, Gradient):
             return clients.gradient(self.choose, i, self.value(node.args[0], i))
         if isinstance(node, Compressed):
-            return self._compressed(node, i)
+            return self._compress(node, i)
         laws = {
             Average: lambda j: clients.importance[j],
             Mixed: lambda j: self.mixing[i][j],
@@ -87,7 +87,7 @@ class Round:
         weights = [laws[type(node)](j) for j in everybody]
         return mixture(weights, [self.value(node.args[0], j) if weights[j] else clients.zero for j in everybody])
 
-    def _compressed(self, node: Any, i: int) -> Point:
+    def _compress(self, node: Any, i: int) -> Point:
         if (node, i) not in self.sent:
             vector, kept = self.value(node.args[0], i), int(node.args[1])
             subsets = list(itertools.combinations(range(len(vector)), kept))

@@ -65,7 +65,7 @@ class Round:
             symbols[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])
             symbols[linear] = sp.Rational(PROBLEM["linear"][i][0])
         self.vectors = [self._started(i) for i in range(3)]
-        steps = [self._applied(local_step(self.definition), i) for i in range(3)]
+        steps = [self._apply(local_step(self.definition), i) for i in range(3)]
         self.vectors = [vectors | moved for vectors, moved in zip(self.vectors, steps, strict=True)]
 
     def _started(self, i: int) -> Numbers:
@@ -75,9 +75,9 @@ class Round:
 
     def end(self, i: int) -> Numbers:
         """What the vectors become, for client i."""
-        return self._applied(round_end(self.definition), i)
+        return self._apply(round_end(self.definition), i)
 
-    def _applied(self, found: BlockMap, i: int) -> Numbers:
+    def _apply(self, found: BlockMap, i: int) -> Numbers:
         total = sp.zeros(len(found.rows), 1)
         for term in found.terms:
             total += self._own(term, i) if term.over is None else self._sum(term, i)

@@ -202,14 +202,14 @@ def test_a_mutated_claim_is_not_proved(claim_id: str) -> None:
     """The right side scaled, or a square taken away from it, is something else."""
     claim, certificate = find(claim_id), (TERMS | SUMS)[claim_id]
     for relation in claim.relations:
-        wrong = [_scaled(r) if r is relation else r for r in claim.relations]
-        if _scaled(relation).right == relation.right:
+        wrong = [_scale(r) if r is relation else r for r in claim.relations]
+        if _scale(relation).right == relation.right:
             continue
         mutant = replace(claim, lhs=None, rhs=None, chain=(), also=tuple(wrong))
         assert check_certificate(mutant, certificate).verdict == "broken"
 
 
-def _scaled(relation: Any) -> Any:
+def _scale(relation: Any) -> Any:
     return replace(relation, right=sp.Rational(9, 10) * relation.right)
 
 
@@ -237,7 +237,7 @@ def test_conditions_are_needed(claim_id: str) -> None:
 def test_no_mutated_mean_is_proved(claim_id: str) -> None:
     """Another right side, no conditions, fewer assumptions, or a step that is not proved: each breaks the mean."""
     claim, certificate = find(claim_id), MEANS[claim_id]
-    scaled = replace(claim, lhs=None, rhs=None, chain=(), also=[_scaled(relation) for relation in claim.relations])
+    scaled = replace(claim, lhs=None, rhs=None, chain=(), also=[_scale(relation) for relation in claim.relations])
     for mutant in (scaled, replace(claim, assumptions=claim.assumptions[1:])):
         assert check_certificate(mutant, certificate).verdict == "broken"
     assert check_certificate(claim, certificate, unproved).verdict == "broken"

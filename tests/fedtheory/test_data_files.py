@@ -18,7 +18,7 @@ from fedtheory.federation.problem.datasets import DataSet, load
 NAMED = ColumnChoice("y", "client")
 
 
-def _loaded(folder: Path, text: str, name: str = "mine.csv", choice: ColumnChoice | None = None) -> DataSet:
+def _load(folder: Path, text: str, name: str = "mine.csv", choice: ColumnChoice | None = None) -> DataSet:
     (folder / name).write_text(text)
     return load(str(folder / name), choice)
 
@@ -35,14 +35,14 @@ def _loaded(folder: Path, text: str, name: str = "mine.csv", choice: ColumnChoic
 def test_a_file_without_a_header_is_noticed(first: str, found: str, tmp_path: Path) -> None:
     """Where most cells of its first line are numbers: else its first row would be lost."""
     with pytest.raises(InputError, match=found):
-        _loaded(tmp_path, f"{first}\n48.0,21.6,87,south\n")
+        _load(tmp_path, f"{first}\n48.0,21.6,87,south\n")
 
 
 @pytest.mark.parametrize("header", ["0,1,2,y,client", "2001,2002,2003,y,client", "a,1,2,client"])
 def test_names_may_be_numbers(header: str, tmp_path: Path) -> None:
     """Those that count up are what pandas calls columns without names; others are names if they are few."""
     cells = ",".join(map(str, range(header.count(","))))
-    data = _loaded(tmp_path, f"{header}\n{cells},u\n")
+    data = _load(tmp_path, f"{header}\n{cells},u\n")
     assert data.columns == tuple(header.split(",")[:-2])
     assert data.features.tolist() == [[float(n) for n in range(header.count(",") - 1)]]
 
@@ -53,11 +53,11 @@ def test_a_column_that_counts_the_rows_is_no_feature(name: str, numbers: tuple[i
     """As pandas writes its index, of all rows or of some; the note says so, and naming the column keeps it."""
     rows = "".join(f"{n},{a},{a + 1},u\n" for n, a in zip(numbers, (5, 6, 8), strict=True))
     text = f"{name},a,y,client\n{rows}"
-    data = _loaded(tmp_path, text)
+    data = _load(tmp_path, text)
     assert data.columns == ("a",)
     assert data.features.tolist() == [[5], [6], [8]]
     assert data.notes[0].startswith(f"column {name!r} counts the rows")
-    kept = _loaded(tmp_path, text, choice=ColumnChoice("y", "client", (name, "a")))
+    kept = _load(tmp_path, text, choice=ColumnChoice("y", "client", (name, "a")))
     assert kept.features[:, 0].tolist() == list(numbers)
     assert not kept.notes
 
@@ -66,9 +66,9 @@ def test_a_column_that_counts_the_rows_is_no_feature(name: str, numbers: tuple[i
 def test_other_columns_without_a_name_are_features(values: str, tmp_path: Path) -> None:
     """Numbers that are no counts, and those of a column that has a name."""
     first, second, third = values.split(",")
-    data = _loaded(tmp_path, f",a,y,client\n{first},1,2,u\n{second},2,3,u\n{third},3,4,v\n")
+    data = _load(tmp_path, f",a,y,client\n{first},1,2,u\n{second},2,3,u\n{third},3,4,v\n")
     assert data.columns == ("", "a")
-    named = _loaded(tmp_path, "n,a,y,client\n0,1,2,u\n1,2,3,u\n")
+    named = _load(tmp_path, "n,a,y,client\n0,1,2,u\n1,2,3,u\n")
     assert named.columns == ("n", "a")
 
 
@@ -84,7 +84,7 @@ def test_the_index_of_a_parquet_file(tmp_path: Path) -> None:
 def test_labels_of_clients_are_text(tmp_path: Path) -> None:
     """What looks like one number may be four clients; they are sorted by number, then as text."""
     labels = ["03", "10", "3", " 3 ", "3.0", "003", "007", "1E5", "100000"]
-    data = _loaded(tmp_path, "a,y,client\n" + "".join(f"1,{n},{label}\n" for n, label in enumerate(labels)))
+    data = _load(tmp_path, "a,y,client\n" + "".join(f"1,{n},{label}\n" for n, label in enumerate(labels)))
     assert data.clients is not None
     assert data.clients.labels == ("003", "03", "3", "3.0", "007", "10", "100000", "1E5")
     assert [rows.tolist() for rows in data.clients.rows] == [[5], [0], [2, 3], [4], [6], [1], [8], [7]]
@@ -132,14 +132,14 @@ def test_booleans_are_numbers(tmp_path: Path) -> None:
     parquet.write_table(
         pa.table({"a": [True, False], "b": [False, True], "y": [1, 0], "client": ["u", "v"]}), tmp_path / "m.parquet"
     )
-    for data in (_loaded(tmp_path, text), load(str(tmp_path / "m.parquet"))):
+    for data in (_load(tmp_path, text), load(str(tmp_path / "m.parquet"))):
         assert data.features.tolist() == [[1, 0], [0, 1]]
 
 
 def test_all_bad_columns_are_named_at_once(tmp_path: Path) -> None:
     """The first bad cell of each with its row, and how many there are."""
     with pytest.raises(InputError) as caught:
-        _loaded(tmp_path, "a,b,y,client\n1,,2,u\n2,x,3,\nnan,4,inf,v\n,5,6,v\n")
+        _load(tmp_path, "a,b,y,client\n1,,2,u\n2,x,3,\nnan,4,inf,v\n,5,6,v\n")
     for part in (
         r"row 4, column 'a': missing value ('nan'): fill it in, leave out the row, or leave out the column by "
         r"features (2 such cells in this column)",
@@ -154,9 +154,9 @@ def test_all_bad_columns_are_named_at_once(tmp_path: Path) -> None:
 def test_the_last_two_columns_are_named_where_they_do_not_fit(tmp_path: Path) -> None:
     """A file with its columns in another order: the message says which two were taken, and what to do."""
     with pytest.raises(InputError, match="'price' is read as target and 'age' as client, the last two columns: name"):
-        _loaded(tmp_path, "hospital,price,age\nA,1,2\nB,2,3\n")
+        _load(tmp_path, "hospital,price,age\nA,1,2\nB,2,3\n")
     with pytest.raises(InputError) as caught:
-        _loaded(tmp_path, "a,y,client\nx,1,2\n", choice=NAMED)
+        _load(tmp_path, "a,y,client\nx,1,2\n", choice=NAMED)
     assert "last two" not in str(caught.value)
 
 
@@ -167,12 +167,12 @@ def test_chunks_make_one_table(sign: str, tmp_path: Path, monkeypatch: pytest.Mo
     numbers = np.arange(30).reshape(10, 3) / 4
     lines = ["a,b,y,client", *(f"{a},{b},{y},{'vu'[n % 2]}" for n, (a, b, y) in enumerate(numbers.tolist()))]
     text = "\n".join(lines).replace(",", sign)
-    data = _loaded(tmp_path, text)
+    data = _load(tmp_path, text)
     assert (data.features == numbers[:, :2]).all()
     assert (data.outputs == numbers[:, 2]).all()
     assert data.clients is not None
     assert data.clients.codes.tolist() == [1, 0] * 5
     with pytest.raises(InputError, match="row 12, column 'b': expected a number, got 'x': correct it"):
-        _loaded(tmp_path, f"{text}\n1{sign}x{sign}2{sign}u\n")
+        _load(tmp_path, f"{text}\n1{sign}x{sign}2{sign}u\n")
     with pytest.raises(InputError, match="row 12: expected 4 cells, as in the header, got 3"):
-        _loaded(tmp_path, f"{text}\n1{sign}2{sign}3\n")
+        _load(tmp_path, f"{text}\n1{sign}2{sign}3\n")

@@ -49,7 +49,7 @@ def _document() -> Any:
     return found.proof.document
 
 
-def _changed(chance: random.Random) -> Any:
+def _change(chance: random.Random) -> Any:
     """The document of the true claim with one to three changes."""
     document = copy.deepcopy(_document())
     for _ in range(chance.randint(1, 3)):
@@ -123,7 +123,7 @@ _CHANGES = (
 def test_changed_documents_prove_nothing_false(name: str) -> None:
     """A document that proves a true claim, and forty changes of it, prove no claim that is false."""
     chance = random.Random(name)
-    documents = [_document(), *(_changed(chance) for _ in range(40))]
+    documents = [_document(), *(_change(chance) for _ in range(40))]
     assert not [
         n for n, document in enumerate(documents) if check_certificate(FALSE[name], document).verdict == "proved"
     ]

@@ -235,7 +235,7 @@ DISGUISES: Sequence[Callable[[Any, Any, Any], Any]] = [
 """Numbers that look like others, of the number, one that vanishes, and a positive one."""
 
 
-def _disguised(number: Any, family: Family, chance: random.Random) -> Any:
+def _disguise(number: Any, family: Family, chance: random.Random) -> Any:
     return chance.choice(DISGUISES)(number, chance.choice(family.vanishing), _positive(chance))
 
 
@@ -265,7 +265,7 @@ def borrowed() -> list[Term]:
     return [term for link in links if isinstance(link, list) for term in link if len(str(term)) < 200]
 
 
-def _renamed(term: Term, family: Family, chance: random.Random) -> Term:
+def _rename(term: Term, family: Family, chance: random.Random) -> Term:
     """A term of another certificate with symbols of this claim in place of its own."""
     about = [one for one in term.reason.about if not isinstance(one, str)]
     symbols = set().union(term.coefficient.free_symbols, *(one.free_symbols for one in about))
@@ -283,7 +283,7 @@ def _over(zero: Any, chance: random.Random) -> dict[str, Any]:
 def _filling(tried: Tried, chance: random.Random) -> list[Any]:
     """What is put in the place of the gap."""
     family, size, reason, zero = tried.family, tried.gap, tried.reason, chance.choice(tried.family.vanishing)
-    scale, other = (_disguised(number, family, chance) for number in (-size, _positive(chance)))
+    scale, other = (_disguise(number, family, chance) for number in (-size, _positive(chance)))
     foreign = chance.choice(family.reasons)
     way = chance.randrange(6)
     if way < 2:
@@ -322,7 +322,7 @@ ODD: Sequence[Callable[..., Term]] = [
     lambda c, v, *_rest: Term(c, weighted(c, ONE, v)),
     lambda c, v, *_rest: Term(c, triangle(v, -v, x)),
     lambda _c, _v, _z, n, reason, *_rest: Term(n, replace(reason, about=tuple(reversed(reason.about)))),
-    lambda _c, _v, _z, _n, _reason, family, chance: _renamed(chance.choice(borrowed()), family, chance),
+    lambda _c, _v, _z, _n, _reason, family, chance: _rename(chance.choice(borrowed()), family, chance),
 ]
 """Terms that are not what they should be, of a coefficient, a vector, a number that vanishes, the gap, its reason."""
 AROUND = [convexity, smoothness, cocoercivity]
@@ -349,7 +349,7 @@ def _other_way(tried: Tried, terms: list[Term], chance: random.Random) -> Any:
         scalars=chance.choice([lengths, {s: norm_sq(x)}, {s: tried.claim.rhs}, {M: norm_sq(x)}, {s: s * norm_sq(x)}]),
         facts={name: one for name, one in shown.items() if name != "both" or chance.random() < 0.3},
         divided_by=chance.choice([[], ["zero"], ["s"]]),
-        parts=[Product(_disguised(tried.gap, tried.family, chance), [chance.choice(["s", "zero", "whole"])])],
+        parts=[Product(_disguise(tried.gap, tried.family, chance), [chance.choice(["s", "zero", "whole"])])],
     )
     squared = Squared(length=chance.choice([sp.sqrt(norm_sq(x)), x, zero]), bound=tried.claim.rhs, terms=terms)
     return chance.choice([products, products, squared, BothWays(terms, terms), BothWays([], []), Positive()])

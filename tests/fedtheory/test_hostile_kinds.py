@@ -82,7 +82,7 @@ SMALL: list[dict[str, Any]] = [
 ]
 
 
-def _parsed(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) -> Iterator[Run]:
+def _parse(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) -> Iterator[Run]:
     keys = {"local_step_size": "1/8", "rounds": 2, "local_steps": 1, **algorithm}
     try:
         yield parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": keys}, RATIONAL)
@@ -102,7 +102,7 @@ def runs_of(name: str) -> tuple[Run, ...]:
         tables = [(one["problem"], {**one["algorithm"], "local_step_size": chance.choice(_SIZES)}) for one in found]
     else:
         tables = [(problem, keys) for problem in (LINE, QUIET) for keys in SMALL]
-    return tuple(run for table in tables for run in _parsed(*table))
+    return tuple(run for table in tables for run in _parse(*table))
 
 
 _SIZES = ("1/200", "1/40", "1/8", "1/2")
@@ -207,11 +207,11 @@ def has_other_symbols(claim: Claim, certificate: Any, chance: random.Random) -> 
         return expression.xreplace(new)
 
     stated = _stated(claim, lambda r: (change(r.left), r.operator, change(r.right)))
-    conditions = [_changed(condition, change) for condition in claim.conditions] if everywhere else claim.conditions
+    conditions = [_change(condition, change) for condition in claim.conditions] if everywhere else claim.conditions
     return replace(stated, conditions=conditions), exchanged(certificate, change)
 
 
-def _changed(condition: Any, change: Callable[[Any], Any]) -> Any:
+def _change(condition: Any, change: Callable[[Any], Any]) -> Any:
     return condition.func(*map(change, condition.args), evaluate=False)
 
 

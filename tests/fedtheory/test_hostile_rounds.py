@@ -160,7 +160,7 @@ def false_claims(name: str, number: int = 8) -> list[Claim]:
 # Hostile certificates.
 
 
-def _disguised(number: Any, symbols: Sequence[Any], chance: random.Random) -> Any:
+def _disguise(number: Any, symbols: Sequence[Any], chance: random.Random) -> Any:
     first, second = chance.sample(symbols, 2)
     zero = chance.choice([first - 1, first - second, first * 0])
     ways = [*DISGUISES[:12], lambda n, _z, o: n - o, lambda n, _z, o: n / (1 + o), lambda n, _z, _o: n / 2]
@@ -176,10 +176,10 @@ def _terms(terms: Sequence[Term], others: Sequence[Term], symbols: Sequence[Any]
     own = terms[at]
     reasons = [square(chance.choice(ODD)), *map(assumption, ASSUMED), chance.choice([*others, own]).reason]
     ways = [
-        [replace(own, coefficient=_disguised(own.coefficient, symbols, chance))],
+        [replace(own, coefficient=_disguise(own.coefficient, symbols, chance))],
         [replace(own, averaged=not own.averaged)],
         [replace(own, reason=chance.choice(reasons))],
-        [own, Term(_disguised(sp.S.One, symbols, chance), chance.choice(reasons), averaged=chance.random() < 0.5)],
+        [own, Term(_disguise(sp.S.One, symbols, chance), chance.choice(reasons), averaged=chance.random() < 0.5)],
         [],
         [own, own],
     ]
@@ -197,12 +197,12 @@ def _function(value: Any, chance: random.Random) -> Any:
     return chance.choice([inside, 2 * value, value / 2, sp.S.Zero, -value])
 
 
-def _changed(certificate: Lyapunov, claim: Claim, chance: random.Random) -> Lyapunov:
+def _change(certificate: Lyapunov, claim: Claim, chance: random.Random) -> Lyapunov:
     symbols = sorted((symbol for symbol in claim.where if symbol.is_nonnegative), key=str)
     terms = [*certificate.round, *certificate.model, *certificate.start]
     makers: dict[str, Callable[[Any], Any]] = {
         **dict.fromkeys(("round", "model", "start"), lambda own: _terms(own, terms, symbols, chance)),
-        **dict.fromkeys(("factor", "offset", "level", "least"), lambda own: _disguised(own, symbols, chance)),
+        **dict.fromkeys(("factor", "offset", "level", "least"), lambda own: _disguise(own, symbols, chance)),
         "function": lambda own: _function(own, chance),
         "relaxed": lambda _own: chance.choice([None, [], claim.conditions[1:], [chance.choice(symbols) <= 0]]),
     }
@@ -213,8 +213,8 @@ def _changed(certificate: Lyapunov, claim: Claim, chance: random.Random) -> Lyap
 def hostile(certificate: Any, claim: Claim, chance: random.Random) -> Any:
     """A certificate like one that proves something, for another claim."""
     if isinstance(certificate, Lyapunov):
-        return _changed(certificate, claim, chance)
-    cases = [Case(case.largest, _changed(case.why, claim, chance)) for case in certificate.cases]
+        return _change(certificate, claim, chance)
+    cases = [Case(case.largest, _change(case.why, claim, chance)) for case in certificate.cases]
     largest = [case.largest for case in cases]
     ways = [cases, cases, cases[:1], [replace(case, largest=chance.choice(largest)) for case in cases]]
     return chance.choice([replace(certificate, cases=chance.choice(ways)), cases[0].why])

@@ -58,7 +58,7 @@ def restated(claim: Claim, *relations: Relation) -> Claim:
     return replace(claim, lhs=None, rhs=None, chain=(), also=relations, where=where)
 
 
-def _exchanged(claim: Claim) -> Claim:
+def _exchange(claim: Claim) -> Claim:
     one, *others = claim.relations
     return restated(claim, Relation(one.right, one.operator, one.left), *others)
 
@@ -77,7 +77,7 @@ SAYING_MORE: dict[str, Callable[[Claim], Claim]] = {
     "something false as well": lambda c: restated(c, *c.relations, Relation(sp.S.One, "<=", sp.S.Zero)),
     "less than nothing as well": lambda c: restated(c, *c.relations, Relation(sp.S.Zero, "<=", -c.relations[0].right)),
     "something false first": lambda c: restated(c, Relation(sp.S.One, "==", sp.S.Zero), *c.relations),
-    "the other way about": _exchanged,
+    "the other way about": _exchange,
     "that it is smaller": _strict,
     "that both are equal": _equal,
     "that nothing is assumed": lambda c: replace(c, assumptions=()),

@@ -9,7 +9,7 @@ import pytest
 from tiny_runs import data, quadratics
 
 from fedtheory.engine.run import Run
-from fedtheory.engine.sampling import Estimate, estimate, models, suboptimality
+from fedtheory.engine.sampling import ReplicaMeans, estimate, models, suboptimality
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
 
 ROWS: tuple[Any, Any] = (
@@ -51,7 +51,7 @@ def _distance_sq(run: Run) -> Any:
     return lambda models: ((models - optimum) ** 2).sum(axis=1)
 
 
-def _contains(found: Estimate, exact: np.ndarray[Any, Any]) -> bool:
+def _contains(found: ReplicaMeans, exact: np.ndarray[Any, Any]) -> bool:
     slack = 1e-12 * np.abs(exact) + 1e-12
     return bool(((found.low - slack <= exact) & (exact <= found.high + slack)).all())
 

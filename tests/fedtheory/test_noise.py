@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.engine.frames.noise import NO_NOISE, Covariances, Noise, as_one
+from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients, as_one
 from fedtheory.engine.vectors import LinearMaps
 
 DIMENSION = 2
@@ -19,7 +19,7 @@ DIMENSION = 2
 class Both:
     """The noise of a vector, and the same as maps (1 or M, 2, M, d, d) of the noises of all clients."""
 
-    noise: Noise
+    noise: NoiseCoefficients
     dense: Array
 
 
@@ -45,7 +45,7 @@ class Vectors:
         dense = RATIONAL.zeros(self._clients, 2, self._clients, DIMENSION, DIMENSION)
         for client in range(self._clients):
             dense[client, kind, client] = RATIONAL.identity(DIMENSION)
-        return Both(Noise({(kind, None): RATIONAL.array([1] * self._clients)}), dense)
+        return Both(NoiseCoefficients({(kind, None): RATIONAL.array([1] * self._clients)}), dense)
 
     def _another(self) -> Both:
         # Of the last ones, so that steps follow each other.

@@ -18,7 +18,7 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer
 from fedtheory.planner.bound import slack_between
 from fedtheory.planner.listing import listing
-from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 from fedtheory.planner.travel import packed
 
 
@@ -83,11 +83,11 @@ def test_more_rounds_than_planned(reached: list[bool], longer: int) -> None:
     """Where one step size reaches the target in the planned rounds, no longer run is made."""
     asked = []
 
-    def outcome(step_size: float, rounds: int) -> Outcome:
+    def outcome(step_size: float, rounds: int) -> ErrorAtStepSize:
         asked.append(rounds)
-        return Outcome(step_size, rounds, 0.1, rounds > 40, False)
+        return ErrorAtStepSize(step_size, rounds, 0.1, rounds > 40, False)
 
-    tried = [Outcome(1.0 / (n + 1), 10, 0.5 - n / 10, one, False) for n, one in enumerate(reached)]
+    tried = [ErrorAtStepSize(1.0 / (n + 1), 10, 0.5 - n / 10, one, False) for n, one in enumerate(reached)]
     search = SimpleNamespace(
         errors=SimpleNamespace(run=SimpleNamespace(algorithm=SimpleNamespace(rounds=10))),
         accuracy=0.3,

@@ -13,12 +13,12 @@ from planned_runs import LIU, THEOREM, a_run
 from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, plan, settling
+from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, plan, settling
 from fedtheory.planner.admissible import Edge, largest_count
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import _widest
 from fedtheory.planner.bound import STEP, STEPS, bound_of_run
-from fedtheory.planner.closed_rounds import Rounds
+from fedtheory.planner.closed_rounds import RoundsInEigenbasis
 from fedtheory.planner.description import _scale
 from fedtheory.planner.exact import GRID, lowest
 from fedtheory.planner.measurements import _between, covering_bound
@@ -28,9 +28,9 @@ from fedtheory.planner.rounds_needed import RoundsNeeded
 ETA, TAU, A, B = sp.symbols("eta tau A B", positive=True)
 
 
-def _bound(expression: sp.Expr) -> Bound:
+def _bound(expression: sp.Expr) -> NumericBound:
     """A bound in the step size alone, without a condition."""
-    return Bound(THEOREM, tuple(sp.Add.make_args(sp.sympify(expression))), (), {ETA: STEP}, {STEP: 1.0})
+    return NumericBound(THEOREM, tuple(sp.Add.make_args(sp.sympify(expression))), (), {ETA: STEP}, {STEP: 1.0})
 
 
 @pytest.mark.parametrize(("a", "b", "c"), [(1, 0, 1), (1, 1, 1), (100, 1, 2), (3, "1/1000", "1/7")])
@@ -48,9 +48,9 @@ def test_a_quotient_just_below_a_count_is_the_count() -> None:
     """tau <= A / B at A = 0.3 and B = 0.1: three local steps, although the floats' quotient is 2.9999999999999996."""
     names = {TAU: STEPS, A: "A", B: "B"}
     for a, b, count in ((0.3, 0.1, 3), (0.29999, 0.1, 2), (0.3, 0.4, 0)):
-        bound = Bound(THEOREM, (TAU,), (TAU <= A / B,), names, {STEPS: 1.0, "A": a, "B": b})
+        bound = NumericBound(THEOREM, (TAU,), (TAU <= A / B,), names, {STEPS: 1.0, "A": a, "B": b})
         assert largest_count(bound, STEPS).value == count
-    assert largest(Bound(THEOREM, (TAU,), (), names, {}), STEPS).value == math.inf
+    assert largest(NumericBound(THEOREM, (TAU,), (), names, {}), STEPS).value == math.inf
 
 
 def test_rounds_and_iterations_that_are_both_given_stay() -> None:
@@ -135,7 +135,7 @@ def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:
     """A direction that no client moves keeps the eigenvalue one, which floats find as a little more."""
     none, one = np.zeros(1), np.ones(1)
     for radius, is_stable in ((1.0, True), (1 + 1e-12, True), (1 + 1e-6, False)):
-        rounds = Rounds(radius * one, none, none, one[:, None], none[:, None])
+        rounds = RoundsInEigenbasis(radius * one, none, none, one[:, None], none[:, None])
         assert rounds.is_stable is is_stable
         assert rounds.limit == (0.0 if is_stable else math.inf)
 

@@ -18,21 +18,23 @@ from fedtheory.language import quantities as q
 from fedtheory.planner import alternatives, answer, measurements, model_edges, planning, stability
 from fedtheory.planner.admissible import Edge, _roots, _solved, search
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, Question, _doubled, _halved
+from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _doubled, _halved
 from fedtheory.planner.answer import Answer, Plan, Promise, _rank, _remoteness, _widest
-from fedtheory.planner.bound import ROUNDS, STEP, STEPS, Bound, bound_of_numbers, compiled, completed, terms_of
+from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, bound_of_numbers, compiled, completed, terms_of
 from fedtheory.planner.description import _few_digits
 from fedtheory.planner.measurements import changed_between, covered_up_to
 from fedtheory.planner.planning import _contradiction, _smallest_bound, _with_rounds, terms_by_value
 from fedtheory.planner.regimes import _axis, named
-from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
 
 
-def _bound(expression: sp.Expr, *conditions: Any, **values: float) -> Bound:
+def _bound(expression: sp.Expr, *conditions: Any, **values: float) -> NumericBound:
     names = {ETA: STEP, T: ROUNDS, A: "a"}
-    return Bound(THEOREM, tuple(sp.Add.make_args(sp.sympify(expression))), conditions, names, {STEP: 1.0, **values})
+    return NumericBound(
+        THEOREM, tuple(sp.Add.make_args(sp.sympify(expression))), conditions, names, {STEP: 1.0, **values}
+    )
 
 
 def test_bounds_promise_nothing_where_they_are_negative_or_undefined() -> None:
@@ -299,7 +301,7 @@ def test_ranks_of_settings() -> None:
     """By errors without a target; else those that reach it by their cost, before the others."""
 
     def setting(error: float, cost: float, *, reached: bool) -> Alternative:
-        return Alternative("fedavg", 1, None, Outcome(0.5, 3, error, reached, False), cost, False)
+        return Alternative("fedavg", 1, None, ErrorAtStepSize(0.5, 3, error, reached, False), cost, False)
 
     near, cheap, missed = (
         setting(1.0, 9.0, reached=True),
@@ -326,8 +328,8 @@ def test_counts_of_local_steps() -> None:
 def test_other_settings_cost_as_much_as_planned() -> None:
     """Without a target; the planned one is known, and named as such."""
     run = a_run(local_steps=2, rounds=10)
-    asked = Question("final", None, 0.1, Costs(1.0, 4.0))
-    best = Outcome(0.25, 10, 0.5, False, False)
+    asked = ErrorAndCosts("final", None, 0.1, Costs(1.0, 4.0))
+    best = ErrorAtStepSize(0.25, 10, 0.5, False, False)
     known = Alternatives(run, asked, best)
     assert known.planned is not None
     assert (known.planned.cost, known.planned.is_planned, known.planned.outcome) == (60, True, best)

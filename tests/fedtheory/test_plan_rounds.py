@@ -17,20 +17,20 @@ from fedtheory.language import quantities as q
 from fedtheory.planner import alternatives, answer, measurements, rounds_needed
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.bound import STEP, STEPS, Bound
+from fedtheory.planner.bound import STEP, STEPS, NumericBound
 from fedtheory.planner.divergence import cause_of_divergence
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.optimum import root
-from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 
 ETA, TAU, A = sp.symbols("eta tau A", positive=True)
 
 
-def _outcome(size: float, rounds: int, error: float, *, reached: bool = False, **more: Any) -> Outcome:
-    return Outcome(size, rounds, error, reached, False, **more)
+def _outcome(size: float, rounds: int, error: float, *, reached: bool = False, **more: Any) -> ErrorAtStepSize:
+    return ErrorAtStepSize(size, rounds, error, reached, False, **more)
 
 
-def _rank(one: Outcome) -> tuple[bool, int, float]:
+def _rank(one: ErrorAtStepSize) -> tuple[bool, int, float]:
     return not one.reached, one.rounds if one.reached else 0, one.error
 
 
@@ -46,7 +46,7 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
     """From the largest down, the planned one among them; with no more rounds than the best one needs."""
     asked: list[tuple[float, int]] = []
 
-    def outcome(size: float, rounds: int) -> Outcome:
+    def outcome(size: float, rounds: int) -> ErrorAtStepSize:
         asked.append((size, rounds))
         return _outcome(size, rounds, abs(size - 2.0), reached=size < 3)
 
@@ -88,7 +88,7 @@ def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
     ):
         asked: list[float] = []
 
-        def later(one: Outcome, stays: Any = stays, asked: Any = asked) -> Outcome:
+        def later(one: ErrorAtStepSize, stays: Any = stays, asked: Any = asked) -> ErrorAtStepSize:
             asked.append(one.step_size)
             return _outcome(one.step_size, one.rounds, one.error, reached=one.step_size in stays)
 
@@ -108,7 +108,7 @@ def test_a_dense_search_goes_on_to_small_step_sizes(
     monkeypatch.setattr(rounds_needed, "_LEAST", 3e-7)
     asked: list[list[float]] = []
 
-    def outcomes(_closed: Any, sizes: list[float]) -> list[Outcome]:
+    def outcomes(_closed: Any, sizes: list[float]) -> list[ErrorAtStepSize]:
         asked.append([*sizes])
         reached = [reached_below is not None and size <= reached_below for size in sizes]
         return [_outcome(s, 5, abs(math.log(s / 3e-3)), reached=r) for s, r in zip(sizes, reached, strict=True)]
@@ -126,7 +126,7 @@ def test_outcomes_of_curves() -> None:
     """The error at the end, or where the target is kept from; whether it still falls is seen at half of the rounds."""
     curve = np.array([9.0, 1.04, 2.0, 1.0])
 
-    def outcome(needed: int | None, *, alike: bool = True, given: Any = curve) -> Outcome:
+    def outcome(needed: int | None, *, alike: bool = True, given: Any = curve) -> ErrorAtStepSize:
         search: Any = SimpleNamespace(
             closed=None, curve=lambda *_: given, _first_below=lambda _: needed, _are_alike=alike
         )
@@ -150,10 +150,10 @@ def test_outcomes_of_curves() -> None:
 def test_outcomes_that_are_looked_at_for_longer() -> None:
     """Four times the rounds, with clocks sixteen and sixty-four times as well, as far as they are affordable."""
 
-    def later(alike: bool, most: int, needed: int = 5) -> tuple[Outcome, list[int]]:
+    def later(alike: bool, most: int, needed: int = 5) -> tuple[ErrorAtStepSize, list[int]]:
         asked: list[int] = []
 
-        def outcome(size: float, rounds: int) -> Outcome:
+        def outcome(size: float, rounds: int) -> ErrorAtStepSize:
             asked.append(rounds)
             return _outcome(size, needed if rounds > 40 else 5, 0.1, reached=True, followed=rounds)
 
@@ -238,19 +238,21 @@ def test_the_planned_step_size_is_the_largest_of_the_clients() -> None:
     assert (cause.client, cause.curvature, cause.step_size, cause.diverges_from) == ("2", 7.0, 0.3, 0.25)
 
 
-def _plan(bound: Bound | None, **given: Any) -> ClaimPlan:
+def _plan(bound: NumericBound | None, **given: Any) -> ClaimPlan:
     return ClaimPlan(THEOREM, q.final_suboptimality, True, given.pop("reason", None), bound=bound, **given)
 
 
 def test_largest_local_and_server_steps() -> None:
     """Where the bound has them; a server step of one where the claim is about averaging."""
     names = {ETA: STEP, TAU: STEPS, A: "server_step_size"}
-    bound = Bound(THEOREM, (TAU * A,), (TAU <= 5, A <= 3), names, {STEP: 1.0, STEPS: 2.0, "server_step_size": 1.0})
+    bound = NumericBound(
+        THEOREM, (TAU * A,), (TAU <= 5, A <= 3), names, {STEP: 1.0, STEPS: 2.0, "server_step_size": 1.0}
+    )
     both = _plan(bound)
     assert both.local_steps is not None
     assert both.server_step is not None
     assert (both.local_steps.value, both.server_step.value) == (5, 3)
-    alone = _plan(Bound(THEOREM, (ETA,), (), {ETA: STEP}, {STEP: 1.0}))
+    alone = _plan(NumericBound(THEOREM, (ETA,), (), {ETA: STEP}, {STEP: 1.0}))
     assert alone.local_steps is None
     assert _plan(None).local_steps is _plan(None).server_step is None
     for assumption, value in ((a.unit_server_step, 1.0), (a.server_step_of_one, 1.0), (a.smooth, None)):

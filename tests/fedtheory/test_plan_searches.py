@@ -15,7 +15,7 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives
 from fedtheory.planner.bound import ROUNDS, STEP
 from fedtheory.planner.regimes import regime_map
-from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_larger_step_sizes_are_asked_first() -> None:
     needed = {1.0: 30, 2.0: 20, 4.0: 50, 8.0: None}
     asked = []
 
-    def outcome(size: float, _one: Any, most: int, *, is_asked: bool) -> Outcome:
+    def outcome(size: float, _one: Any, most: int, *, is_asked: bool) -> ErrorAtStepSize:
         asked.append((size, most, is_asked))
         rounds = needed[size]
         reached = is_asked and rounds is not None and rounds <= most
-        return Outcome(size, rounds if reached and rounds is not None else most, 0.1, reached, False)
+        return ErrorAtStepSize(size, rounds if reached and rounds is not None else most, 0.1, reached, False)
 
     def of(sizes: list[float]) -> list[Any]:
         known = [needed[2 * size] for size in sizes]

@@ -18,19 +18,19 @@ from fedtheory.language import quantities as q
 from fedtheory.planner import listing, words
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.bound import ROUNDS as T_
-from fedtheory.planner.bound import STEP, Bound
+from fedtheory.planner.bound import STEP, NumericBound
 from fedtheory.planner.divergence import Cause
 from fedtheory.planner.other_settings import _gets, _scaffold, _steps, other_settings
-from fedtheory.planner.rounds_needed import Outcome
+from fedtheory.planner.rounds_needed import ErrorAtStepSize
 from fedtheory.planner.setting_in_words import _clock, counted
-from fedtheory.planner.target import RoundCost, Target
+from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 
 ETA, T = sp.symbols("eta T", positive=True)
 
 
-def _outcome(rounds: int = 7, error: float = 0.5, *, reached: bool = False, **more: Any) -> Outcome:
+def _outcome(rounds: int = 7, error: float = 0.5, *, reached: bool = False, **more: Any) -> ErrorAtStepSize:
     given: dict[str, Any] = {"still_falls": False, **more}
-    return Outcome(0.25, rounds, error, reached, **given)
+    return ErrorAtStepSize(0.25, rounds, error, reached, **given)
 
 
 def _answer(**given: Any) -> Any:
@@ -131,16 +131,16 @@ def test_limits_of_exact_errors() -> None:
         assert falls == "the exact error still falls with the rounds"
 
 
-def _bound(expression: sp.Expr, **values: float) -> Bound:
+def _bound(expression: sp.Expr, **values: float) -> NumericBound:
     names = {ETA: STEP, T: T_}
-    return Bound(THEOREM, tuple(sp.Add.make_args(expression)), (), names, {STEP: 1.0, T_: 4.0, **values})
+    return NumericBound(THEOREM, tuple(sp.Add.make_args(expression)), (), names, {STEP: 1.0, T_: 4.0, **values})
 
 
 def test_limits_of_guarantees() -> None:
     """The share of the largest term, which more rounds may lower; above all of it there is no share."""
     write = lambda _, term: str(term)  # noqa: E731
 
-    def limits(bound: Bound, term: sp.Expr, share: float) -> str:
+    def limits(bound: NumericBound, term: sp.Expr, share: float) -> str:
         promise = SimpleNamespace(plan=SimpleNamespace(claim=None), bound=bound, largest_term=(term, share))
         return words._limits(_answer(promise=promise), write).partition("; ")[2]
 
@@ -329,12 +329,13 @@ def test_clocks_in_words(policy: Any, times: tuple[int, ...], text: str) -> None
 def test_cells_and_lines_of_bounds() -> None:
     """Rounds to a target with their cost, or why there are none; limits of what has any."""
     assert [
-        listing._rounds_cell(one) for one in (None, Target(0.1, None, 0.5, 0.0, "x"), Target(0.1, 7, 0.5, 0.0, None))
+        listing._rounds_cell(one)
+        for one in (None, RoundsToAccuracy(0.1, None, 0.5, 0.0, "x"), RoundsToAccuracy(0.1, 7, 0.5, 0.0, None))
     ] == [
         *("-", "never", "7"),
     ]
     assert [listing._limit(Edge(value)) for value in (math.inf, 0.5)] == ["any", "0.5"]
-    reached, missed = Target(0.1, 7, 0.5, 0.0, None), Target(0.1, None, 0.5, 0.0, "too far")
+    reached, missed = RoundsToAccuracy(0.1, 7, 0.5, 0.0, None), RoundsToAccuracy(0.1, None, 0.5, 0.0, "too far")
     plan: Any = SimpleNamespace(target=reached, target_at_best=missed)
     assert listing._rounds(plan, None) == [
         "accuracy 0.1, as planned: 7 rounds at step size 0.5",

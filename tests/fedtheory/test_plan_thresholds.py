@@ -15,18 +15,18 @@ from planned_runs import LIU, THEOREM, a_run
 from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
-from fedtheory.planner import Bound, ExactErrors, StepSizes, largest, measurements
+from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, measurements
 from fedtheory.planner.admissible import Edge, search
 from fedtheory.planner.alternatives import _with_batch
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
-from fedtheory.planner.closed_rounds import ClosedRounds, Rounds
+from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import lowest
 from fedtheory.planner.extent import linear_speed_up, local_steps_that_pay
 from fedtheory.planner.measurements import compared
 from fedtheory.planner.optimum import _beyond, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
-from fedtheory.planner.rounds_needed import Outcome, RoundsNeeded
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 from fedtheory.planner.stability import _below, _bisected, _first_unstable
 from fedtheory.planner.target import _target, find_rounds_at_step, largest_count, smallest_count
 
@@ -34,12 +34,12 @@ ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
 NAMES = {ETA: STEP, TAU: STEPS, T: ROUNDS, M: CLIENTS}
 
 
-def _bound(expression: Any, *conditions: Any, **values: float) -> Bound:
+def _bound(expression: Any, *conditions: Any, **values: float) -> NumericBound:
     known = {STEP: 0.1, STEPS: 1.0, ROUNDS: 10.0, CLIENTS: 4.0} | values
     terms = tuple(sp.Add.make_args(sp.sympify(expression)))
     used = set().union(*(part.free_symbols for part in (*terms, *conditions)))
     names = {symbol: name for symbol, name in NAMES.items() if symbol in used}
-    return Bound(THEOREM, terms, conditions, names, {name: known[name] for name in names.values()})
+    return NumericBound(THEOREM, terms, conditions, names, {name: known[name] for name in names.values()})
 
 
 @pytest.mark.parametrize("first", [1, 2, 3, 7, 8, 9, 99, 100])
@@ -110,10 +110,12 @@ def test_intervals_of_stability_from_above() -> None:
     assert _bisected(lambda _: False, 1.0, 4.0, 1.0) == 2.0
 
 
-def _rounds(eigenvalues: list[float], noise: float = 0.0, away: float = 1.0, limit: float = 0.0) -> Rounds:
+def _rounds(eigenvalues: list[float], noise: float = 0.0, away: float = 1.0, limit: float = 0.0) -> RoundsInEigenbasis:
     size = len(eigenvalues)
     half = np.eye(size) / 2
-    return Rounds(np.array(eigenvalues), np.full(size, limit), np.full(size, away), half, noise * np.eye(size))
+    return RoundsInEigenbasis(
+        np.array(eigenvalues), np.full(size, limit), np.full(size, away), half, noise * np.eye(size)
+    )
 
 
 CURVES = {
@@ -186,8 +188,8 @@ def test_a_direct_curve_ends_where_the_target_is_kept() -> None:
     assert RoundsNeeded(search_.errors, search_.error, None)._first_below(np.array([1.0])) is None
 
 
-def _outcome(rounds: int, error: float, reached: bool, limit: float | None = None) -> Outcome:
-    return Outcome(0.1, rounds, error, reached, False, limit)
+def _outcome(rounds: int, error: float, reached: bool, limit: float | None = None) -> ErrorAtStepSize:
+    return ErrorAtStepSize(0.1, rounds, error, reached, False, limit)
 
 
 def test_outcomes_in_order() -> None:

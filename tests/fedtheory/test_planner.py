@@ -13,7 +13,7 @@ from planned_runs import LIU, SHARP, THEOREM, a_run
 
 from fedtheory import InputError, NotApplicable, planner
 from fedtheory.language.registry import find
-from fedtheory.planner import Bound, StepSizes, bound_of_numbers, bound_of_run, largest
+from fedtheory.planner import NumericBound, StepSizes, bound_of_numbers, bound_of_run, largest
 from fedtheory.planner.admissible import search
 from fedtheory.planner.bound import STEP, STEPS
 from fedtheory.planner.extent import HALF_OF_LINEAR, linear_speed_up, value_at
@@ -264,6 +264,6 @@ def test_regimes() -> None:
 def test_a_bound_that_promises_nothing() -> None:
     """Where a bound is negative or undefined its value is infinite."""
     eta = sp.Symbol("eta", positive=True)
-    bound = Bound(THEOREM, (1 - eta, sp.Integer(0)), (), {eta: STEP}, {STEP: 2.0})
+    bound = NumericBound(THEOREM, (1 - eta, sp.Integer(0)), (), {eta: STEP}, {STEP: 2.0})
     assert bound.value() == math.inf
     assert bound.value({STEP: 0.5}) == 0.5

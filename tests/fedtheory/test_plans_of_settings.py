@@ -10,7 +10,7 @@ import pytest
 
 from fedtheory import FLOAT, InputError, Run, planner
 from fedtheory.arithmetic import plain_floats
-from fedtheory.planner.alternatives import Alternatives, Costs, Question
+from fedtheory.planner.alternatives import Alternatives, Costs, ErrorAndCosts
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
 from fedtheory.planner.words import answer_lines
 from fedtheory.runfile import parse_run
@@ -37,7 +37,7 @@ def run_of(problem: dict[str, Any] = TRIPLE, **algorithm: Any) -> Run:
 
 def alternatives(run: Run, accuracy: float | None = None, costs: Costs | None = None) -> Alternatives:
     """Settings of a run for its final error."""
-    return Alternatives(run, Question("final", accuracy, 0.1, costs or Costs()))
+    return Alternatives(run, ErrorAndCosts("final", accuracy, 0.1, costs or Costs()))
 
 
 @pytest.mark.parametrize("name", ["scaffold", "fedprox", "fedavgm"])

@@ -14,7 +14,7 @@ from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.planner import plan
-from fedtheory.planner.alternatives import Alternatives, Costs, Question
+from fedtheory.planner.alternatives import Alternatives, Costs, ErrorAndCosts
 from fedtheory.planner.model_edges import diverges_beyond
 from fedtheory.planner.setting_in_words import planned_lines
 from fedtheory.runfile import parse_run
@@ -106,7 +106,7 @@ def test_limits_of_moments_are_not_known_on_models() -> None:
 def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
     """Other local steps, batches and SCAFFOLD, each with the error that its own run has."""
     run = _plain().with_many_rounds()
-    others = Alternatives(run, Question("final", None, 0.1, Costs()))
+    others = Alternatives(run, ErrorAndCosts("final", None, 0.1, Costs()))
     table = others.table(("batch", "algorithm"))
     assert {one.name for one in table} == {"fedavg", "scaffold"}
     assert {one.batch for one in table} == {None, 1, 4}

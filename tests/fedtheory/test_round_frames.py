@@ -67,7 +67,7 @@ def _disturbed(client: brute.Client, noise: brute.Point, at: brute.Point) -> bru
     return brute.plus(client.gradient(at), noise)
 
 
-def _batched(rows: Any, **settings: Any) -> Case:
+def _batch(rows: Any, **settings: Any) -> Case:
     draws: list[list[tuple[fmpq, Draw]]] = []
     for inputs, outputs in zip(*rows, strict=True):
         samples = [(brute.point(*x), brute.number(y)) for x, y in zip(inputs, outputs, strict=True)]
@@ -115,9 +115,9 @@ CASES: dict[str, Case] = {
     ),
     "three, subsets": _noisy(quadratics(**THREE, deviation=[0, 0, "1/2"], steps=(2, 1, 2), **SUBSETS), [0, 0, "1/2"]),
     "plane": _noisy(quadratics(**PLANE, deviation=[1, "1/2"], eta="1/5", steps=(2, 1), server=2), [1, "1/2"]),
-    "batches": _batched(ROWS, start=["2"], batch=1, eta=["1/10", "1/7"], steps=(2, 3)),
-    "pairs with replacement": _batched(ROWS, start=["2"], batch=2, eta="1/10", steps=(1, 2), server="2/3"),
-    "pairs without": _batched(WIDE, start=["2", 1], batch=2, replacement=False, eta="1/9", steps=(2, 2)),
+    "batches": _batch(ROWS, start=["2"], batch=1, eta=["1/10", "1/7"], steps=(2, 3)),
+    "pairs with replacement": _batch(ROWS, start=["2"], batch=2, eta="1/10", steps=(1, 2), server="2/3"),
+    "pairs without": _batch(WIDE, start=["2", 1], batch=2, replacement=False, eta="1/9", steps=(2, 2)),
 }
 
 
@@ -250,7 +250,7 @@ EXPRESSIONS: dict[str, tuple[Expr, Callable[[Case, Outcome, int, int], Any]]] = 
 }
 
 
-def _evaluated(expression: Expr, case: Case) -> list[Any]:
+def _evaluate(expression: Expr, case: Case) -> list[Any]:
     claim = Claim(id="t:round", place="round", where=WHERE, lhs=expression, rhs=expression)
     return [compile_expression(expression, WHERE)(site) for site in sites(claim, case.pair.engine)]
 
@@ -261,7 +261,7 @@ def test_expectations_of_expressions(name: str) -> None:
     case = CASES[name]
     rolled = [outcomes for _, outcomes in _rounds(case)]
     for label, (expression, truth) in EXPRESSIONS.items():
-        for values, outcomes in zip(_evaluated(Expectation(expression), case), rolled, strict=True):
+        for values, outcomes in zip(_evaluate(Expectation(expression), case), rolled, strict=True):
             for i, count in enumerate(case.pair.tiny.steps):
                 for k in range(count):
                     wanted = sum((o.probability * truth(case, o, i, k) for o in outcomes), fmpq(0))
@@ -274,7 +274,7 @@ def test_expected_vectors(name: str) -> None:
     """|E sum_k g_k|^2 and |E[psi] - w|^2 of vectors that are averaged before they are squared."""
     case = CASES[name]
     rolled = [outcomes for _, outcomes in _rounds(case)]
-    sums, moves = (_evaluated(norm_sq(v), case) for v in (Expectation(LocalSum(g)), Expectation(psi) - w))
+    sums, moves = (_evaluate(norm_sq(v), case) for v in (Expectation(LocalSum(g)), Expectation(psi) - w))
     for outcomes, total, move in zip(rolled, sums, moves, strict=True):
         chances = [o.probability for o in outcomes]
         for i in range(len(case.draws)):

@@ -187,7 +187,7 @@ BOUNDS = [
 ]
 
 
-def _checked(claim: Claim, every: int) -> Iterator[Check]:
+def _check(claim: Claim, every: int) -> Iterator[Check]:
     """The claim on its own families, where it applies."""
     own = [name for name in families_for(claim) if FAMILIES[name].build.__module__ == "verify.instances.algorithms"]
     drawn = (instance.run() for name in own for instance in FAMILIES[name].instances[::every])
@@ -196,7 +196,7 @@ def _checked(claim: Claim, every: int) -> Iterator[Check]:
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_no_instance_violates_a_landmark(name: str) -> None:
-    found = list(_checked(find(f"landmarks:{name}"), 4))
+    found = list(_check(find(f"landmarks:{name}"), 4))
     assert len(found) >= 5
     assert all(one.holds for one in found)
 
@@ -205,7 +205,7 @@ def _without(symbol: str) -> Callable[[Any], Any]:
     return lambda side: side.subs(sp.Symbol(symbol, nonnegative=True), 0)
 
 
-def _halved(side: Any) -> Any:
+def _halve(side: Any) -> Any:
     return side / 2
 
 
@@ -216,7 +216,7 @@ FALSE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "decreasing steps without noise": ("fedavg.decreasing-steps", _without("sigma")),
     "decreasing steps without drift": ("fedavg.decreasing-steps", _without("G_*")),
     "decreasing steps, another start": ("fedavg.decreasing-steps", _without("D")),
-    "half of what noise leaves": ("fedavgm.stationary", _halved),
+    "half of what noise leaves": ("fedavgm.stationary", _halve),
     "no momentum": ("fedavgm.stationary", lambda side: side * (1 - sp.Symbol("beta", nonnegative=True))),
     "a proximal term that counts twice": (
         "fedprox.local-step",
@@ -233,7 +233,7 @@ def test_false_variants_are_violated(name: str) -> None:
     right = claim.relations[0].right
     assert changed(right) != right
     false = replace(claim, chain=(), lhs=claim.lhs or claim.chain[0], rhs=changed(right))
-    assert any(one.holds is False for one in _checked(false, 1))
+    assert any(one.holds is False for one in _check(false, 1))
 
 
 @pytest.mark.parametrize("momentum", ["0", "1/2", "9/10"])

@@ -50,7 +50,7 @@ def sides(name: str, run: Run, link: int = 0) -> tuple[object, object, bool | No
 # The loop over t as printed: gradients are observed before a restart.
 
 
-def _enumerated(run: Run) -> Iterator[tuple[Any, list[Any], list[Any]]]:
+def _enumerate(run: Run) -> Iterator[tuple[Any, list[Any], list[Any]]]:
     """Each outcome of the printed loop: its probability, the iterates for t = 0 .. T, and the gradients."""
     problem, steps, sizes = run.problem.centred, run.algorithm.work.steps[0], run.algorithm.work.step_sizes
     laws = [problem.oracle.draws(client, problem.linear) for client in range(problem.clients)]
@@ -76,7 +76,7 @@ def _expectations(run: Run) -> dict[str, Any]:
     """The four expectations of `loop_moments`, summed over all outcomes."""
     problem = run.problem.centred
     total: dict[str, Any] = {"gradient": 0, "consensus": 0, "second": 0, "noise": 0}
-    for probability, iterates, gradients in _enumerated(run):
+    for probability, iterates, gradients in _enumerate(run):
         averages = [sum(w * x for w, x in zip(problem.weights, at, strict=True)) for at in iterates]
         slopes = [problem.hessian @ average for average in averages[:-1]]
         full = [

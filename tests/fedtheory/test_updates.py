@@ -126,7 +126,7 @@ def _is_known(run: Run, needs: Sequence[Assumption] = ()) -> bool:
     return True
 
 
-def _placed(symbols: Any, run: Run, symbol: Any) -> dict[sp.Symbol, Any]:
+def _place(symbols: Any, run: Run, symbol: Any) -> dict[sp.Symbol, Any]:
     """Values of symbols in a run, on axes (rounds, steps, clients)."""
     known = {}
     for each in symbols:
@@ -154,7 +154,7 @@ def test_facts_hold_of_exact_runs(scheme: str, fact: Fact) -> None:
         # The square of a distance is what is measured.
         slack = slack.subs({distance**2: distance for distance in DISTANCES})
         symbols = sorted(slack.free_symbols, key=str)
-        values = _placed(symbols, run, symbol)
+        values = _place(symbols, run, symbol)
         found = np.asarray(sp.lambdify(symbols, slack, modules=[])(*(values[s] for s in symbols)))
         assert (found == 0).all() if fact.is_zero else (found >= 0).all()
 

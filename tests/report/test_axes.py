@@ -10,7 +10,7 @@ import pytest
 
 from report.figures.ratios import ratio_over
 from report.figures.style import drawing, finish, power_of_ten
-from report.figures.sweep import Point, set_scales
+from report.figures.sweep import SweptRun, set_scales
 
 
 def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
@@ -53,7 +53,7 @@ def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPat
 
 def test_counts_have_whole_numbers() -> None:
     """Below local steps there is no 2.5."""
-    points = [Point(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
+    points = [SweptRun(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
     with drawing() as (canvas, axes):
         set_scales(axes, points, points, [])
         axes.plot([point.place for point in points], [1, 2, 3, 4])

@@ -22,17 +22,17 @@ from fedtheory.language.registry import all_claims, find
 from report.explorer import explorer_section, no_explorer
 from report.explorer.javascript import argument_names, javascript
 from report.explorer.ranges import Range
-from report.explorer.subject import Subject, subject_of
+from report.explorer.subject import ExploredLink, subject_of
 
 
 @cache
-def explored() -> dict[str, Subject]:
+def explored() -> dict[str, ExploredLink]:
     """The subject of each claim that has an explorer."""
     found = {claim_id: subject_of(claim) for claim_id, claim in all_claims().items()}
     return {claim_id: subject for claim_id, subject in found.items() if subject is not None}
 
 
-def expressions(subject: Subject) -> list[Any]:
+def expressions(subject: ExploredLink) -> list[Any]:
     """Everything of a subject that a page computes."""
     sides = [side for condition in subject.conditions for side in condition.args]
     return [subject.link.right, *subject.terms, *sides, *([subject.link.left] if subject.has_left else [])]
@@ -52,7 +52,7 @@ def magnitude(expression: Any) -> Any:
     return expression.func(*map(magnitude, expression.args)) if expression.args else expression
 
 
-def random_point(subject: Subject, random: Random) -> list[float]:
+def random_point(subject: ExploredLink, random: Random) -> list[float]:
     """A number of each slider, within a decade of its start."""
     return [random.choice(r.values[max(r.place - 20, 0) : r.place + 21]) for r in subject.ranges]
 

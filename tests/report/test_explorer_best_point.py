@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fedtheory.language.registry import find
-from fedtheory.planner import Bound, bound_of_run, comparators
+from fedtheory.planner import NumericBound, bound_of_run, comparators
 from fedtheory.planner.comparators import Comparators
-from report.explorer.subject import Subject, subject_of
+from report.explorer.subject import ExploredLink, subject_of
 from report.own_runs import OwnRun
 
 pytestmark = pytest.mark.long
@@ -65,7 +65,7 @@ def agreeing(tmp_path: Path) -> OwnRun:
     return written_run(tmp_path, "agreeing.toml", AGREEING)
 
 
-def explored(claim_id: str = BOUND) -> Subject:
+def explored(claim_id: str = BOUND) -> ExploredLink:
     """What the explorer of a claim is about."""
     subject = subject_of(find(claim_id))
     assert subject is not None
@@ -121,7 +121,7 @@ def between_notches() -> list[float]:
     return [0.02 * 10 ** ((n + share) / 20) for n in range(-59, 59) for share in (1 / 3, 2 / 3)]
 
 
-def planned(own: OwnRun) -> Bound:
+def planned(own: OwnRun) -> NumericBound:
     """The bound with the numbers of a run, as plans have it."""
     return bound_of_run(find(BOUND), own.run)
 

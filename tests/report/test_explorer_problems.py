@@ -18,9 +18,9 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
 from report.explorer import explorer_section
-from report.explorer.problems import Problem, length_factors, problems_of
+from report.explorer.problems import ExploredProblem, length_factors, problems_of
 from report.explorer.ranges import Range, around
-from report.explorer.subject import Subject, subject_of
+from report.explorer.subject import ExploredLink, subject_of
 from report.own_runs import OwnRun
 
 RUN = """[problem]
@@ -45,14 +45,14 @@ def own(tmp_path: Path) -> OwnRun:
     return OwnRun(str(tmp_path / "mine.toml"))
 
 
-def explored(claim_id: str) -> Subject:
+def explored(claim_id: str) -> ExploredLink:
     """What the explorer of a claim is about."""
     subject = subject_of(find(claim_id))
     assert subject is not None
     return subject
 
 
-def problem(claim_id: str, *runs: OwnRun) -> Problem:
+def problem(claim_id: str, *runs: OwnRun) -> ExploredProblem:
     """The only problem that the explorer of a claim knows."""
     (found,) = problems_of(find(claim_id), explored(claim_id), runs)
     return found

@@ -100,7 +100,7 @@ def mutants(claim: Claim) -> Iterator[Mutant]:
                 *_without_terms(relation),
                 *_smaller_terms(relation),
                 *_other_exponents(claim, relation),
-                *_multiplied(claim, relation),
+                *_multiply(claim, relation),
                 *_fresh(claim, relation),
                 *_gaps(claim, relation),
                 *_swapped(claim, relation.ordered[1]),
@@ -139,7 +139,7 @@ def _other_exponents(claim: Claim, relation: Relation) -> Iterator[tuple[str, Ex
                 yield f"{kind}, generous", larger - term + term * change * GENEROUS
 
 
-def _multiplied(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
+def _multiply(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     """The number of clients as a factor where it divides: there is at least one, so that the claim stays true."""
     larger = _larger(relation)
     for term in sp.Add.make_args(larger):

@@ -20,10 +20,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.check.orders import Order, _order_of_power, order_of
 from verify.check.rates import _with_local_steps
-from verify.falsify.exponents import Reader, Reading
+from verify.falsify.exponents import Logarithms, Reader
 from verify.falsify.generation import _with_rounds_of
 from verify.falsify.rays import Ray, ScaledRun
-from verify.falsify.regimes.algorithms import Subject
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm
 from verify.falsify.regimes.factors import BASE, Point
 from verify.falsify.regimes.horizon import rounds_at
 from verify.falsify.regimes.problems import problem
@@ -108,7 +108,7 @@ def test_a_ray_reads_runs_that_exist() -> None:
     claim = Claim(id="t:ray", lhs=q.final_suboptimality, rhs=D**2, where=WHERE)
     reader, table = Reader(claim), _table(3)
     reading = reader.read(table)
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, Logarithms)
     none = np.zeros_like(reading.terms)
     state, ray = SearchState(claim, 1e9, lambda *_: None), Ray(reader, ScaledRun(table), reading, none)
     found = ray._read(state, ScaledRun(table))
@@ -139,7 +139,7 @@ HORIZONS = [
 def test_the_longest_runs(algorithm: str, levels: Point, steps: int, rounds: int) -> None:
     """As many local steps as their simulation can take, in whole rounds, and never more than the point asks for."""
     point: Point = {**BASE, "local steps": steps, "horizon": ("T", 30), **levels}
-    subject = Subject(algorithm)
+    subject = ClaimedAlgorithm(algorithm)
     assert rounds_at(point, fmpq(1, 4), subject) == rounds
     assert rounds_at({**point, "horizon": ("T", 2)}, fmpq(1, 4), subject) == min(rounds, 4)
     assert rounds_at(point, fmpq(1, 4), subject, looked_at=1) == 1

@@ -20,7 +20,7 @@ from verify.counterexamples import counterexample, counterexample_file, refutes,
 from verify.counterexamples.search import regenerate, remove_stale
 from verify.errata import Erratum, errata
 from verify.instances import Instance
-from verify.witness import Sides, explain_size
+from verify.witness import PrintedSides, explain_size
 
 LEMMA = "renard2022:lemma-2.2"
 SLIP = "lecture27:lemma-3.proof.factor"
@@ -67,15 +67,15 @@ def test_every_counterexample_fails_exactly(ledger: dict[str, Erratum]) -> None:
 
 def test_counterexamples_can_be_checked_by_hand(ledger: dict[str, Erratum]) -> None:
     """At most 3 clients, 2 dimensions, numbers of 4 digits, and readable sides; the exceptions are on record."""
-    found = {name: explain_size(entry.run, Sides.of(entry.check)) for name, entry in ledger.items()}
+    found = {name: explain_size(entry.run, PrintedSides.of(entry.check)) for name, entry in ledger.items()}
     assert {name: reasons for name, reasons in found.items() if reasons} == BEYOND_PENCIL
 
 
 def test_what_is_too_large_for_pencil_and_paper_is_named(ledger: dict[str, Erratum]) -> None:
     """Clients, dimensions, digits and sides, each by its number."""
     run = dict(ledger["renard2022:lemma-2.2"].run)
-    assert explain_size(run, Sides("1/2", "[0.5 +/- 1e-9]", None)) == []
-    assert explain_size(run, Sides("1" * 25, "0", None)) == ["25 characters in a side"]
+    assert explain_size(run, PrintedSides("1/2", "[0.5 +/- 1e-9]", None)) == []
+    assert explain_size(run, PrintedSides("1" * 25, "0", None)) == ["25 characters in a side"]
     wide = {"kind": "quadratic", "hessians": [[["1", "0", "0"], ["0", "1", "0"], ["0", "0", "12345"]]] * 4}
     large = {**run, "problem": {**wide, "linear": [["0", "0", "0"]] * 4, "start": ["0", "0", "0"]}}
     assert explain_size(large, None) == ["4 clients", "3 dimensions", "5 digits in a number"]

@@ -17,8 +17,8 @@ from fedtheory.runfile import parse_run
 from verify.check.orders import Order, _order_of_power
 from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import _solutions
-from verify.falsify.exponents import Reading, Room, best_step
-from verify.falsify.generation import KINDS, Bases, Clients, Kind, kind_of
+from verify.falsify.exponents import Logarithms, Room, best_step
+from verify.falsify.generation import KINDS, Bases, Clients, InstanceKind, kind_of
 from verify.falsify.local import _simplest_first, factor_at_edge, factor_within
 from verify.falsify.rounding import factor_of, simpler, weight_of
 
@@ -39,10 +39,10 @@ def _table(
 
 
 KIND_OF = {
-    "pulls": (_table(), Kind("pulls that differ", False, False, False)),
-    "alike": (_table(linear=("1", "1"), noise="1"), Kind("clients that are alike", True, False, False)),
-    "one": (_table(linear=("1",), steps=2), Kind("one client", False, True, False)),
-    "at the optimum": (_table(start="0"), Kind("pulls that differ", False, False, True)),
+    "pulls": (_table(), InstanceKind("pulls that differ", False, False, False)),
+    "alike": (_table(linear=("1", "1"), noise="1"), InstanceKind("clients that are alike", True, False, False)),
+    "one": (_table(linear=("1",), steps=2), InstanceKind("one client", False, True, False)),
+    "at the optimum": (_table(start="0"), InstanceKind("pulls that differ", False, False, True)),
 }
 
 
@@ -63,10 +63,10 @@ def test_what_data_can_become(clients: Clients, one: bool, two: bool) -> None:
     for count, expected in ((1, one), (2, two)):
         data = {"problem": {"kind": "least-squares", "inputs": [[["1"]]] * count, "noise": ["0"]}}
         for noisy in (False, True):
-            found = Bases([data]).for_kind(Kind(clients, noisy, False, False))
+            found = Bases([data]).for_kind(InstanceKind(clients, noisy, False, False))
             assert bool(found) is (expected and not noisy)
     own = _table(linear=("1",))
-    assert Bases([own]).for_kind(Kind(clients, True, False, False)) == [own]
+    assert Bases([own]).for_kind(InstanceKind(clients, True, False, False)) == [own]
 
 
 def test_factors_are_simple_numbers_near_powers_of_two() -> None:
@@ -173,8 +173,8 @@ def test_simple_edges_come_first() -> None:
     assert all(fmpq(31, 100) <= one <= fmpq(34, 100) for one in found)
 
 
-def _reading(smaller: float, terms: list[float], conditions: list[float]) -> Reading:
-    return Reading(smaller, np.array(terms), np.array(conditions))
+def _reading(smaller: float, terms: list[float], conditions: list[float]) -> Logarithms:
+    return Logarithms(smaller, np.array(terms), np.array(conditions))
 
 
 def test_the_best_step_of_exponents() -> None:

@@ -19,7 +19,15 @@ from fedtheory.runfile import parse_run
 from verify.falsify import finding, generation, mixed, score, search, starts
 from verify.falsify.exponents import NOTHING_THERE, Reader, _log, _log_quotient, _solved, _split_by_sign
 from verify.falsify.finding import Finding
-from verify.falsify.generation import Kind, _clients_of, _curvature, _is_small, _may_become, _pick, _with_clients_of
+from verify.falsify.generation import (
+    InstanceKind,
+    _clients_of,
+    _curvature,
+    _is_small,
+    _may_become,
+    _pick,
+    _with_clients_of,
+)
 from verify.falsify.knobs import knobs_of
 from verify.falsify.local import LocalClimb, without
 from verify.falsify.mixed import _drawing, _with_problem
@@ -303,11 +311,11 @@ def test_kinds_of_clients() -> None:
     for steps, rounds, small in ((2, 12, True), (2, 13, False), ([1, 2], 12, True), ([3, 1], 12, False)):
         assert _is_small(_table(2, steps, rounds)) is small
     loss: Table = {"problem": {"terms": [1], "noise": ["0"]}, "algorithm": {}}
-    alike = Kind("clients that are alike", False, False, False)
+    alike = InstanceKind("clients that are alike", False, False, False)
     assert _may_become(loss, alike)
-    assert not _may_become(loss, Kind("clients that are alike", True, False, False))
-    assert not _may_become(loss, Kind("pulls that differ", False, False, False))
-    assert _may_become(_table(), Kind("pulls that differ", True, True, True))
+    assert not _may_become(loss, InstanceKind("clients that are alike", True, False, False))
+    assert not _may_become(loss, InstanceKind("pulls that differ", False, False, False))
+    assert _may_become(_table(), InstanceKind("pulls that differ", True, True, True))
     quiet = _table()
     quiet["problem"]["hessians"] = [[[fmpq(-3)]], [[fmpq(2)]]]
     assert _curvature(quiet) == 3

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import glance
-from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
+from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, best_step
 from verify.falsify.knobs import knobs_of
 from verify.falsify.mixed import mixed
 from verify.falsify.rays import Ray, ScaledRun, along_rays
@@ -118,10 +118,10 @@ def test_the_exponents_of_terms_are_those_of_the_formula() -> None:
 
 def test_the_best_step_leaves_the_terms_behind() -> None:
     """The side grows like a, the terms like a^2/b and 1/b; with b limited, a goes as far as it pays."""
-    at = Reading(0.0, np.array([0.0, 0.0]), np.array([-2.0]))
+    at = Logarithms(0.0, np.array([0.0, 0.0]), np.array([-2.0]))
     aspects = [
-        Reading(1.0, np.array([2.0, 0.0]), np.array([1.0])),
-        Reading(0.0, np.array([-1.0, -1.0]), np.array([0.0])),
+        Logarithms(1.0, np.array([2.0, 0.0]), np.array([1.0])),
+        Logarithms(0.0, np.array([-1.0, -1.0]), np.array([0.0])),
     ]
     room = Room(np.full(2, -8), np.full(2, 8), np.array([[0.0, 1.0]]), np.array([3.0]))
     step = best_step(at, np.zeros(2), aspects, np.array([False]), room)
@@ -177,7 +177,7 @@ def test_ends_in_the_same_proportions_are_one_end() -> None:
     reader, burdens = Reader(bound(0)), np.zeros(2)
 
     def end(smaller: float, terms: list[float], condition: float) -> tuple[float, ...]:
-        at = Reading(smaller, np.array(terms), np.array([condition]))
+        at = Logarithms(smaller, np.array(terms), np.array([condition]))
         return Ray(reader, ScaledRun(TWO), at, burdens).proportions
 
     here = end(-3, [-1, NOTHING_THERE], -5)

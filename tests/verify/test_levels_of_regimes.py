@@ -11,7 +11,7 @@ import sympy as sp
 from flint import fmpq
 
 from verify.falsify.regimes.algorithms import (
-    Subject,
+    ClaimedAlgorithm,
     _factor,
     _local_work,
     _mixing,
@@ -212,16 +212,16 @@ def test_mixing_and_decreasing_steps() -> None:
 
 def test_factors_of_algorithms() -> None:
     """Parameters without a value in the claim; how much clients mix on a graph, dimensions where steps compress."""
-    assert Subject("fedavg").factors == ()
-    assert not Subject("fedavg").steps_are_rounds
-    assert {one.name for one in Subject("compressed").factors} >= {"dimension"}
-    assert "dimension" not in {one.name for one in Subject("dsgd").factors}
-    (mixing,) = (one for one in Subject("dsgd").factors if one.name == "mixing")
+    assert ClaimedAlgorithm("fedavg").factors == ()
+    assert not ClaimedAlgorithm("fedavg").steps_are_rounds
+    assert {one.name for one in ClaimedAlgorithm("compressed").factors} >= {"dimension"}
+    assert "dimension" not in {one.name for one in ClaimedAlgorithm("dsgd").factors}
+    (mixing,) = (one for one in ClaimedAlgorithm("dsgd").factors if one.name == "mixing")
     assert (mixing.levels, mixing.low, mixing.high) == ((0, 1, 4, 8), 0, 12)
     assert [mixing.in_words(level) for level in (0, 1, 4)] == ["complete", "0.5 kept", "0.938 kept"]
-    free = {one.name for one in Subject("fedprox").factors}
+    free = {one.name for one in ClaimedAlgorithm("fedprox").factors}
     (key,) = free
-    assert {one.name for one in Subject("fedprox", ((key, 1),)).factors} == set()
+    assert {one.name for one in ClaimedAlgorithm("fedprox", ((key, 1),)).factors} == set()
 
 
 def test_quadratics_of_points() -> None:
@@ -372,11 +372,11 @@ def test_data_of_points() -> None:
 )
 def test_rounds_of_points(levels: dict[str, Any], rounds: int) -> None:
     """With a step size of 1/4 and two local steps: by rounds, by curvatures that are forgotten, and by cycles."""
-    assert rounds_at(_at(**levels), fmpq(1, 4), Subject("fedavg")) == rounds
+    assert rounds_at(_at(**levels), fmpq(1, 4), ClaimedAlgorithm("fedavg")) == rounds
 
 
 def test_rounds_where_every_step_is_looked_at() -> None:
     """The more clients the fewer, or the more sets of them."""
-    subject = Subject("fedavg")
+    subject = ClaimedAlgorithm("fedavg")
     for levels, rounds in (({}, 512), ({"clients": 3}, 128), ({"clients": 2.585, "participation": "half"}, 51)):
         assert rounds_at(_at(horizon=("T", 20), **levels), fmpq(1, 4), subject, looked_at=2048) == rounds

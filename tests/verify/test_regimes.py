@@ -18,7 +18,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.algorithms import Subject, rounds_of_a_cycle
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm, rounds_of_a_cycle
 from verify.falsify.regimes.confirmation import decided
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
@@ -302,7 +302,7 @@ def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
     claim = resolve(
         Claim(id="mine:any", lhs=q.final_distance_sq, rhs=10**9 * (1 + D**2), where=WHERE, assumptions=[assumption])
     )
-    subject = Subject.of(claim)
+    subject = ClaimedAlgorithm.of(claim)
     assert subject.name == name
     definition = subject.definition
     assert definition is not None

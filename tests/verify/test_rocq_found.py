@@ -69,12 +69,12 @@ def test_found_certificates_are_accepted(tmp_path_factory: pytest.TempPathFactor
     """A classic of points, one of gradient descent and one of a local step, each from its statement."""
     folder = compiled_library(tmp_path_factory)
     for name, classic in CLASSICS.items():
-        text = text_of(_exported(classic))
+        text = text_of(_export(classic))
         (folder / "Found.v").write_text(text, encoding="utf-8")
         assert accepts(folder, "Found.v"), name
 
 
-def _exported(classic: Claim) -> Exported:
+def _export(classic: Claim) -> Exported:
     found = find_proof(resolve(classic))
     assert isinstance(found, Found)
     return exported(with_quantities(found.proof.claim, found.proof.document), found.proof.certificate)
@@ -92,4 +92,4 @@ def test_lemmas_of_documents_are_refused() -> None:
         conditions=[eta <= 1 / (4 * L)],
     )
     with pytest.raises(NotExported):
-        _exported(bound)
+        _export(bound)

@@ -18,7 +18,7 @@ from verify.check import check
 from verify.falsify import falsify
 from verify.shown_place import is_about_vectors_alone, points_as_comment, points_in_words, shown_place
 from verify.verdict import verify
-from verify.witness import Sides
+from verify.witness import PrintedSides
 
 x, y, z = sp.symbols("x y z", real=True)
 F, L, M, alpha = sp.symbols("F L M alpha", positive=True)
@@ -74,7 +74,7 @@ def test_points_are_small_integers(
     first = {name: list(point) for name, point in shown.points.items()}
     assert first == {name: [value] + [0] * (dimension - 1) for name, value in expected.items()}
     assert (str(shown.lhs), str(shown.rhs)) == sides
-    told = Sides.of(found)
+    told = PrintedSides.of(found)
     assert told is not None
     assert (told.lhs, told.rhs) == sides
     assert told.points == {name: (str(value), *["0"] * (dimension - 1)) for name, value in expected.items()}

@@ -14,7 +14,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from verify.check import check
 from verify.falsify.counts import allowed_counts
-from verify.falsify.generation import ASPECTS, KINDS, Kind, bases_of, kind_of
+from verify.falsify.generation import ASPECTS, KINDS, InstanceKind, bases_of, kind_of
 from verify.targeted_instances import ENOUGH, lacking, missing, tailor
 from verify.verdict import verify
 
@@ -43,7 +43,7 @@ def test_instances_refute_a_bound_that_forgets_differing_curvatures() -> None:
     """From the optimum, with exact gradients and several steps, all of its terms vanish: made runs violate it."""
     made = tailor(
         [FORGETFUL],
-        Kind("curvatures that differ", noisy=False, many_steps=True, at_optimum=True),
+        InstanceKind("curvatures that differ", noisy=False, many_steps=True, at_optimum=True),
         5,
         bases_of(FORGETFUL),
     )
@@ -77,13 +77,13 @@ def test_an_assumption_with_a_family_of_its_own_does_not_hide_the_others() -> No
     """Strong convexity stands with sampled clients in a source; a user-defined claim may have all of them."""
     everybody = [a.strongly_convex_clients, a.full_participation, a.unit_server_step]
     claim = replace(ONE_STEP, id="mine:everybody", assumptions=everybody)
-    kind = Kind("curvatures that differ", noisy=True, many_steps=False, at_optimum=False)
+    kind = InstanceKind("curvatures that differ", noisy=True, many_steps=False, at_optimum=False)
     assert len(tailor([claim], kind, 10, bases_of(claim))) == 10
 
 
 def test_claims_share_what_is_made_for_the_first_of_them() -> None:
     """Each has an outcome on every instance of which it speaks, with its own answer; of other runs it has none."""
-    kind = Kind("one client", noisy=True, many_steps=False, at_optimum=False)
+    kind = InstanceKind("one client", noisy=True, many_steps=False, at_optimum=False)
     false = replace(ONE_STEP, id="mine:too-small", rhs=D**2 / 10**6)
     elsewhere = replace(ONE_STEP, id="mine:elsewhere", conditions=[M >= 2])
     alone = tailor([ONE_STEP], kind, 3, bases_of(ONE_STEP))
@@ -128,7 +128,7 @@ TOO_FAST = replace(BEST_STEP, id="mine:too-fast", rhs=((L - mu) / (L + mu)) ** (
 
 def test_instances_satisfy_equations_of_the_step_size() -> None:
     """The step size is solved for: each of the runs has it exactly, and each turn makes other ones."""
-    kind = Kind("one client", noisy=False, many_steps=False, at_optimum=False)
+    kind = InstanceKind("one client", noisy=False, many_steps=False, at_optimum=False)
     first, second = (tailor([BEST_STEP], kind, 20, bases_of(BEST_STEP), turn) for turn in (0, 1))
     assert len(first) == len(second) == 20
     for outcome in (*first, *second):
@@ -152,7 +152,7 @@ def test_instances_satisfy_equations_of_the_step_size() -> None:
 def test_instances_have_the_counts_that_conditions_ask_for(condition, count_of, allowed) -> None:
     """Rounds, local steps and clients are those that a condition on them alone allows, the smallest ones."""
     claim = Claim(id="mine:counts", lhs=q.final_distance_sq, rhs=2 * D**2 + 10**6, where=CURVED, conditions=[condition])
-    kind = Kind("pulls that differ", noisy=True, many_steps=True, at_optimum=False)
+    kind = InstanceKind("pulls that differ", noisy=True, many_steps=True, at_optimum=False)
     made = tailor([claim], kind, 12, bases_of(claim))
     assert len(made) == 12
     assert {count_of(outcome.instance.run()) for outcome in made} <= allowed
@@ -160,7 +160,7 @@ def test_instances_have_the_counts_that_conditions_ask_for(condition, count_of, 
 
 def test_counts_that_conditions_exclude_are_not_made() -> None:
     """A claim about five clients has no instance with one; one about many rounds keeps the runs that are drawn."""
-    one = Kind("one client", noisy=False, many_steps=False, at_optimum=False)
+    one = InstanceKind("one client", noisy=False, many_steps=False, at_optimum=False)
     five = replace(ONE_STEP, id="mine:five", conditions=[*ONE_STEP.conditions, sp.Eq(M, 5)])
     assert tailor([five], one, 5, bases_of(five)) == []
     assert allowed_counts(five, q.clients) == (5,)

@@ -106,11 +106,11 @@ def _asked(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[Condition
 def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
     """A condition on a run; claims that share it share what is found, unless nearby runs have a say."""
     if nearby:
-        return _compared(condition, link, run, nearby)
-    return run.memo.once(link, lambda: _compared(condition, link, run, ()))
+        return _compare(condition, link, run, nearby)
+    return run.memo.once(link, lambda: _compare(condition, link, run, ()))
 
 
-def _compared(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+def _compare(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
     (at,) = compare([link], _as_a_whole, run, nearby)
     return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs), (at.lhs, at.rhs))
 

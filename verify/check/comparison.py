@@ -16,7 +16,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.evaluation import Site
 from verify.check.decision import FAILS, HOLDS, OPEN, decide
 from verify.check.links import CompiledRelation
-from verify.check.sides import Place, Sides, Term, Values, sides_of
+from verify.check.sides import Place, Sides, SideTerm, Values, sides_of
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Comparison:
         return {symbol.name: point for symbol, point in self.place.site.points.items()}
 
     @cached_property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[SideTerm, ...]:
         """The terms of the right side there."""
         return self.place.terms(self.link.right)
 
     @cached_property
-    def left_terms(self) -> tuple[Term, ...]:
+    def left_terms(self) -> tuple[SideTerm, ...]:
         """The terms of the left side there."""
         return self.place.terms(self.link.left)
 

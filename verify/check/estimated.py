@@ -20,7 +20,7 @@ from fedtheory.language.evaluation import Site
 from verify.check.comparison import tightest_places
 from verify.check.decision import decide
 from verify.check.links import CompiledRelation
-from verify.check.outcome import Estimate, FinalDecision
+from verify.check.outcome import EstimatedSide, FinalDecision
 from verify.check.sides import Sides, sides_of
 
 
@@ -28,7 +28,7 @@ from verify.check.sides import Sides, sides_of
 class Estimated:
     """The left side of a relation at its worst place, estimated, and what the replicas say of the relation."""
 
-    left: Estimate
+    left: EstimatedSide
     final_decision: FinalDecision
 
 
@@ -37,12 +37,12 @@ def estimated(
 ) -> Estimated | None:
     """The relation that the replicas of a run support least; None where nothing that the claim compares is random."""
     own, *groups = (sides_of(links, partial(sites_of, each)) for each in (run, *run.groups))
-    found = [_estimated(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
+    found = [_estimate(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
     random = [one for one in found if one is not None]
     return min(random, key=lambda one: one.final_decision.holds is True, default=None)
 
 
-def _estimated(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | None:
+def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | None:
     decided = decide(whole, ())
     worst = int(tightest_places(whole, decided)) if decided.size > 1 else 0
     if any(part.slack.shape != whole.slack.shape for part in parts):
@@ -52,7 +52,7 @@ def _estimated(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | No
         return None
     low, high = _interval(np.array([plain_floats(part.lhs)[worst] for part in parts]), plain_floats(whole.lhs)[worst])
     slack = _interval(slacks, plain_floats(whole.slack)[worst])
-    left = Estimate(low, high, run.replicas, CONFIDENCE)
+    left = EstimatedSide(low, high, run.replicas, CONFIDENCE)
     return Estimated(left, _decide(whole.link.relation.operator, slack, run.replicas))
 
 

@@ -28,7 +28,7 @@ class FinalDecision:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class EstimatedSide:
     """The left side of a relation as an average over replicas."""
 
     low: float
@@ -77,7 +77,7 @@ class Check(Shown):
     """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
     bits: int | None = None
     """Precision of the answer where it comes from enclosures."""
-    estimate: Estimate | None = None
+    estimate: EstimatedSide | None = None
     """The interval of the left side, where expectations are averages over replicas."""
 
     @property

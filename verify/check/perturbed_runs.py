@@ -30,10 +30,10 @@ def perturbed_runs(run: Run) -> tuple[Run, ...]:
     """A few runs next to a float run, drawn from fixed factors; none where nothing rounds or errors are estimates."""
     if run.arithmetic is not FLOAT or run.is_estimated:
         return ()
-    return tuple(_moved(run, *(1 + _NUDGE * nudge for nudge in nudges)) for nudges in _NUDGES)
+    return tuple(_move(run, *(1 + _NUDGE * nudge for nudge in nudges)) for nudges in _NUDGES)
 
 
-def _moved(run: Run, curvature: float, length: float, variance: float, step: float) -> Run:
+def _move(run: Run, curvature: float, length: float, variance: float, step: float) -> Run:
     algorithm = run.with_step_factor(step).algorithm
     if isinstance(run, LinearModelRun):
         return replace(run, problem=run.problem.nudged(curvature, length), algorithm=algorithm)

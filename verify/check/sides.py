@@ -23,7 +23,7 @@ _KEPT_SITES = 8
 
 
 @dataclass(frozen=True)
-class Term:
+class SideTerm:
     """One additive term of a side, and its value."""
 
     expression: Expr
@@ -43,10 +43,10 @@ class Place:
     along: Mapping[str, int]
     """Position along those axes of the sides that are not of length one."""
 
-    def terms(self, side: Compiled) -> tuple[Term, ...]:
+    def terms(self, side: Compiled) -> tuple[SideTerm, ...]:
         """The additive terms of a side here; an axis of length one is shared by all entries."""
         with precise_enclosures():
-            return tuple(Term(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
+            return tuple(SideTerm(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
 
     def _entry(self, values: Array) -> Number:
         entry = (self.along.get(axis, 0) if n > 1 else 0 for axis, n in zip(self.site.axes, values.shape, strict=True))

@@ -33,7 +33,7 @@ _TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class Reading:
+class Logarithms:
     """Logarithms, to base two, of what stands in a relation and in the conditions of a claim."""
 
     smaller: float
@@ -46,9 +46,9 @@ class Reading:
         """By how much the smaller side leads over the sum of the terms, each multiplied by its burden."""
         return self.smaller - float(np.logaddexp2.reduce(self.terms + burdens))
 
-    def exponents(self, other: Reading, powers: int) -> Reading:
+    def exponents(self, other: Logarithms, powers: int) -> Logarithms:
         """Return the growth of each value per power of two, from another reading so many of them away."""
-        return Reading(
+        return Logarithms(
             (other.smaller - self.smaller) / powers,
             (other.terms - self.terms) / powers,
             (other.conditions - self.conditions) / powers,
@@ -62,17 +62,17 @@ class Reader:
         asked = [link.relation for link in condition_links(claim)]
         self._claim = replace(claim, conditions=(), also=[*claim.also, *asked])
         self._own = len(claim.relations)
-        self._known: dict[bytes, Reading | None] = {}
+        self._known: dict[bytes, Logarithms | None] = {}
         self.is_equation = np.array([relation.operator == "==" for relation in asked], dtype=bool)
 
-    def read(self, table: Table) -> Reading | None:
+    def read(self, table: Table) -> Logarithms | None:
         """The reading of a run, found once: rays begin at the same ones, and cross."""
         key = blake2b(str(table).encode()).digest()
         if key not in self._known:
             self._known[key] = self._reading(table)
         return self._known[key]
 
-    def _reading(self, table: Table) -> Reading | None:
+    def _reading(self, table: Table) -> Logarithms | None:
         """The reading of a run at its worst relation; None where the claim compares nothing there."""
         found = evaluate_run(self._claim, table, FLOAT)
         if found is None or not found.comparisons:
@@ -82,9 +82,9 @@ class Reader:
         if worst.relation.operator == "==" or not 0 < sum(positive) < math.inf:
             return None
         conditions = [_log_quotient(comparison) for comparison in found.comparisons[self._own :]]
-        return Reading(math.log2(sum(positive)), np.array([_log(value) for value in negative]), np.array(conditions))
+        return Logarithms(math.log2(sum(positive)), np.array([_log(value) for value in negative]), np.array(conditions))
 
-    def allows(self, reading: Reading) -> bool:
+    def allows(self, reading: Logarithms) -> bool:
         """Whether the conditions hold, as far as floats tell."""
         missed = np.where(self.is_equation, abs(reading.conditions), reading.conditions)
         return bool((missed <= _TIE).all())
@@ -127,7 +127,7 @@ class Room:
 
 
 def best_step(
-    at: Reading, burdens: Array, exponents: Sequence[Reading], is_equation: Array, room: Room
+    at: Logarithms, burdens: Array, exponents: Sequence[Logarithms], is_equation: Array, room: Room
 ) -> Array | None:
     """Powers of two by which aspects change, so that the smaller side gains most on all terms; None without a way.
 

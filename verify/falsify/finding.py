@@ -110,7 +110,7 @@ def falsify(
     begin, seconds, started = worked(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)
     easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
-    known, looked, applicable, left_open = _confirmed(claim, easy.table), easy.looked, easy.applicable, 0
+    known, looked, applicable, left_open = _confirm(claim, easy.table), easy.looked, easy.applicable, 0
     if known is not None and is_clear(claim, known[0]):
         best: tuple[Table | None, Check | None] = known
     else:
@@ -151,7 +151,7 @@ def _violation_of(hunt: SearchState) -> tuple[Table, Check] | None:
     return None if hunt.violation is None else (hunt.violation.table, hunt.violation.found)
 
 
-def _confirmed(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
+def _confirm(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
     """A violation with its check, where it is one in rationals."""
     if table is None or burden(claim, table) is None:
         return None

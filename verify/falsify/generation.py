@@ -48,7 +48,7 @@ Clients = Literal["one client", "clients that are alike", "pulls that differ", "
 
 
 @dataclass(frozen=True)
-class Kind:
+class InstanceKind:
     """Kind of an instance, by the features that matter to most bounds."""
 
     clients: Clients
@@ -68,19 +68,19 @@ class Kind:
         )
 
 
-KINDS = tuple(Kind(*aspects) for aspects in product(get_args(Clients), *[(False, True)] * 3))
+KINDS = tuple(InstanceKind(*aspects) for aspects in product(get_args(Clients), *[(False, True)] * 3))
 ASPECTS = tuple(dict.fromkeys(word for kind in KINDS for word in kind.words))
 
 
-def kind_of(run: Run) -> Kind:
+def kind_of(run: Run) -> InstanceKind:
     """The kind of a run."""
     return _kind_of(run_table(run), run)
 
 
-def _kind_of(table: Table, run: Run) -> Kind:
+def _kind_of(table: Table, run: Run) -> InstanceKind:
     at_optimum = bool((run.problem.start == run.problem.centre).all())
     several = max(run.algorithm.work.steps) > 1
-    return Kind(_clients_of(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
+    return InstanceKind(_clients_of(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
 
 
 def _is_noisy(table: Table) -> bool:
@@ -120,12 +120,12 @@ class Bases:
         """Return the features of these runs; a run with more is outside the claim's subject."""
         return set().union(*map(features, self.tables))
 
-    def for_kind(self, kind: Kind) -> list[Table]:
+    def for_kind(self, kind: InstanceKind) -> list[Table]:
         """Those that can be changed to a kind."""
         return [table for table in self.tables if _may_become(table, kind)]
 
 
-def _may_become(base: Table, kind: Kind) -> bool:
+def _may_become(base: Table, kind: InstanceKind) -> bool:
     """Data and losses keep their noise, and their clients what they pull."""
     if "hessians" in base["problem"]:
         return True
@@ -154,7 +154,9 @@ def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
     return Bases(bases[:_BASES], others) if len(bases) >= _BASES // 4 else Bases([*bases, *others][:_BASES])
 
 
-def made(claim: Claim, bases: Bases, kind: Kind, size: int, generator: np.random.Generator) -> tuple[Run, Check] | None:
+def made(
+    claim: Claim, bases: Bases, kind: InstanceKind, size: int, generator: np.random.Generator
+) -> tuple[Run, Check] | None:
     """One of the bases, changed, if it is of the kind then and the claim applies to it."""
     fitting = bases.for_kind(kind)
     table = _change_to_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
@@ -176,7 +178,9 @@ def _is_small(table: Table) -> bool:
     return clients(table) * longest * int(table["algorithm"].get("rounds", 1)) <= _MOST_STEPS
 
 
-def _change_to_kind(claim: Claim, table: Table, kind: Kind, size: int, generator: np.random.Generator) -> Table | None:
+def _change_to_kind(
+    claim: Claim, table: Table, kind: InstanceKind, size: int, generator: np.random.Generator
+) -> Table | None:
     """The table, changed towards a kind and to counts that the claim asks for; None where it cannot be."""
     many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
     stepped = _with_local_steps_of(claim, table, kind, generator)
@@ -195,7 +199,9 @@ def _change_to_kind(claim: Claim, table: Table, kind: Kind, size: int, generator
     return table
 
 
-def _with_local_steps_of(claim: Claim, table: Table, kind: Kind, generator: np.random.Generator) -> Table | None:
+def _with_local_steps_of(
+    claim: Claim, table: Table, kind: InstanceKind, generator: np.random.Generator
+) -> Table | None:
     """One local step or several; steps of each client's own stay, unless a condition asks for others."""
     asked = allowed_counts(claim, q.local_steps)
     if not asked and isinstance(get(table, "algorithm.local_steps"), list):
@@ -213,7 +219,7 @@ def _with_rounds_of(claim: Claim, table: Table, size: int, generator: np.random.
     return table
 
 
-def _with_clients_of(table: Table, kind: Kind, wanted: int, generator: np.random.Generator) -> Table:
+def _with_clients_of(table: Table, kind: InstanceKind, wanted: int, generator: np.random.Generator) -> Table:
     count = clients(table)
     if kind.clients == "one client":
         return with_clients(table, [int(generator.integers(count))])
@@ -236,7 +242,7 @@ def _curvature(table: Table) -> fmpq:
     return max(abs(entry) for hessian in table["problem"]["hessians"] for row in hessian for entry in row) or fmpq(1)
 
 
-def _pulled_apart(table: Table, kind: Kind, generator: np.random.Generator) -> Table:
+def _pulled_apart(table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table:
     """Clients of a quadratic problem with pulls that differ, and with curvatures that do so where the kind has them."""
     if "linear" not in table["problem"]:
         return table

@@ -21,7 +21,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL, Array, rational_near
 from fedtheory.federation.problem import Problem
 from fedtheory.runfile.problems import read_problem
-from fedtheory.runfile.table import Table as RunTable
+from fedtheory.runfile.table import TomlTable as RunTable
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,

@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import Array
-from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
+from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, best_step
 from verify.falsify.knobs import knob_named, knobs_of
 from verify.falsify.local import turned, without
 from verify.falsify.score import NOTHING
@@ -136,7 +136,7 @@ def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
     yield from (ray for _, ray in sorted(rays, key=lambda numbered: numbered[0] > 0))
 
 
-def _corner(reader: Reader, point: ScaledRun, whole: Reading, count: int) -> Iterator[tuple[ScaledRun, Reading]]:
+def _corner(reader: Reader, point: ScaledRun, whole: Logarithms, count: int) -> Iterator[tuple[ScaledRun, Logarithms]]:
     """The run with so many of its causes, where the smaller side is there by them."""
     present = [knob.name for knob in knobs_of(point.base) if knob.name in _SOURCES]
     for kept in combinations(present, count) if count < len(present) else ():
@@ -157,7 +157,7 @@ def _burdens(terms: Array) -> Iterator[Array]:
 class Ray:
     """A way on which the smaller side gains on terms, some of them with burdens that make them count for more."""
 
-    def __init__(self, reader: Reader, at: ScaledRun, reading: Reading, burdens: Array) -> None:
+    def __init__(self, reader: Reader, at: ScaledRun, reading: Logarithms, burdens: Array) -> None:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
     def followed(self, hunt: SearchState, until: float) -> SearchPoint | None:
@@ -207,7 +207,7 @@ class Ray:
             self._at, self._reading = best
         return best is not None
 
-    def _allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Reading] | None:
+    def _allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
         """The point, with smaller steps where the conditions ask for them, and what the run there says."""
         for way in (point, *_shorter(point)):
             reading = self._read(hunt, way)
@@ -215,7 +215,7 @@ class Ray:
                 return way, reading
         return None
 
-    def _read(self, hunt: SearchState, point: ScaledRun) -> Reading | None:
+    def _read(self, hunt: SearchState, point: ScaledRun) -> Logarithms | None:
         """Read the logarithms of a run's values; a run that may violate the claim is evaluated."""
         hunt.tick()
         table = point.table()
@@ -228,9 +228,9 @@ class Ray:
             hunt.look(table)
         return reading
 
-    def _exponents(self, hunt: SearchState) -> dict[str, Reading]:
+    def _exponents(self, hunt: SearchState) -> dict[str, Logarithms]:
         """Return the growth of all values with each aspect, per power of two."""
-        found: dict[str, Reading] = {}
+        found: dict[str, Logarithms] = {}
         for name in _aspects(self._run):
             powers = 1 if name in _COUNTED else _PROBE
             reading = self._read(hunt, self._at.moved({name: powers}))
@@ -238,7 +238,7 @@ class Ray:
                 found[name] = self._reading.exponents(reading, powers)
         return found
 
-    def _ahead(self, exponents: Mapping[str, Reading], longest: int) -> Iterator[ScaledRun]:
+    def _ahead(self, exponents: Mapping[str, Logarithms], longest: int) -> Iterator[ScaledRun]:
         """Points in the best direction, first far away, with at most so many local steps."""
         names, tried = list(exponents), set[tuple[int, ...]]()
         for box in _BOXES if names else ():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fedtheory.arithmetic import Number, plain_float
 from verify.check import Check
 from verify.check.comparison import Comparison
-from verify.check.sides import Term
+from verify.check.sides import SideTerm
 
 NOTHING = -math.inf
 """The score of a run that says nothing of the claim."""
@@ -49,11 +49,11 @@ def _balanced(comparison: Comparison) -> float:
     return _logarithm(top, below) if top > 0 and below > 0 else -_FAR
 
 
-def _positive(terms: Sequence[Term]) -> Number:
+def _positive(terms: Sequence[SideTerm]) -> Number:
     return sum((term.value for term in terms if term.value > 0), start=0)
 
 
-def _negative(terms: Sequence[Term]) -> Number:
+def _negative(terms: Sequence[SideTerm]) -> Number:
     return sum((-term.value for term in terms if term.value < 0), start=0)
 
 

@@ -239,7 +239,7 @@ def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> Sea
     hunt.moved = _other_view(hunt.claim, generator)
     if hunt.moved is not None:
         start = SearchPoint(start.table, hunt.look(start.table))
-    reduced = _reduced(hunt, start, generator)
+    reduced = _reduce(hunt, start, generator)
     if reduced is None:
         climb = LocalClimb(hunt.claim, hunt.look, start, looks, variants)
     else:
@@ -269,7 +269,7 @@ def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 
-def _reduced(hunt: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
+def _reduce(hunt: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
     """Half of the time a run without some aspects, whatever that does to its score: each is a valley of its own.
 
     A bound that loses its term for the noise fails where the start is the

@@ -89,7 +89,7 @@ class SearchPoint:
 
 
 @dataclass(frozen=True)
-class Candidate(SearchPoint):
+class CheckedPoint(SearchPoint):
     """A run and what the claim says of it."""
 
     found: Check
@@ -106,9 +106,9 @@ class SearchState:
         """Runs that were tried."""
         self.applicable = 0
         """Number of these to which the claim applies."""
-        self.violation: Candidate | None = None
+        self.violation: CheckedPoint | None = None
         """A violation that exact arithmetic confirms; its table is as a run file has it."""
-        self.best: Candidate | None = None
+        self.best: CheckedPoint | None = None
         """The largest score of a run on which the claim holds."""
         self.left_open = 0
         """Runs that violate the claim in floats and that no exact check decides: too long for exact arithmetic."""
@@ -206,7 +206,7 @@ class SearchState:
             return NOTHING
         reached = score(found)
         if found.holds and (is_lively(table), reached) > (self._best_is_lively, self._best_score):
-            self.best = Candidate(table, reached, found)
+            self.best = CheckedPoint(table, reached, found)
         return reached
 
     @property
@@ -247,7 +247,7 @@ class SearchState:
         begin = worked()
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
-            self.violation = Candidate(printed, score(found), found, worked() - begin)
+            self.violation = CheckedPoint(printed, score(found), found, worked() - begin)
             raise SearchDone
         self.left_open += found.holds is None
 

@@ -96,9 +96,9 @@ def _table(setting: dict[str, Any], loss: Fraction, length: Fraction) -> dict[st
     curvature, slope = loss / length**2, loss / length
     problem = {
         "kind": "quadratic",
-        "hessians": [_scaled([[2, 1], [1, 1]], curvature), _scaled([[1, 0], [0, 1]], curvature)],
-        "linear": [_scaled([1, -2], slope), _scaled([-1, 1], slope)],
-        "start": _scaled([3, 1], length),
+        "hessians": [_scale([[2, 1], [1, 1]], curvature), _scale([[1, 0], [0, 1]], curvature)],
+        "linear": [_scale([1, -2], slope), _scale([-1, 1], slope)],
+        "start": _scale([3, 1], length),
         "noise": str(slope**2),
     }
     if "proximal" in setting:
@@ -107,5 +107,5 @@ def _table(setting: dict[str, Any], loss: Fraction, length: Fraction) -> dict[st
     return {"problem": problem, "algorithm": work | setting}
 
 
-def _scaled(values: list[Any], scale: Fraction) -> list[Any]:
-    return [_scaled(value, scale) if isinstance(value, list) else str(value * scale) for value in values]
+def _scale(values: list[Any], scale: Fraction) -> list[Any]:
+    return [_scale(value, scale) if isinstance(value, list) else str(value * scale) for value in values]

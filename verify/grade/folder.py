@@ -84,13 +84,13 @@ def grade_folder(
     (output / "feedback").mkdir(exist_ok=True)
     given = entered(output)
     graded: dict[str, Result] = {}
-    for label, result in as_finished(_labelled, [(task,) for task in tasks], jobs):
+    for label, result in as_finished(_label, [(task,) for task in tasks], jobs):
         graded[label] = result
         on_progress(len(graded), len(tasks))
     return write_all({task.label: graded[task.label] for task in tasks}, given, output)
 
 
-def _labelled(task: Task) -> tuple[str, Result]:
+def _label(task: Task) -> tuple[str, Result]:
     return task.label, grade_task(task)
 
 
@@ -103,10 +103,10 @@ def grade_task(task: Task) -> Result:
     inputs = (file.student, answers, edition, task.copy, *file.troubles, executed, _EDITION)
     print_ = digest(file.path, *inputs)
     stored = task.results / f"{task.label}.json"
-    known = _stored(stored, print_)
+    known = _store(stored, print_)
     if known is not None:
         return known
-    found = _graded(task)
+    found = _grade(task)
     troubles = (*file.troubles, *found.troubles)
     result = replace(found, student=file.student, file=file.file, troubles=troubles, notes=file.troubles)
     text = json.dumps({"digest": print_, **result.document()}, indent=2, ensure_ascii=False)
@@ -116,7 +116,7 @@ def grade_task(task: Task) -> Result:
     return result
 
 
-def _graded(task: Task) -> Result:
+def _grade(task: Task) -> Result:
     submission, student = task.handed_in.submission, task.handed_in.student
     if task.given is None and submission.assignment is None:
         return Result(student, "", (), (submission.trouble or _NO_HEADER,))
@@ -136,7 +136,7 @@ def _graded(task: Task) -> Result:
         return Result(student, assignment.id, tuple(rows), troubles, assignment.title)
 
 
-def _stored(path: Path, print_: str) -> Result | None:
+def _store(path: Path, print_: str) -> Result | None:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         return result_of(document) if document["digest"] == print_ else None

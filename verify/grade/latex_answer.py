@@ -190,14 +190,14 @@ class _Reader:
         if token in _FUNCTIONS:
             return self._function()
         if token in _CLOSING or (token in _BARS and not self._has_open_bar):
-            return self._bracketed()
+            return self._bracket()
         if token[:1].isdigit():
             return self._build.number(self._take())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._name())
         raise self._unexpected("a number or a symbol")
 
-    def _bracketed(self) -> Expr:
+    def _bracket(self) -> Expr:
         """A group, rounded or not, or an absolute value, in which the second bar closes."""
         token = self._next
         if token in _CLOSING:

@@ -19,10 +19,10 @@ def is_asked_otherwise(question: Question, submission: Submission) -> bool:
 
     Wording may change between versions; numbers and symbols, which are drawn for each copy, decide what is right.
     """
-    handout = _joined(_COMMENT.sub("", submission.handout))
-    if _joined(question.title) not in handout:
+    handout = _join(_COMMENT.sub("", submission.handout))
+    if _join(question.title) not in handout:
         return False
-    formulas = [_joined(found) for found in _FORMULA.findall(question.text)]
+    formulas = [_join(found) for found in _FORMULA.findall(question.text)]
     names = [f"`{name}`" for name in getattr(question, "names", {})]
     return any(part not in handout for part in (*formulas, *names))
 
@@ -35,6 +35,6 @@ def left_to_a_person(found: Mark) -> Mark:
     return Mark(None, f"a person reads this answer: {reason}, which another version may have handed out")
 
 
-def _joined(text: str) -> str:
+def _join(text: str) -> str:
     """A text without blanks and braces, which typeset the same symbols in several ways."""
     return _UNSEEN.sub("", text)

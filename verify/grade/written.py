@@ -54,7 +54,7 @@ def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
     graded = read_graded(folder)
     results = list(graded.values())
     new = matched(given, results)
-    return write_all(graded, [*entered(folder), *(_placed(entry, key) for key, entry in new.items())], folder)
+    return write_all(graded, [*entered(folder), *(_place(entry, key) for key, entry in new.items())], folder)
 
 
 def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder: Path) -> list[Result]:
@@ -82,7 +82,7 @@ def _keep_edited(folder: Path) -> None:
         (folder / POINTS).replace(folder / EDITED)
 
 
-def _placed(entry: EnteredPoints, key: Key) -> EnteredPoints:
+def _place(entry: EnteredPoints, key: Key) -> EnteredPoints:
     """The entry with the assignment that it is about."""
     return replace(entry, assignment=key[1])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.proofs.averages import Averaged, Mean
+from fedtheory.proofs.averages import Averaged, KnownMean
 from fedtheory.proofs.intervals import Derived
 from verify.rocq.scalar_vocabulary import Spoken
 
@@ -66,7 +66,7 @@ def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: 
     ]
 
 
-def _shown(part: Mean, run: Spoken) -> str:
+def _shown(part: KnownMean, run: Spoken) -> str:
     """A tactic for one of the means: it is as named, or at most."""
     past = run.symbols(q.past_step_lengths_sq)
     if part.mean == run.symbols(q.unrepresented_gap):

@@ -19,7 +19,7 @@ from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.exported import Exported
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
@@ -142,8 +142,8 @@ class _ClientStepsWriter:
         """A scalar at a step of the round, as text."""
         return text(RoundReader(self._vocabulary(step)).scalar(expression), CLIENTS)
 
-    def _signs(self, step: str) -> Signs:
-        return Signs(self._vocabulary(step).numbers, self.conditions)
+    def _signs(self, step: str) -> SignProofs:
+        return SignProofs(self._vocabulary(step).numbers, self.conditions)
 
     # What holds at any step.
 
@@ -162,7 +162,7 @@ class _ClientStepsWriter:
     ) -> Theorem:
         """A lemma about one step."""
         vocabulary = StepVocabulary(self.claim, first=first, gathered=gathered)
-        signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
+        signs = SignProofs(vocabulary.numbers, self.conditions, vocabulary.least)
         known, hypotheses = self._known(vocabulary)
         links = Links(Reader(vocabulary, known), signs)
         smaller, larger = links.side(left), links.side(right)

@@ -129,7 +129,7 @@ class _CombinationWriter:
         lines, total = [], []
         sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):
-            found, premise, tactic, is_zero = self._summed(part, place)
+            found, premise, tactic, is_zero = self._sum(part, place)
             sums |= {premise: found} if isinstance(found, ClientSum) else {self._number(s): s for s in _sums(found)}
             coefficient = self._number(part.coefficient)
             sign = "=" if is_zero else ">="
@@ -159,7 +159,7 @@ class _CombinationWriter:
             lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")
         return "\n".join(lines)
 
-    def _summed(self, part: Part, place: int) -> tuple[Expr, str, str, bool]:
+    def _sum(self, part: Part, place: int) -> tuple[Expr, str, str, bool]:
         """A premise, or the sum of its multiples over the clients: what it is, as text, a tactic, if it is zero."""
         found, tactic, is_zero = self._premise(part, place)
         text = self._number(found)

@@ -12,7 +12,7 @@ from fedtheory.proofs.contraction import Contracting, Contraction
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import KNOWN
 from verify.rocq.sampled import vocabulary_of
@@ -75,7 +75,7 @@ def contracting(
     Distances are from the point at which the step's draws have a noise.
     """
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
-    links = Links(Reader(vocabulary), Signs(vocabulary.numbers))
+    links = Links(Reader(vocabulary), SignProofs(vocabulary.numbers))
     smaller, larger = step.relations[0].ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
     kept = Multiple(links.reader.number(certificate.factor), _size(links.reader, certificate, weight, "k"))

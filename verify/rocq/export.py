@@ -35,7 +35,7 @@ from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.names import require_own_names
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import with_origins
 from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
@@ -167,7 +167,7 @@ def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theore
     of_run = replace(claim, place="run")
     names = RunVocabulary(of_run).names if is_run else Vocabulary(claim).numbers
     least = RunVocabulary(of_run).least if is_run else Vocabulary(claim).least
-    own = Signs(names, tuple(claim.conditions), least)
+    own = SignProofs(names, tuple(claim.conditions), least)
     known = KNOWN if is_run else NUMBERS_KNOWN
     lines = [known, *own.prepared()]
     arguments = {}

@@ -14,7 +14,7 @@ from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.algorithms import Algorithm, Env, Notation
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import SIGN
@@ -35,21 +35,21 @@ def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     )
     proof = _single(known, lemmas[0]) if lemmas else _idle(known)
     (relation,) = claim.relations
-    conditions = Signs({symbols_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
+    conditions = SignProofs({symbols_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
     parameters = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
     parameters += [Binder("size_positive", "0 < size_of A")] if known.same_size else []
     parameters += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
     parameters += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
     if relation.left != symbols_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
         raise NotExported(f"of algorithms at rest, bounds on {q.optimum_displacement_sq.name} are exported")
-    statement = f"{_moved(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
+    statement = f"{_move(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
     definitions = f"{known.text()}{known.at_optimum()}{goal}"
     name, needs = name_of(claim.id), ("Definitions",)
-    called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _moved(known)}
+    called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _move(known)}
     return Theorem(name, parameters, statement, proof, lemmas, needs, called=called, definitions=definitions)
 
 
-def _moved(known: Algorithm) -> str:
+def _move(known: Algorithm) -> str:
     return f"optimum_displacement_sq {known.applied} x_star"
 
 
@@ -83,7 +83,7 @@ def _single(known: Algorithm, lemma: Theorem) -> str:
 
 def _state_step(claim: Claim, known: Algorithm) -> Theorem:
     """Return the movement of the vectors in a round with one step, as one scalar."""
-    links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), Signs({}))
+    links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), SignProofs({}))
     place = Notation(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
     rest = {
         one: known.term(one, where, {optimum: Atom("x_star")}, replace(place, noise=None))

@@ -13,7 +13,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.exported import Exported
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -58,7 +58,7 @@ def is_of_gaps(claim: Claim) -> bool:
     return any(quantity in OF_INTERVALS for quantity in claim.notation.values())
 
 
-class GapSigns(Signs):
+class GapSigns(SignProofs):
     """Signs of numbers by what is known of gaps, for a tactic of the library."""
 
     def prepared(self) -> list[str]:
@@ -130,7 +130,7 @@ class GapsVocabulary(RunVocabulary):
             raise NotExported(f"the length of {difference} is not in the library")
         return " - ".join(_VECTORS.values())
 
-    def signs(self, conditions: Sequence[Expr]) -> Signs:
+    def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Facts that proofs of signs may use."""
         return GapSigns(self.names, tuple(conditions), self.least)
 
@@ -161,13 +161,13 @@ class GapsVocabulary(RunVocabulary):
         found = self._translate(premise.of(theirs, claim.relations), theirs)
         match premise:
             case AtEnd():
-                fact = self._applied(known, premise.link, {"k": "m", "Hk": "last"})
+                fact = self._apply(known, premise.link, {"k": "m", "Hk": "last"})
                 return found, f"{'; '.join(_LAST_STEP).format(known=fact)}; {_OPENED}"
             case Summed():
                 return self._sum(premise, known)
             case Telescoped() | AtNextStart() | AtFirstStart():
                 raise NotExported(f"{claim.id} is not exported at another end of an interval")
-        return found, f"pose proof ({self._applied(known, premise.link, {})}) as fact; {_OPENED}"
+        return found, f"pose proof ({self._apply(known, premise.link, {})}) as fact; {_OPENED}"
 
     def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
         """Return the sum over rounds of a relation about each round, and a tactic for it."""
@@ -183,7 +183,7 @@ class GapsVocabulary(RunVocabulary):
             each, total = 1 / end - 1 / start, self.symbols(q.reciprocal_progress)
             then = "fold (reciprocal_progress A x_star) in fact"
         rest = slack - each
-        fact = self._applied(known, premise.link, {"n": "m", "Hn": "Hm"})
+        fact = self._apply(known, premise.link, {"n": "m", "Hn": "Hm"})
         tactic = (
             f"assert (fact : 0 <= sum (rounds_of A) (fun n => {self.number(each)}) + T A * ({self.number(rest)})) by "
             f"(apply sum_over_rounds; intros m Hm; pose proof ({fact}) as each; {_OPENED}); {then}; lra"
@@ -196,7 +196,7 @@ class GapsVocabulary(RunVocabulary):
             case AtNextStart() if not self.of_a_round:
                 return "pose proof epsilon_final as final_least."
             case AtNextStart():
-                at_next = self._applied(known, premise.link, {"n": "(S n)", "Hn": "later"})
+                at_next = self._apply(known, premise.link, {"n": "(S n)", "Hn": "later"})
                 found = self._said(premise, known)
                 return (
                     f"assert ({found}) by (destruct (Nat.eq_dec (S n) (rounds_of A)) as [last | other]; "
@@ -204,10 +204,10 @@ class GapsVocabulary(RunVocabulary):
                     f"assert (later : (S n < rounds_of A)%nat) by lia; exact ({at_next})])."
                 )
             case AtFirstStart():
-                at_first = self._applied(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
+                at_first = self._apply(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
                 return f"assert ({self._said(premise, known)}) by exact ({at_first})."
             case _ if type(premise) is Derived:
-                return f"pose proof (fun n Hn => {self._applied(known, premise.link, {})})."
+                return f"pose proof (fun n Hn => {self._apply(known, premise.link, {})})."
         raise NotExported(f"{known.claim.id} is not exported at another end of an interval")
 
     def _said(self, premise: Derived, known: Exported) -> str:
@@ -227,7 +227,7 @@ class GapsVocabulary(RunVocabulary):
         found: Expr = expression.xreplace({symbol: self.symbols(quantity) for symbol, quantity in same.items()})
         return found
 
-    def _applied(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
+    def _apply(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
         """Return the statement of another claim on a round."""
         n, below = here.get("n", "n"), here.get("Hn", "Hn")
         if self.has_least:

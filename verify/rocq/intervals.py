@@ -39,7 +39,7 @@ def theorem_of_interval(
     if (claim.assumptions, claim.conditions) != (known.claim.assumptions, known.claim.conditions):
         raise NotExported("sums over an interval are exported under the assumptions and conditions of each step")
     symbol, names = symbols_of(claim), _names(claim, "O", "(steps_of A)", "tau A")
-    parameters, induction = _summed(known, premise)
+    parameters, induction = _sum(known, premise)
     least = "lra."
     if symbol(q.smallest_gap) in relation.slack.free_symbols:
         names[symbol(q.smallest_gap)] = "epsilon"
@@ -52,7 +52,7 @@ def theorem_of_interval(
     return Theorem(name_of(claim.id), parameters, goal, proof, needs=NEEDS, called=named(symbol, names)), [known]
 
 
-def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:
+def _sum(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:
     """The hypotheses of a claim about each step of an interval, and tactics for its sum over m of them."""
     claim, theorem = known.claim, known.theorem
     total = premise.of(symbols_of(claim), claim.relations)

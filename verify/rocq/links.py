@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.inequalities import NonnegativeScalar, shown
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reified, text
@@ -27,7 +27,7 @@ NUMBERS_KNOWN = "pose proof (clients_at_least_one S) as M_large."
 class Links:
     """Writes proofs about one local step, in the symbols of one claim."""
 
-    def __init__(self, reader: Reader, signs: Signs) -> None:
+    def __init__(self, reader: Reader, signs: SignProofs) -> None:
         self.reader, self.signs = reader, signs
         reader.signs = signs
         self.used: set[sp.Symbol] = set()

@@ -11,7 +11,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination, without_minima
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import NUMBERS, numbers_of, symbols_of
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder
@@ -58,16 +58,16 @@ class NumbersVocabulary(Spoken):
         """Counts are at least one."""
         return [(s, sp.Integer(self.kept.at_least[s])) for s in self.claim_symbols if s in self.kept.at_least]
 
-    def signs(self, conditions: Sequence[Expr]) -> Signs:
+    def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Facts that proofs of signs may use; a bound by the least of several numbers is one by each of them."""
         plain = [one for one in without_minima(conditions, self.kept) if not one.has(sp.Min)]
-        return Signs(self.names, tuple(plain), self.least)
+        return SignProofs(self.names, tuple(plain), self.least)
 
     def fact(self, name: str) -> str:
         """A tactic for a fact."""
         return "lra" if name == ONE.name else super().fact(name)
 
-    def ordering(self, premise: Expr, signs: Signs) -> str:
+    def ordering(self, premise: Expr, signs: SignProofs) -> str:
         """A tactic for an inequality, which is one of the claim's conditions or follows from signs."""
         return "lra" if premise in signs.conditions else super().ordering(premise, signs)
 

@@ -41,14 +41,14 @@ def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     base, exponent = number(expression.base, names), expression.exp
     count, more = exponent.as_independent(*exponent.free_symbols)[::-1] if exponent.is_Add else (exponent, sp.S.Zero)
     if more == -1 and names.get(count) == "M_of A":  # there is a client
-        return f"{_bracketed(base)} ^ (number (clients_of A) - 1)"
+        return f"{_bracket(base)} ^ (number (clients_of A) - 1)"
     if names.get(count, "") in _NATURAL and (more.is_Integer and more >= 0):
         natural = _NATURAL[names[count]]
-        return f"{_bracketed(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
+        return f"{_bracket(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
     if not (exponent.is_Rational and exponent.q in (1, 2)):
         raise NotExported(f"the exponent of {expression} is not known to be a natural number")
     root = base if exponent.q == 1 else f"sqrt ({base})"
-    power = root if abs(exponent.p) == 1 else f"{_bracketed(root)} ^ {abs(exponent.p)}"
+    power = root if abs(exponent.p) == 1 else f"{_bracket(root)} ^ {abs(exponent.p)}"
     return f"1 / ({power})" if exponent.is_negative else power
 
 
@@ -79,10 +79,10 @@ def _product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     numerator, denominator = sp.fraction(rest, exact=True)
     if not rest.is_Mul:
         return f"{sign}({number(rest, names)})" if sign else number(rest, names)
-    text = " * ".join(_bracketed(number(factor, names)) for factor in _factors(numerator))
+    text = " * ".join(_bracket(number(factor, names)) for factor in _factors(numerator))
     if denominator != 1:
-        divisor = " * ".join(_bracketed(number(factor, names)) for factor in _factors(denominator))
-        text += f" / {_bracketed(divisor)}"
+        divisor = " * ".join(_bracket(number(factor, names)) for factor in _factors(denominator))
+        text += f" / {_bracket(divisor)}"
     return f"{sign}{text}" if not sign else f"- ({text})"
 
 
@@ -92,7 +92,7 @@ def _factors(product: Expr) -> list[Expr]:
     ]
 
 
-def _bracketed(text: str) -> str:
+def _bracket(text: str) -> str:
     return text if is_word(text) else f"({text})"
 
 
@@ -111,7 +111,7 @@ class _Bound:
 
 
 @dataclass(frozen=True)
-class Signs:
+class SignProofs:
     """Facts that proofs of signs may use."""
 
     names: Mapping[sp.Symbol, str]
@@ -148,7 +148,7 @@ class Signs:
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""
         numerator, denominator = self._with_positive_denominator(*cleared(sp.sympify(value)))
-        factored = _with_positive_front(_factored(numerator))
+        factored = _with_positive_front(_factor(numerator))
         text = f"({number(factored, self.names)}) / ({number(denominator, self.names)})"
         return (
             f"match goal with |- 0 <= ?slack => replace slack with ({text}) by by_field end; "
@@ -158,21 +158,17 @@ class Signs:
     def positive(self, value: Expr) -> str:
         """A tactic for the goal that a number is positive: each of its factors is."""
         numerator, denominator = cleared(sp.sympify(value))
-        text = (
-            f"({number(_with_positive_front(_factored(numerator)), self.names)}) / ({number(denominator, self.names)})"
-        )
+        text = f"({number(_with_positive_front(_factor(numerator)), self.names)}) / ({number(denominator, self.names)})"
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
     def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
         """Numerator and denominator, both with the other sign where the conditions make the denominator negative."""
         if _is_plain(denominator):
             return numerator, denominator
-        sums = [factor for factor in _factors(_factored(denominator)) if factor.is_Add and not _is_plain(factor)]
+        sums = [factor for factor in _factors(_factor(denominator)) if factor.is_Add and not _is_plain(factor)]
         negative = [one for one in sums if self._shown(one) is None and self._shown(-one) is not None]
         return (
-            (-numerator, _with_positive_front(_factored(-denominator)))
-            if len(negative) % 2
-            else (numerator, denominator)
+            (-numerator, _with_positive_front(_factor(-denominator))) if len(negative) % 2 else (numerator, denominator)
         )
 
     def _numerator(self, factored: Expr) -> str:
@@ -180,7 +176,7 @@ class Signs:
 
     def _shown(self, factored: Expr) -> str | None:
         """A tactic by what symbols are at least, or by one of the conditions, or by several for several factors."""
-        shown = self._shifted(factored)
+        shown = self._shift(factored)
         if shown is not None:
             return shown
         for bound in (one for condition in self.conditions for one in _bounds(condition)):
@@ -193,7 +189,7 @@ class Signs:
         """A tactic for a product of which each condition knows some factors."""
         sums = [factor for factor in _factors(product) if factor.is_Add and not _is_plain(factor)]
         for factor in (sign * one for one in sums for sign in (1, -1) if len(sums) > 1):
-            first, rest = self._shown(factor), _factored(sp.cancel(product / factor))
+            first, rest = self._shown(factor), _factor(sp.cancel(product / factor))
             second = None if first is None else self._shown(rest)
             if second is not None:
                 text = f"({number(factor, self.names)}) * ({number(rest, self.names)})"
@@ -201,7 +197,7 @@ class Signs:
                 return f"{replaced}; apply Rmult_le_pos; [{first} | {second}]"
         return None
 
-    def _shifted(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
+    def _shift(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
         """A tactic for a polynomial that has no negative coefficient once symbols start at what they are at least."""
         symbols = dict(self.names if names is None else names)
         if _is_plain(polynomial):
@@ -226,11 +222,11 @@ class Signs:
         spare = sp.Symbol("spare", nonnegative=True)
         names = {**self.names, spare: "spare"}
         top, bottom = cleared(factored.xreplace({symbol: rest / (slope * (1 + spare))}))
-        shown = self._shifted(top, names)
+        shown = self._shift(top, names)
         if shown is None:
             return None
         known, denominator = number(sp.expand(rest - slope * symbol), self.names), number(slope * symbol, self.names)
-        text = f"({number(top, names)}) / ({number(_factored(bottom), names)})"
+        text = f"({number(top, names)}) / ({number(_factor(bottom), names)})"
         return (
             f"pose (spare := ({known}) / ({denominator})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
@@ -268,7 +264,7 @@ def _with_positive_front(product: Expr) -> Expr:
 
 
 @cache
-def _factored(polynomial: Expr) -> Expr:
+def _factor(polynomial: Expr) -> Expr:
     """A product; claims that rest on the same numbers ask for the same ones."""
     known = quotient(polynomial)
     if _has_powers(known):

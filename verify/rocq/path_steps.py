@@ -17,7 +17,7 @@ from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, powers_in, state_in_run, written
 from verify.rocq.products import restated
 from verify.rocq.reading import Reader
@@ -47,7 +47,7 @@ class _PathStepWriter:
         names = vocabulary.numbers
         names |= {self.index: "INR k"} | ({} if self.base is None else {POWER: f"({number(self.base, names)}) ^ k"})
         self.path = PathInRun(claim, conditions)
-        self.signs = Signs(names, conditions, [(POWER, sp.S.One), (self.index, sp.S.Zero), *vocabulary.least])
+        self.signs = SignProofs(names, conditions, [(POWER, sp.S.One), (self.index, sp.S.Zero), *vocabulary.least])
         found, self.hypotheses, self.shown = known.parameters(vocabulary, self.base)
         self.links = Links(Reader(vocabulary, found), self.signs)
 

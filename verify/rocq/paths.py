@@ -19,7 +19,7 @@ from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.path_run import (
     NEEDS,
     KnownOnPath,
@@ -96,7 +96,7 @@ class _PathWriter:
     def _step(self, before: Expr) -> Theorem:
         vocabulary, induction = self._vocabulary(), self.induction
         factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
-        signs = Signs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
+        signs = SignProofs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
         known, hypotheses, _ = self.known.parameters(vocabulary, induction.base)
         links = Links(Reader(vocabulary, known), signs)
         after = links.side(moved_on(self.claim, before))
@@ -125,7 +125,7 @@ class _PathWriter:
         """Return the statement at the start of the round."""
         vocabulary = PathVocabulary(self.claim, quiet=True)
         vocabulary.gather()
-        signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
+        signs = SignProofs(vocabulary.numbers, self.conditions, vocabulary.least)
         links = Links(Reader(vocabulary), signs)
         larger = Number(links.reader.number(right))
         smaller, goal = links.side(left.base if is_length(left) else left), links.text(links.side(left))
@@ -181,7 +181,7 @@ class _PathWriter:
             for part in (induction.bound, self.written(induction.factor))
         )
         offset = self._offset()
-        signs = Signs(names, self.conditions, [*self._least(), *run.least])
+        signs = SignProofs(names, self.conditions, [*self._least(), *run.least])
         grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
             induction.factor * induction.bound + induction.offset
         )
@@ -250,7 +250,7 @@ class _PathWriter:
         return re.sub(r"\bk\b", "(S k)", bound)
 
     def _measured(self, expression: Expr) -> str:
-        links = Links(Reader(self.path.vocabulary), Signs({}))
+        links = Links(Reader(self.path.vocabulary), SignProofs({}))
         return state_in_run(text(links.side(expression), CLIENTS))
 
     def _link(self, place: int) -> tuple[str, str]:
@@ -259,7 +259,7 @@ class _PathWriter:
         vocabulary = PathVocabulary(self.claim, quiet=True)
         is_now = sp.expand(relation.left - self.induction.measured) == 0
         names = {**run.names, self.index: "INR k"}
-        left = state_in_run(text(Links(Reader(vocabulary), Signs({})).side(relation.left), CLIENTS))
+        left = state_in_run(text(Links(Reader(vocabulary), SignProofs({})).side(relation.left), CLIENTS))
         right = number(relation.right, names)
         self.used |= relation.left.free_symbols | relation.right.free_symbols
         if relation.operator != "<=":

@@ -9,7 +9,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.hypotheses import binders
 from verify.rocq.names import name_of, named
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
@@ -38,5 +38,5 @@ def theorem_of_total(claim: Claim) -> Theorem:
             "rewrite sums, plus_INR. simpl (INR 1). field; nonzero.",
         ]
     )
-    parameters = [*parameters, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
+    parameters = [*parameters, *SignProofs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
     return Theorem(name_of(claim.id), parameters, statement, proof, called=named(vocabulary.symbols, names))

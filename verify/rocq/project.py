@@ -162,7 +162,7 @@ def write_project(
             entries.append(ExportResult(claim.id, reason=refusal, is_refused=True))
             continue
         try:
-            known = _exported(claim)
+            known = _export(claim)
         except NotExported as reason:
             entries.append(ExportResult(claim.id, reason=str(reason)))
             continue
@@ -224,7 +224,7 @@ def refusal_of(claim: Claim) -> str | None:
     return f"the kernel refuses its certificate: {failing}"
 
 
-def _exported(claim: Claim) -> Exported:
+def _export(claim: Claim) -> Exported:
     return export_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
 
 

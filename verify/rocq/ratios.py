@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from verify.rocq.numbers import Signs, cleared, number
+from verify.rocq.numbers import SignProofs, cleared, number
 
 
 def below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
@@ -21,7 +21,7 @@ def below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
 
 
 @dataclass(frozen=True)
-class RatioSigns(Signs):
+class RatioSigns(SignProofs):
     """Facts for proofs of signs once such symbols are written as ratios."""
 
     ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
@@ -42,9 +42,9 @@ class RatioSigns(Signs):
         return f"match goal with |- 0 < ?gap => {replaced} end; apply Rdiv_lt_0_compat; positive"
 
     @property
-    def _plain(self) -> Signs:
+    def _plain(self) -> SignProofs:
         conditions = [type(one)(*map(self.substitute_ratios, one.args), evaluate=False) for one in self.conditions]
-        return Signs(self.names, tuple(conditions), self.least)
+        return SignProofs(self.names, tuple(conditions), self.least)
 
     def prepared(self) -> list[str]:
         """Tactics that bring each condition into a form without denominators."""

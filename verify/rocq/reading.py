@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value, is_length
 from verify.rocq.norms import Lengths
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Dot, Mean, Multiple, Named, Number, Sum, Term, is_own, text
 from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
@@ -31,7 +31,7 @@ class Reader:
         self.known = known or {}
         """Hypotheses of the theorem as slacks with tactics, by the names of claims."""
         self.lengths = Lengths(vocabulary.claim)
-        self.signs: Signs | None = None
+        self.signs: SignProofs | None = None
         """Signs that proofs may use, where there are any."""
 
     def number(self, expression: Expr) -> str:

@@ -20,7 +20,7 @@ from fedtheory.proofs.rule_labels import in_words
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -99,11 +99,11 @@ class _RecursionWriter:
         proof = "\n".join([KNOWN, *self._signs().prepared(), self._bounds(lemmas), self._conclusion(relation.right)])
         return Theorem(self.name, parameters, statement, proof, tuple(lemmas), called=self.run.called)
 
-    def _signs(self, first: int | None = None, *, earlier: bool = False) -> Signs:
+    def _signs(self, first: int | None = None, *, earlier: bool = False) -> SignProofs:
         """Return the facts on the step k for proofs of signs, from `first` on, and before the last if `earlier`."""
         least: list[tuple[sp.Symbol, Expr]] = [] if first is None else [(self.tau, k + 1 if earlier else k)]
         least += [] if first is None else [(k, sp.Integer(first))]
-        return Signs(self.names, self.conditions, [*least, *self.run.least])
+        return SignProofs(self.names, self.conditions, [*least, *self.run.least])
 
     def _text(self, expression: Expr) -> str:
         return number(expression, self.names)
@@ -120,7 +120,7 @@ class _RecursionWriter:
         symbol = vocabulary.symbols
         vocabulary.numbers |= {k: "k", symbol(q.local_steps): "tau", symbol(q.visited_second_moment): "G_run"}
         least = [(symbol(q.local_steps), k + 1), (k, sp.Integer(self.first))] if not together else []
-        signs = Signs(vocabulary.numbers, self.conditions, [*least, *vocabulary.least])
+        signs = SignProofs(vocabulary.numbers, self.conditions, [*least, *vocabulary.least])
         links = Links(Reader(vocabulary), signs)
         after = vocabulary.after() if isinstance(vocabulary, _PairVocabulary) else links.side(measure.after(claim))
         if together:

@@ -23,7 +23,7 @@ ZERO = "(zero : step_space S)"
 
 
 @dataclass(frozen=True)
-class Split:
+class ChangeParts:
     """A vector: what is known, and how often the samples at the start and the changes are in it."""
 
     known: Expr
@@ -36,7 +36,7 @@ class Split:
         return sp.sympify(self.known + self.start * START + self.change * CHANGE)
 
 
-def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
+def split(vector: Expr, vocabulary: RoundVocabulary) -> ChangeParts:
     """A vector of those that are drawn, in these parts; `NotExported` where it has others."""
     if a.normalised_steps not in vocabulary.claim.assumptions:
         raise NotExported("what steps change is written for step sizes that are normalised")
@@ -52,7 +52,7 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
     known = sp.factor(written.xreplace({START: sp.S.Zero, CHANGE: sp.S.Zero}))
     if vocabulary.is_own(known) or any(map(vocabulary.is_own, (start, change))) or known.has(LocalSum, Average):
         raise NotExported("of those that are drawn, multiples of samples and of what steps change are exported")
-    return Split(known, start, change)
+    return ChangeParts(known, start, change)
 
 
 def _rewrite_step_sums(member: Expr, vocabulary: RoundVocabulary) -> Expr:
@@ -76,7 +76,7 @@ def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Exp
     return found
 
 
-def square_by_changes(name: str, goal: str, vector: Expr, parts: Split, reader: RoundReader) -> str:
+def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, reader: RoundReader) -> str:
     """An equation for the mean square of a vector, by its parts."""
     whole = text(reader.vector(vector), CLIENTS)
     known = text(reader.vector(parts.known), CLIENTS) if parts.known != 0 else ZERO

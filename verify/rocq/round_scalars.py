@@ -166,7 +166,7 @@ class Scalars:
                 "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
                 "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
             )
-        if summed and (of_steps := self._summed(because)) is not None:
+        if summed and (of_steps := self._sum(because)) is not None:
             return of_steps
         if summed and because.kind == "assumption":
             return self.premises.summed(str(because.about[0]), self.reader)
@@ -178,7 +178,7 @@ class Scalars:
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
 
-    def _summed(self, because: InequalityRef) -> tuple[str, str] | None:
+    def _sum(self, because: InequalityRef) -> tuple[str, str] | None:
         """Return the sum of deviations from the time average, or the assumption on samples at two points."""
         symbol = self.reader.vocabulary.symbols
         if because == InequalityRef("assumption", ("mean-square smoothness",)):

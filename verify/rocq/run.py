@@ -15,7 +15,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder
@@ -264,7 +264,7 @@ class RunVocabulary(Spoken):
             if symbol.is_positive:
                 yield Binder(f"{self.names[symbol]}_positive", f"0 < {self.names[symbol]}")
 
-    def prove_end(self, _potential: Expr, _weight: Expr, _signs: Signs) -> str:
+    def prove_end(self, _potential: Expr, _weight: Expr, _signs: SignProofs) -> str:
         """A tactic that proves the potential zero after the last step of a round."""
         return "cbv beta; field; nonzero"
 

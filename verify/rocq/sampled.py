@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
 from verify.rocq.theorem import Binder, Theorem
@@ -41,7 +41,7 @@ class SampledVocabulary(RunVocabulary):
         yield Binder("rho_of_draws_nonnegative", "0 <= rho_of_draws")
         yield Binder("participants_A", "averaged_participants A past rho_of_draws")
 
-    def prove_end(self, potential: Expr, weight: Expr, signs: Signs) -> str:
+    def prove_end(self, potential: Expr, weight: Expr, signs: SignProofs) -> str:
         """A tactic for what a potential has to be after the last step of a round: what a draw costs."""
         last = potential.xreplace({self.symbols(q.local_step_index): self.symbols(q.local_steps)})
         left = sp.cancel(last - weight * self.symbols(q.sampling_variance))

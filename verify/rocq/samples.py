@@ -21,7 +21,7 @@ from fedtheory.language.quantities import (
     unrepresented_importance,
 )
 from fedtheory.proofs.decoding import FACTS as KNOWN
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
 
@@ -166,7 +166,7 @@ def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumpt
             yield from one.binders
 
 
-class SignsOfParts(Signs):
+class SignsOfParts(SignProofs):
     """Proofs of signs by the signs of parts, where conditions are as they were written."""
 
     def prepared(self) -> list[str]:

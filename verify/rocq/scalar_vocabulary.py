@@ -14,7 +14,7 @@ from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.names import named
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
 
@@ -64,9 +64,9 @@ class Spoken:
         """A number as text."""
         return number(expression, self.names)
 
-    def signs(self, conditions: Sequence[Expr]) -> Signs:
+    def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Facts that proofs of signs may use."""
-        return Signs(self.names, tuple(conditions), self.least)
+        return SignProofs(self.names, tuple(conditions), self.least)
 
     def is_of_each(self, _condition: Expr) -> bool:
         """Whether a condition is said of every client, by a hypothesis of its own."""
@@ -76,7 +76,7 @@ class Spoken:
         """A tactic for a fact: that its slack is not negative, or zero; `NotExported` for one that is not known."""
         raise NotExported(f"the fact {name!r} is not in the library")
 
-    def ordering(self, premise: Expr, signs: Signs) -> str:
+    def ordering(self, premise: Expr, signs: SignProofs) -> str:
         """A tactic for an inequality between numbers that the claim assumes."""
         return signs.nonnegative(slack(premise))
 

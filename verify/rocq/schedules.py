@@ -17,7 +17,7 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.decoding import FACTS as KNOWN
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.number_claims import used_symbols
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder, of_condition
@@ -207,12 +207,12 @@ class ScheduleVocabulary(Spoken):
         """A number as text, in which there may be sums over the clients."""
         return with_sums(expression, self.names)
 
-    def signs(self, conditions: Sequence[Expr]) -> Signs:
+    def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Facts that proofs of signs may use."""
         orderings = [one for one in conditions if not isinstance(one, sp.Eq)]
         if orderings:
             raise NotExported("orderings of numbers of schedules are not exported")
-        return Signs(self.names, (), self.least)
+        return SignProofs(self.names, (), self.least)
 
     def translate(self, expression: Expr, other: Claim) -> Expr:
         """An expression of another claim in this one's symbols."""

@@ -12,7 +12,7 @@ from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.products import restated
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
@@ -46,7 +46,7 @@ def theorem_with(
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     is_quiet = a.full_gradients in claim.assumptions
     vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
-    signs = Signs(vocabulary.numbers, tuple(conditions), vocabulary.least)
+    signs = SignProofs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
     # Whether a client is spoken of has to be known before any proof is written.
     for relation, why in zip(claim.relations, certificate.links, strict=True):

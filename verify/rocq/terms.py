@@ -110,11 +110,11 @@ def text(term: Term, clients: str) -> str:
             return term.text
         case Sum():
             is_group = term.sign == "-" or isinstance(term.right, Sum | Number)
-            right = _grouped(term.right, clients) if is_group else text(term.right, clients)
+            right = _group(term.right, clients) if is_group else text(term.right, clients)
             return f"{text(term.left, clients)} {term.sign} {right}"
         case Multiple():
             between = "•" if term.kind == "V" else "*"
-            return f"{_factor(term.factor)} {between} {_grouped(term.of, clients)}"
+            return f"{_factor(term.factor)} {between} {_group(term.of, clients)}"
         case Mean():
             inner = text(term.of, clients)
             inner = f"({inner})%vec" if term.kind == "V" else inner
@@ -124,7 +124,7 @@ def text(term: Term, clients: str) -> str:
             return f"‖{left}‖²" if left == right else f"⟨{left}, {right}⟩"
 
 
-def _grouped(term: Term, clients: str) -> str:
+def _group(term: Term, clients: str) -> str:
     inner = text(term, clients)
     return inner if isinstance(term, Dot) or is_word(inner) else f"({inner})"
 
@@ -153,7 +153,7 @@ def reified(term: Term, atoms: Atoms) -> str:
     """A term in the language of `Normal.v`."""
     match term:
         case Atom():
-            return _placed(term, atoms)
+            return _place(term, atoms)
         case Number():
             return f"(SNumber ({term.text}))"
         case Named():
@@ -167,7 +167,7 @@ def reified(term: Term, atoms: Atoms) -> str:
     return f"({head} {reified(term.left, atoms)} {reified(term.right, atoms)})"
 
 
-def _placed(atom: Atom, atoms: Atoms) -> str:
+def _place(atom: Atom, atoms: Atoms) -> str:
     if atom.kind == "S":
         return f"(SOwn {atoms.place('value', atom)})"
     return f"(VOwn {atoms.place('own', atom)})" if atom.own else f"(VShared {atoms.place('shared', atom)})"

@@ -15,7 +15,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
-from verify.rocq.numbers import Signs, number
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
 from verify.rocq.terms import Multiple, Number, Sum, Term
@@ -143,7 +143,7 @@ def shares_of(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
 def theorem_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Sequence[Expr], at: AtEach) -> Theorem:
     """The sum of what the means are taken of, which is not negative at any step."""
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
-    links = Links(Reader(vocabulary), Signs(vocabulary.numbers))
+    links = Links(Reader(vocabulary), SignProofs(vocabulary.numbers))
     (relation,) = step.relations
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")

@@ -17,7 +17,7 @@ from fedtheory.proofs.decoding import FACTS as KNOWN
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
 from verify.rocq.number_claims import used_symbols
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.samples import (
     EVERYBODY,
@@ -306,11 +306,11 @@ class UpdateVocabulary(ScheduleVocabulary):
         """Lower bounds of the symbols of counts."""
         return [(self.symbols(quantity), sp.S.One) for quantity in _AT_LEAST_ONE]
 
-    def signs(self, conditions: Sequence[Expr]) -> Signs:
+    def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Facts that proofs of signs may use."""
         if any(one.has(sp.Min) for one in conditions):
             raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
-        kind = SignsOfParts if self.of_draws else Signs
+        kind = SignsOfParts if self.of_draws else SignProofs
         known = (one for one in conditions if not isinstance(one, sp.Eq) and not self.is_of_each(one))
         return kind(self.names, tuple(known), self.least)
 

@@ -64,10 +64,10 @@ def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Map
 
 def encoded(row: Mapping[str, Any], types: Mapping[str, str], arithmetic: str) -> dict[str, Any]:
     """A row with the values of its swept keys as their columns have them."""
-    return {**row, **{key: _encoded(row[key], kind, arithmetic) for key, kind in types.items()}}
+    return {**row, **{key: _encode(row[key], kind, arithmetic) for key, kind in types.items()}}
 
 
-def _encoded(value: object, kind: str, arithmetic: str) -> Any:
+def _encode(value: object, kind: str, arithmetic: str) -> Any:
     if kind == "number":
         exact = arithmetic == RATIONAL.name
         return RATIONAL.text(RATIONAL.number(value, "")) if exact else FLOAT.number(value, "")

@@ -10,7 +10,7 @@ from typing import Any
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.errors import InputError
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 from verify.sweeps.keys import Key, parse_key
 from verify.sweeps.values import Axis, Draws, read_axis, read_draws
 
@@ -73,7 +73,7 @@ _FEW, _MANY = 8, 256
 
 def read_design(base: Mapping[str, Any], grid: Any, random: Any) -> Design:
     """The design of the tables ``[grid]`` and ``[random]`` of a sweep; `InputError` names the key that is wrong."""
-    points, laws = Table(grid, "grid", FLOAT), Table(random, "random", FLOAT)
+    points, laws = TomlTable(grid, "grid", FLOAT), TomlTable(random, "random", FLOAT)
     axes = tuple(read_axis(key, given, points) for key, given in _leaves(grid, "grid"))
     count, seed = laws.integer("count", 1), laws.integer("seed", 0, least=0)
     drawn = {name: given for name, given in random.items() if name not in ("count", "seed")}

@@ -75,7 +75,7 @@ def _blocks(task: Task) -> Iterator[list[_Member]]:
     size = 0
     for number in range(task.first, task.stop):
         values = task.design.values(number)
-        run = _guarded(partial(_run, task, values))
+        run = _guard(partial(_run, task, values))
         block.append(_Member(number, values, run))
         size += run.problem.clients * (run.problem.dimension + 1) ** 2 if isinstance(run, Run) else 0
         if size > _MOST:
@@ -114,7 +114,7 @@ def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]
         yield swept | {"claim": None} | found | {"seconds": perf_counter() - begin}
     exactly = cache(partial(_exact_run, task, member.values))
     for name, target in task.targets.items():
-        found = run if isinstance(run, dict) else _guarded(partial(_outcome, target, run, exactly))
+        found = run if isinstance(run, dict) else _guard(partial(_outcome, target, run, exactly))
         end = perf_counter()
         # What claims share, such as the run itself, counts for the first of them.
         yield swept | {"claim": name} | found | {"seconds": end - begin}
@@ -140,7 +140,7 @@ def _error(name: str, run: Run) -> float | None:
     return None if number is None else float(number) ** (0.5 if quantity.root else 1.0)
 
 
-def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
+def _guard(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
     """Return the results of a step, or the reason why there are none, as columns of a row."""
     try:
         return step()

@@ -46,7 +46,7 @@ def conduct(
         stored = done = spec.design.runs - sum(stop - first for first, stop in missing)
         on_progress(done, spec.design.runs)
         ends = dict(missing)
-        with closing(_computed(spec, missing, jobs, dask)) as results:
+        with closing(_compute(spec, missing, jobs, dask)) as results:
             for first, rows in results:
                 store.save((first, ends[first]), rows)
                 done += ends[first] - first
@@ -57,7 +57,7 @@ def conduct(
     return stored
 
 
-def _computed(
+def _compute(
     spec: Spec, missing: list[tuple[int, int]], jobs: int, dask: str | None
 ) -> Generator[tuple[int, list[dict[str, Any]]]]:
     """First run and rows of each missing part, in the order in which they are done."""

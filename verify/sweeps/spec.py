@@ -19,7 +19,7 @@ from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import expand, resolve, shown_as
 from fedtheory.language.vocabulary import vocabulary
 from fedtheory.runfile import parse_run, read_toml
-from fedtheory.runfile.table import Table
+from fedtheory.runfile.table import TomlTable
 from verify.check.links import condition_links, links_of
 from verify.sweeps.design import Design, read_design
 
@@ -58,7 +58,7 @@ def read_spec(file: str | Path) -> Spec:
     content = read_toml(file)
     folder = Path(file).resolve().parent
     try:
-        document = Table(content, "", FLOAT)
+        document = TomlTable(content, "", FLOAT)
         base, base_file = _base(document, folder)
         arithmetic = named(document.text("arithmetic", FLOAT.name))
         errors = _errors(document.take("errors", []))
@@ -88,7 +88,7 @@ def _stated(name: str, claim: Claim) -> Stated:
     return Stated(name, claim.title, claim.links)
 
 
-def _base(document: Table, folder: Path) -> tuple[dict[str, Any], Path | None]:
+def _base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | None]:
     """The tables of the base run, and its file where it has one of its own."""
     if not document.has("run"):
         return {name: document.take(name) for name in ("problem", "algorithm")}, None

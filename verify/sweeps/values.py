@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.errors import InputError
-from fedtheory.runfile.table import Table, whole_number
+from fedtheory.runfile.table import TomlTable, whole_number
 from verify.sweeps.keys import Key
 
 _LONGEST = 1_000_000
@@ -127,20 +127,20 @@ def _nested(law: Law, generator: np.random.Generator, shape: tuple[int, ...]) ->
     return [_nested(law, generator, shape[1:]) for _ in range(shape[0])]
 
 
-def read_axis(key: Key, given: object, table: Table) -> Axis:
+def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
     """The values of a key in ``[grid]``: a list, or a range ``{from, to, step}`` or ``{from, to, count, spacing}``."""
     place = table.path(key.text)
     if isinstance(given, list) and given:
         return Axis(key, tuple(given))
     if not isinstance(given, dict):
         raise InputError(place, f"expected a list of values, or a range {{from = 0, to = 9}}, got {given!r}")
-    spaced = Table(given, place, table.arithmetic)
+    spaced = TomlTable(given, place, table.arithmetic)
     values = tuple(_spaced(spaced) if spaced.has("count") else _counted(spaced))
     spaced.finish()
     return Axis(key, values)
 
 
-def _counted(table: Table) -> Iterator[int]:
+def _counted(table: TomlTable) -> Iterator[int]:
     first, last = (whole_number(table.take(name), table.path(name), 0) for name in ("from", "to"))
     step = table.integer("step", 1)
     if not 0 <= last - first < step * _LONGEST:
@@ -148,7 +148,7 @@ def _counted(table: Table) -> Iterator[int]:
     return iter(range(first, last + 1, step))
 
 
-def _spaced(table: Table) -> Iterator[float]:
+def _spaced(table: TomlTable) -> Iterator[float]:
     count = whole_number(table.take("count"), table.path("count"), 2)
     logarithmic = table.choice("spacing", ("linear", "log"), "linear") == "log"
     low, high = _limits(table, ("from", "to"), logarithmic)
@@ -163,9 +163,9 @@ def _between(low: float, high: float, share: float, logarithmic: bool) -> float:
     return min(max(float(f"{value:.6g}"), low), high)
 
 
-def read_draws(key: Key, given: object, table: Table) -> Draws:
+def read_draws(key: Key, given: object, table: TomlTable) -> Draws:
     """The law of a key in ``[random]``: ``{law, low, high}``, ``{law = "choice", values}``, each with ``shape``."""
-    inner = Table(given, table.path(key.text), table.arithmetic)
+    inner = TomlTable(given, table.path(key.text), table.arithmetic)
     law = _LAWS[inner.choice("law", tuple(_LAWS))](inner)
     shape = inner.take("shape", [])
     if not isinstance(shape, list):
@@ -175,11 +175,11 @@ def read_draws(key: Key, given: object, table: Table) -> Draws:
     return Draws(key, law, sizes)
 
 
-def _uniform(table: Table, logarithmic: bool) -> Law:
+def _uniform(table: TomlTable, logarithmic: bool) -> Law:
     return Uniform(*_limits(table, ("low", "high"), logarithmic), logarithmic)
 
 
-def _limits(table: Table, names: tuple[str, str], logarithmic: bool) -> tuple[float, float]:
+def _limits(table: TomlTable, names: tuple[str, str], logarithmic: bool) -> tuple[float, float]:
     low, high = (float(table.number(name)) for name in names)
     if logarithmic and low <= 0:
         raise InputError(table.path(names[0]), f"expected a positive number on a log scale, got {low:g}")
@@ -188,21 +188,21 @@ def _limits(table: Table, names: tuple[str, str], logarithmic: bool) -> tuple[fl
     return low, high
 
 
-def _integers(table: Table) -> Law:
+def _integers(table: TomlTable) -> Law:
     low, high = (whole_number(table.take(name), table.path(name), 0) for name in ("low", "high"))
     if not low <= high < 2**63:
         raise InputError(table.path("high"), f"expected {low} or more, got {high}")
     return Integers(low, high)
 
 
-def _choice(table: Table) -> Law:
+def _choice(table: TomlTable) -> Law:
     values = table.take("values")
     if not isinstance(values, list) or not values:
         raise InputError(table.path("values"), f"expected a list of values, got {values!r}")
     return Choice(tuple(values))
 
 
-_LAWS: dict[str, Callable[[Table], Law]] = {
+_LAWS: dict[str, Callable[[TomlTable], Law]] = {
     "uniform": lambda table: _uniform(table, logarithmic=False),
     "log-uniform": lambda table: _uniform(table, logarithmic=True),
     "integers": _integers,

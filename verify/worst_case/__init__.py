@@ -26,7 +26,7 @@ from verify import cache
 from verify.content import digest_code
 from verify.worst_case.one_round import NoiselessRound, Scalar
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
-from verify.worst_case.statement import Statement, is_convex, is_strongly_convex, scales_of, statements
+from verify.worst_case.statement import BoundInNumbers, is_convex, is_strongly_convex, scales_of, statements
 from verify.worst_case.vocabulary import MEASURED, MODELLED, OF_ONE_CLIENT, SCALES
 
 Status = Literal["solved", "inaccurate", "unbounded", "failed"]
@@ -141,18 +141,18 @@ def _require_solvable(clients: int, local_steps: int) -> None:
         )
 
 
-def _modelled(statement: Statement, clients: int) -> int:
+def _modelled(statement: BoundInNumbers, clients: int) -> int:
     """Clients whose gradients agree wherever they look move together: as one client."""
     return 1 if statement.vanishes("clients alike") else clients
 
 
-def _case(statement: Statement, clients: int, local_steps: int) -> Case:
+def _case(statement: BoundInNumbers, clients: int, local_steps: int) -> Case:
     """Solve for the worst of all expressions that may be the largest; none is left out silently."""
     begin = perf_counter()
     modelled = _modelled(statement, clients)
     found: list[tuple[Status, float | None]] = []
     for number in itertools.count():
-        status, value, is_last = _maximised(statement, modelled, local_steps, number)
+        status, value, is_last = _maximise(statement, modelled, local_steps, number)
         found.append((status, value))
         if is_last or status != "solved":
             break
@@ -162,7 +162,9 @@ def _case(statement: Statement, clients: int, local_steps: int) -> Case:
     return Case(constants, statement.bound, worst, status, perf_counter() - begin)
 
 
-def _maximised(statement: Statement, clients: int, local_steps: int, number: int) -> tuple[Status, float | None, bool]:
+def _maximise(
+    statement: BoundInNumbers, clients: int, local_steps: int, number: int
+) -> tuple[Status, float | None, bool]:
     """The largest value of the expression of that number, and whether it is the last expression."""
     answers: list[SolverAnswer] = []
     for solver in SOLVERS:
@@ -174,7 +176,9 @@ def _maximised(statement: Statement, clients: int, local_steps: int, number: int
     return status, value, is_last
 
 
-def _asked(statement: Statement, clients: int, local_steps: int, number: int, solver: str) -> tuple[SolverAnswer, bool]:
+def _asked(
+    statement: BoundInNumbers, clients: int, local_steps: int, number: int, solver: str
+) -> tuple[SolverAnswer, bool]:
     """Solve for an expression, and say whether it is the last; claims that differ in the bound share the solution."""
     modelled = (clients, local_steps, number, solver, *statement.modelled)
     key = "worst case", digest_code(), repr(modelled)
@@ -187,7 +191,7 @@ def _asked(statement: Statement, clients: int, local_steps: int, number: int, so
     return known
 
 
-def _round(statement: Statement, clients: int, local_steps: int) -> NoiselessRound:
+def _round(statement: BoundInNumbers, clients: int, local_steps: int) -> NoiselessRound:
     at_optimum = statement.vanishes("start at the optimum")
     return NoiselessRound(
         clients,
@@ -199,13 +203,13 @@ def _round(statement: Statement, clients: int, local_steps: int) -> NoiselessRou
     )
 
 
-def _expressions(round_: NoiselessRound, statement: Statement) -> list[Scalar]:
+def _expressions(round_: NoiselessRound, statement: BoundInNumbers) -> list[Scalar]:
     """The left sides whose largest is asked for."""
     terms = [[factor * part for part in MEASURED[quantity](round_)] for quantity, factor in statement.terms.items()]
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 
 
-def _problem(round_: NoiselessRound, expression: Scalar, statement: Statement) -> Any:
+def _problem(round_: NoiselessRound, expression: Scalar, statement: BoundInNumbers) -> Any:
     """The problem of an expression under all that is known of the round."""
     problem = round_.problem
     problem.set_performance_metric(expression)

@@ -23,7 +23,7 @@ LARGEST_STEP = sp.S.One
 
 
 @dataclass(frozen=True)
-class Statement:
+class BoundInNumbers:
     """``sum of measured terms <= bound`` with numbers for all constants."""
 
     constants: Values
@@ -77,7 +77,7 @@ def scales_of(claim: Claim) -> list[RunQuantity]:
     return found or [q.initial_distance if is_convex(claim) else q.initial_gap]
 
 
-def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[Statement]:
+def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundInNumbers]:
     """Return the statements for each choice of scales among 1 and 0; raises `NotApplicable` if not modelled."""
     left, right = _sides(claim)
     _require_modelled(claim, clients)
@@ -85,8 +85,8 @@ def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[Stateme
     for chosen in _choices(claim, clients):
         constants = {**counts, **chosen}
         constants[q.local_step_size] = _largest_step_size(claim, constants)
-        terms, bound = _linear(claim, _substituted(left - right, claim, constants))
-        yield Statement(constants, terms, bound, is_convex(claim))
+        terms, bound = _linear(claim, _substitute(left - right, claim, constants))
+        yield BoundInNumbers(constants, terms, bound, is_convex(claim))
 
 
 def _sides(claim: Claim) -> tuple[Expr, Expr]:
@@ -138,7 +138,7 @@ def _options(quantity: RunQuantity, alike: bool) -> tuple[int, ...]:
     return (1,) if vanishing is None else (1, 0)
 
 
-def _substituted(expression: Expr, claim: Claim, constants: Values) -> Expr:
+def _substitute(expression: Expr, claim: Claim, constants: Values) -> Expr:
     known = {s: constants[n] for s, n in claim.notation.items() if isinstance(n, RunQuantity) and n in constants}
     return sp.sympify(expression).subs(known)
 
@@ -146,7 +146,7 @@ def _substituted(expression: Expr, claim: Claim, constants: Values) -> Expr:
 def _largest_step_size(claim: Claim, constants: Values) -> Expr:
     """The edge of the claim's conditions; `NotApplicable` where a condition fails there."""
     symbol = next((s for s, n in claim.notation.items() if n is q.local_step_size), sp.Dummy())
-    conditions = [_substituted(condition, claim, constants) for condition in claim.conditions]
+    conditions = [_substitute(condition, claim, constants) for condition in claim.conditions]
     edges = [edge for c in conditions if symbol in c.free_symbols for edge in sp.solve(c.lhs - c.rhs, symbol)]
     size = min((edge for edge in edges if edge.is_positive), default=LARGEST_STEP)
     for condition, asked in zip(conditions, claim.conditions, strict=True):

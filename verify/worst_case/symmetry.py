@@ -50,14 +50,14 @@ class Exchange:
     def keeps(self, program: Program) -> bool:
         """Whether the image of a program is the program."""
         signs = np.where(self.odd, -1, 1)
-        return all(_are_among(rows * signs, rows) for rows in self._changed(program))
+        return all(_are_among(rows * signs, rows) for rows in self._change(program))
 
     def halved(self, program: Program) -> Program:
         """A program for the solutions that stay as they are, with the first half of the matrix and the second."""
-        objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._changed(program))
+        objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._change(program))
         return Program(objective[0, :-1], _distinct(equations), _distinct(inequalities), self.sizes)
 
-    def _changed(self, program: Program) -> Iterator[Array]:
+    def _change(self, program: Program) -> Iterator[Array]:
         objective = np.append(program.objective, 0)[None]
         return (rows @ self.change for rows in (objective, program.equations, program.inequalities))
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from fedtheory.engine.frames.base import Frame, Index, common_steps
-from fedtheory.engine.frames.layout import Layout
+from fedtheory.engine.frames.layout import PlaceLayout
 from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_frames, step_frames
 from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whole_round
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
@@ -24,11 +24,11 @@ from fedtheory.engine.vectors import Vector
 __all__ = [
     "Frame",
     "Index",
-    "Layout",
     "MomentFrame",
     "MomentVector",
     "PathFrame",
     "PathVector",
+    "PlaceLayout",
     "RoundFrame",
     "StackedFrame",
     "Vector",

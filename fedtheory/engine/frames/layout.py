@@ -11,7 +11,7 @@ from fedtheory.arithmetic import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PlaceLayout:
     """P places; those of a run follow each other, and runs are numbered from 0."""
 
     owners: Array
@@ -21,7 +21,7 @@ class Layout:
     """Round and local step in the run, (P,)."""
 
     @classmethod
-    def of(cls, sizes: Sequence[tuple[int, int]]) -> Layout:
+    def of(cls, sizes: Sequence[tuple[int, int]]) -> PlaceLayout:
         """All rounds and steps of runs that have so many of them."""
         owners = np.repeat(np.arange(len(sizes)), [rounds * steps for rounds, steps in sizes])
         each = np.concatenate([np.indices(size).reshape(2, -1) for size in sizes], axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
-from fedtheory.engine.frames.noise import NO_NOISE, Covariances, Noise
+from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients
 from fedtheory.engine.frames.path import path_frames
 from fedtheory.engine.moments import goes_by_points
 from fedtheory.engine.moments.live import LiveModels
@@ -31,7 +31,7 @@ class MomentVector(Vector):
     """
 
     base: Array
-    noise: Noise = NO_NOISE
+    noise: NoiseCoefficients = NO_NOISE
 
     def __add__(self, other: Vector) -> MomentVector:
         assert isinstance(other, MomentVector)
@@ -176,9 +176,9 @@ class MomentFrame(MomentSpace):
             placed[client, :, place] = maps[client]
         return placed
 
-    def own_noise(self, kind: int) -> Noise:
+    def own_noise(self, kind: int) -> NoiseCoefficients:
         """Each client's own noise of a kind: 0 carried by its iterate, 1 of its fresh gradient."""
-        return Noise({(kind, None): np.tile(self.run.arithmetic.identity(1)[0], self.run.problem.clients)})
+        return NoiseCoefficients({(kind, None): np.tile(self.run.arithmetic.identity(1)[0], self.run.problem.clients)})
 
 
 @dataclass(frozen=True, eq=False)

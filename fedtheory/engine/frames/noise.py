@@ -26,7 +26,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class NoiseCoefficients:
     """Coefficients of a step's noise in vectors, one for each client or one for all."""
 
     own: Mapping[Own, Array] = field(default_factory=dict)
@@ -34,29 +34,29 @@ class Noise:
     shared: Mapping[Shared, Array] = field(default_factory=dict)
     """c_ij, (..., 1 or M, M): of the noises of all clients."""
 
-    def __add__(self, other: Noise) -> Noise:
-        return Noise(_merged(self.own, other.own), _merged(self.shared, other.shared))
+    def __add__(self, other: NoiseCoefficients) -> NoiseCoefficients:
+        return NoiseCoefficients(_merge(self.own, other.own), _merge(self.shared, other.shared))
 
-    def scaled(self, factors: Array) -> Noise:
+    def scaled(self, factors: Array) -> NoiseCoefficients:
         """Vectors multiplied by a factor each, (..., 1 or M)."""
         own = {key: factors * c for key, c in self.own.items()}
-        return Noise(own, {key: factors[..., None] * c for key, c in self.shared.items()})
+        return NoiseCoefficients(own, {key: factors[..., None] * c for key, c in self.shared.items()})
 
-    def mapped(self, maps: LinearMaps) -> Noise:
+    def mapped(self, maps: LinearMaps) -> NoiseCoefficients:
         """Vectors under maps."""
         own: dict[Own, Array] = {(kind, maps.after(a)): c for (kind, a), c in self.own.items()}
-        return Noise(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})
+        return NoiseCoefficients(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})
 
-    def averaged(self, weights: Array) -> Noise:
+    def averaged(self, weights: Array) -> NoiseCoefficients:
         """The weighted sum of the vectors, (..., M) weights."""
         own: dict[Shared, Array] = {(kind, None, a): (weights * c)[..., None, :] for (kind, a), c in self.own.items()}
-        return Noise(shared=_merged(own, dict(_mixed(key, c, weights) for key, c in self.shared.items())))
+        return NoiseCoefficients(shared=_merge(own, dict(_mixed(key, c, weights) for key, c in self.shared.items())))
 
 
-NO_NOISE = Noise()
+NO_NOISE = NoiseCoefficients()
 
 
-def _merged(one: Mapping[Key, Array], other: Mapping[Key, Array]) -> dict[Key, Array]:
+def _merge(one: Mapping[Key, Array], other: Mapping[Key, Array]) -> dict[Key, Array]:
     found = dict(one)
     for key, c in other.items():
         found[key] = found[key] + c if key in found else c
@@ -76,13 +76,13 @@ def _mixed(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
     return (kind, None, LinearMaps(mixed.sum(axis=-4)).after(b)), c[..., :1, :] * 0 + 1
 
 
-def as_one(noises: Iterable[Noise]) -> Noise:
+def as_one(noises: Iterable[NoiseCoefficients]) -> NoiseCoefficients:
     """The noise of a vector that is made in the same way at several places, an axis over them in front."""
     own, shared = zip(*((noise.own, noise.shared) for noise in noises), strict=True)
-    return Noise(_stacked(own), _stacked(shared))
+    return NoiseCoefficients(_stack(own), _stack(shared))
 
 
-def _stacked(terms: Iterable[Mapping[Key, Array]]) -> dict[Key, Array]:
+def _stack(terms: Iterable[Mapping[Key, Array]]) -> dict[Key, Array]:
     found: dict[Key, Array] = {}
     for alike in zip(*(each.items() for each in terms), strict=True):
         keys, coefficients = zip(*alike, strict=True)
@@ -104,14 +104,14 @@ class Covariances:
         self._matrices = matrices
         self._known: dict[Hashable, Array] = {}
 
-    def inner(self, left: Noise, right: Noise) -> Array | None:
+    def inner(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Array | None:
         """The part of expected inner products that is noise, (..., 1 or M); None where there is none."""
         found = None
         for part in self._products(left, right):
             found = part if found is None else found + part
         return found
 
-    def _products(self, left: Noise, right: Noise) -> Iterator[Array]:
+    def _products(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Iterator[Array]:
         """The inner products of terms: noises of two kinds, or of two clients, have nothing to do with each other."""
         for ((kind, a), c), ((_, b), d) in _crossed(left.own, right.own):
             yield c * d * self._own(kind, a, b)

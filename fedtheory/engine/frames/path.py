@@ -142,13 +142,13 @@ def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generat
     """Iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
     # Overflow is looked for and reported as divergence, not as a warning for each operation.
     with np.errstate(over="ignore", invalid="ignore"):
-        iterates, noises = _followed(run, bases, begin, generator)
+        iterates, noises = _follow(run, bases, begin, generator)
     if iterates.dtype != object and not (np.abs(iterates) < _LARGEST).all():
         raise Diverging("the sampled path diverges: the squares of its iterates leave double precision")
     return iterates, noises
 
 
-def _followed(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
+def _follow(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
     centred, sizes = run.problem.centred, run.algorithm.work.step_sizes[begin, None]
     iterates, noises = [bases[begin]], []
     for _ in range(common_steps(run)):

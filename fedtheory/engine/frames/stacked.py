@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame
-from fedtheory.engine.frames.layout import Layout
+from fedtheory.engine.frames.layout import PlaceLayout
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
 from fedtheory.engine.frames.noise import as_one
 from fedtheory.engine.frames.outcomes import RoundFrame
@@ -38,7 +38,7 @@ class StackedFrame(Frame):
         numbers = {run: number for number, run in enumerate(self.runs)}
         # Free points are of no round, and rounds from given models of none of the run's.
         at = [(numbers[one.run], one.index.get("round", 0), one.index.get("step", 0)) for one in members]
-        self.layout = Layout(*np.array(at).T)
+        self.layout = PlaceLayout(*np.array(at).T)
 
     @property
     def run(self) -> Run:
@@ -67,9 +67,9 @@ class StackedFrame(Frame):
         return QuadraticObjectives(*map(self._expand_per_run, parts))
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
-        return self.memo.once(build, lambda: self._made(build))
+        return self.memo.once(build, lambda: self._make(build))
 
-    def _made(self, build: Callable[[Frame], Vector]) -> Vector:
+    def _make(self, build: Callable[[Frame], Vector]) -> Vector:
         try:
             return build(self)
         except Misplaced:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.engine.joint.moments import Joint, Split, of_one, of_same_sum
+from fedtheory.engine.joint.moments import ClientVectors, Joint, of_one, of_same_sum
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -22,7 +22,7 @@ class Averaged:
     """p_i of all clients of a kind, (G,)."""
     shares: Array
     """p_i of one client of each kind, (G,)."""
-    each: Split
+    each: ClientVectors
     """v_i, d rows."""
     shared: Array
     """Coefficients of (1, s) in the average, (d, a)."""
@@ -63,10 +63,10 @@ class Averaged:
         return self.totals @ self.apart
 
     @cached_property
-    def _sum(self) -> Split:
+    def _sum(self) -> ClientVectors:
         """The average of the clients' own part, beside (1, s) and beside each client."""
         nothing = self.each.shared[:1] - self.each.shared[:1]
-        return of_same_sum(self.joint, Split(nothing, self.each.own), self.totals, nothing[0])
+        return of_same_sum(self.joint, ClientVectors(nothing, self.each.own), self.totals, nothing[0])
 
     @cached_property
     def _beside(self) -> Array:

@@ -34,7 +34,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
+class BackwardMaps:
     """The maps that all rounds of a run share, and its start; or those of R runs."""
 
     counts: Array
@@ -80,19 +80,19 @@ class Rounds:
         return [getattr(self, field.name) for field in fields(self)]
 
     @classmethod
-    def stacked(cls, several: Sequence[Rounds]) -> Rounds:
+    def stacked(cls, several: Sequence[BackwardMaps]) -> BackwardMaps:
         """R runs of one shape as one, with a leading axis."""
         columns = zip(*(one._arrays for one in several), strict=True)
         return cls(*(None if column[0] is None else np.stack(column) for column in columns))  # type: ignore[arg-type]
 
 
-def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> Rounds:
+def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> BackwardMaps:
     """The rounds of a run in which the same clients take part; `begin` holds (1, s) and the clients' vectors."""
     maps, expected, sums = transition.maps, transition.expected, transition.sums
     kinds, _, entries = transition.change.noise.shape
     none, size, own = maps.server[:0], transition.shared, expected.own.shape[2]
     nothing = np.broadcast_to(none[:, :1], (kinds, 0, 1))
-    return Rounds(
+    return BackwardMaps(
         transition.group.counts,
         maps.server,
         transition.broadcast,
@@ -111,22 +111,22 @@ def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], 
     )
 
 
-def model_moments(run: Rounds, rounds: int) -> Iterator[Array]:
+def model_moments(run: BackwardMaps, rounds: int) -> Iterator[Array]:
     """E (1, x^n)(1, x^n)', n = 0 .. T, (..., d+1, d+1)."""
     rows, added = Rows(run.model, run.averaged), None
     for n in range(rounds + 1):
         value = rows.shared @ run.start[..., None]
         value = value + _sum_over_kinds(run.counts, rows.clients @ run.clients[..., None])
-        carried = value @ _transposed(value)
+        carried = value @ _transpose(value)
         yield carried if added is None else carried + added
         if n == rounds:
             return
         rows, gains = pulled_back(run, rows)
-        fresh = _sum_over_kinds(run.counts, gains @ run.noise @ _transposed(gains))
+        fresh = _sum_over_kinds(run.counts, gains @ run.noise @ _transpose(gains))
         added = fresh if added is None else added + fresh
 
 
-def pulled_back(run: Rounds, rows: Rows) -> tuple[Rows, Array]:
+def pulled_back(run: BackwardMaps, rows: Rows) -> tuple[Rows, Array]:
     """Pull vectors back through a round, and add its noise for a client of each kind."""
     ends, size = rows.shared @ run.server, run.start.shape[-1]
     shared, of_sums = ends[..., :size], ends[..., size:]
@@ -138,12 +138,12 @@ def pulled_back(run: Rounds, rows: Rows) -> tuple[Rows, Array]:
     return Rows(shared, clients), sent @ run.gains + each @ run.sums_gains
 
 
-def _said(run: Rounds, clients: Array) -> Array:
+def _said(run: BackwardMaps, clients: Array) -> Array:
     """The relevant rows of the clients' vectors and, with a graph, of their messages to neighbours."""
     if run.graph is None or run.heard is None:
         return clients
     made = clients @ run.heard
-    sent = _transposed(run.graph) @ made.reshape(*made.shape[:-2], -1)
+    sent = _transpose(run.graph) @ made.reshape(*made.shape[:-2], -1)
     return np.concatenate([clients, sent.reshape(made.shape)], axis=-1)
 
 
@@ -153,7 +153,7 @@ def _sum_over_kinds(counts: Array, values: Array) -> Array:
     return total
 
 
-def _transposed(matrices: Array) -> Array:
+def _transpose(matrices: Array) -> Array:
     return matrices.swapaxes(-1, -2)
 
 

@@ -25,7 +25,7 @@ FACTORS: dict[type, Factor] = {Weighted: "weight", Participants: "presence", Ave
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class VectorLayout:
     """Blocks of a definition's vectors, d numbers each."""
 
     definition: FederatedAlgorithm
@@ -109,7 +109,7 @@ class Layout:
         return sp.S.Zero
 
 
-layout_of = lru_cache(maxsize=64)(Layout)
+layout_of = lru_cache(maxsize=64)(VectorLayout)
 """The layout of a definition in a dimension; what SymPy finds for it serves all its runs."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.layout import Layout
+from fedtheory.engine.joint.layout import VectorLayout
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.federation.definition.language import Gradient
@@ -96,7 +96,9 @@ def _compute_point_moments(point: Forms, known: Array, covariance: Array) -> Arr
 class LocalCompiler:
     """Compiles the local steps of a round."""
 
-    def __init__(self, parameters: RoundParameters, layout: Layout, basis: Mapping[Expr, Forms], entries: int) -> None:
+    def __init__(
+        self, parameters: RoundParameters, layout: VectorLayout, basis: Mapping[Expr, Forms], entries: int
+    ) -> None:
         self.parameters = parameters
         self.layout = layout
         self.basis = basis

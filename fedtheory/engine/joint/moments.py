@@ -79,7 +79,7 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class ClientVectors:
     """Vectors of the clients, ``v_i = shared @ (1, s) + own @ c_i``."""
 
     shared: Array
@@ -88,7 +88,7 @@ class Split:
     """(G, rows, b)."""
 
     @classmethod
-    def of(cls, state: Array, shared: int) -> Split:
+    def of(cls, state: Array, shared: int) -> ClientVectors:
         """The state part of forms, (G, rows, a+b), taken apart."""
         return cls(state[:, :, :shared], state[:, :, shared:])
 
@@ -101,13 +101,13 @@ def of_one(joint: Joint, left: Array, right: Array) -> Array:
     return found
 
 
-def with_shared(joint: Joint, maps: Split) -> Array:
+def with_shared(joint: Joint, maps: ClientVectors) -> Array:
     """E v_i (1, s)', (G, rows, a)."""
     found: Array = maps.shared @ joint.shared + maps.own @ joint.cross
     return found
 
 
-def of_pairs(joint: Joint, maps: Split) -> Array:
+def of_pairs(joint: Joint, maps: ClientVectors) -> Array:
     """E v_i v_j' for different clients, (G, rows, G, rows)."""
     kinds, rows, size = maps.own.shape
     if rows == 0:
@@ -122,7 +122,7 @@ def of_pairs(joint: Joint, maps: Split) -> Array:
     return pairs
 
 
-def of_sum(joint: Joint, maps: Split, factors: Array) -> Split:
+def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
     """E q (1, s)' and E q c_h' of ``q = sum_i f_i v_i``, one for each kind h: (G, rows, a) and (G, rows, b).
 
     `factors` (G, G) hold the sum of f_i over the clients of kind g, as the result counts it beside a client of
@@ -132,7 +132,7 @@ def of_sum(joint: Joint, maps: Split, factors: Array) -> Split:
     shared = np.tensordot(factors, maps.shared, axes=(0, 0))
     with_one = shared @ joint.shared
     if not size:
-        return Split(with_one, with_one[:, :, :0])
+        return ClientVectors(with_one, with_one[:, :, :0])
     with_one = with_one + np.tensordot(factors, maps.own @ joint.cross, axes=(0, 0))
     flat = maps.own.transpose(1, 0, 2)
     columns = [
@@ -140,10 +140,10 @@ def of_sum(joint: Joint, maps: Split, factors: Array) -> Split:
         @ joint.pair[:, :, h, :].reshape(kinds * size, size)
         for h in range(kinds)
     ]
-    return Split(with_one, shared @ joint.cross.transpose(0, 2, 1) + np.stack(columns))
+    return ClientVectors(with_one, shared @ joint.cross.transpose(0, 2, 1) + np.stack(columns))
 
 
-def of_same_sum(joint: Joint, maps: Split, factors: Array, shared: Array) -> Split:
+def of_same_sum(joint: Joint, maps: ClientVectors, factors: Array, shared: Array) -> ClientVectors:
     """E q (1, s)' and E q c_h' where the factors (G,) are the same beside each kind h: (1, rows, a) and (G, rows, b).
 
     `shared` is ``sum_g f_g shared_g``, (rows, a).
@@ -151,8 +151,8 @@ def of_same_sum(joint: Joint, maps: Split, factors: Array, shared: Array) -> Spl
     kinds, rows, size = maps.own.shape
     with_one = shared @ joint.shared
     if not size:
-        return Split(with_one[None], arithmetic_of(shared).zeros(kinds, rows, 0))
+        return ClientVectors(with_one[None], arithmetic_of(shared).zeros(kinds, rows, 0))
     with_one = with_one + np.tensordot(factors, maps.own @ joint.cross, axes=1)
     flat = (factors[:, None, None] * maps.own).transpose(1, 0, 2).reshape(rows, kinds * size)
     carried = (flat @ joint.pair.reshape(kinds * size, kinds * size)).reshape(rows, kinds, size)
-    return Split(with_one[None], shared @ joint.cross.transpose(0, 2, 1) + carried.transpose(1, 0, 2))
+    return ClientVectors(with_one[None], shared @ joint.cross.transpose(0, 2, 1) + carried.transpose(1, 0, 2))

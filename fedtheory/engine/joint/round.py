@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.layout import FACTORS, Layout
+from fedtheory.engine.joint.layout import FACTORS, VectorLayout
 from fedtheory.engine.joint.local import LocalCompiler, LocalStage
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.federation.definition.language import SUMS, Mixed, Weighted
@@ -50,7 +50,7 @@ class Compression:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundMaps:
+class OutcomeMaps:
     """A round of G kinds of clients, for one outcome of the coins."""
 
     stage: LocalStage
@@ -86,7 +86,7 @@ class RoundMaps:
 class RoundCompiler:
     """Makes the matrices of a round from a definition."""
 
-    def __init__(self, parameters: RoundParameters, layout: Layout) -> None:
+    def __init__(self, parameters: RoundParameters, layout: VectorLayout) -> None:
         self.parameters = parameters
         self.layout = layout
         self.definition = parameters.definition
@@ -106,7 +106,7 @@ class RoundCompiler:
             basis[vector] = Forms(state, arithmetic.zeros(kinds, d, self._entries))
         return basis
 
-    def maps(self, n: int, coins: Mapping[Expr, int]) -> RoundMaps:
+    def maps(self, n: int, coins: Mapping[Expr, int]) -> OutcomeMaps:
         """The matrices of round n."""
         local = LocalCompiler(self.parameters, self.layout, self._basis, self._entries)
         stage = local.stage(n, coins)
@@ -121,7 +121,7 @@ class RoundCompiler:
             self._compress(local, node, place, known, numbers) for place, node in enumerate(self.layout.compressed)
         ]
         end = _End(local, known, numbers)
-        return RoundMaps(
+        return OutcomeMaps(
             stage,
             compressions,
             end.clients(),

@@ -11,11 +11,11 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats
 from fedtheory.engine.joint.averages import Averaged
-from fedtheory.engine.joint.backward import Rounds, model_moments, model_rows, rounds_of
+from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
 from fedtheory.engine.joint.kinds import Kinds, kinds_of
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.local import LocalStage
-from fedtheory.engine.joint.moments import Joint, Split
+from fedtheory.engine.joint.moments import ClientVectors, Joint
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import settled
@@ -70,7 +70,7 @@ class JointTrajectory(Trajectory):
         alike = [one.alike for one in group if one.alike is not None]
         if len(alike) < len(group):
             return
-        moments = np.stack(list(model_moments(Rounds.stacked(alike), group[0].algorithm.rounds)), axis=1)
+        moments = np.stack(list(model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)), axis=1)
         for one, own in zip(group, moments, strict=True):
             one.moments = _fitting((float(np.abs(moment).max()), moment) for moment in own)
 
@@ -169,7 +169,7 @@ class JointTrajectory(Trajectory):
             return self._diverges(found if found <= self.algorithm.rounds else None)
 
     @cached_property
-    def alike(self) -> Rounds | None:
+    def alike(self) -> BackwardMaps | None:
         """The maps shared by all rounds, where only gradients are random and their noise is constant."""
         if not self.algorithm.rounds_are_alike or self.definition.coins or not self.group.turnout.is_fixed:
             return None
@@ -247,7 +247,7 @@ class JointTrajectory(Trajectory):
     def _averaged_models(self, joint: Joint) -> Averaged:
         """The model as an average of vectors that clients have."""
         shared, own = self._model_maps
-        each = Split(np.broadcast_to(shared, (len(own), *shared.shape)), own)
+        each = ClientVectors(np.broadcast_to(shared, (len(own), *shared.shape)), own)
         return Averaged(joint, self._totals, self.parameters.shares, each, shared)
 
     @cached_property
@@ -398,7 +398,7 @@ class JointTrajectory(Trajectory):
         """The first local vector after k = 0 .. K steps."""
         d = self.problem.dimension
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
-            each = Split.of(forms.state[:, :d], self.layout.shared)
+            each = ClientVectors.of(forms.state[:, :d], self.layout.shared)
             average = weighted_sum(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.parameters.shares, each, average, noise[:, :d, :d])
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.moments import Joint, Split, of_one, of_pairs, of_same_sum, of_sum, with_shared
-from fedtheory.engine.joint.round import RoundMaps
+from fedtheory.engine.joint.moments import ClientVectors, Joint, of_one, of_pairs, of_same_sum, of_sum, with_shared
+from fedtheory.engine.joint.round import OutcomeMaps
 from fedtheory.federation.presence import Factor, Turnout
 
 
@@ -60,7 +60,7 @@ class Sums:
 
     factor: Factor
     forms: Forms
-    split: Split
+    split: ClientVectors
     totals: Array
     """E f_i of all clients of a kind, (G,)."""
 
@@ -74,7 +74,7 @@ class Sums:
 class Transition:
     """A round with fixed matrices: from moments to moments."""
 
-    def __init__(self, maps: RoundMaps, group: Population, shared: int) -> None:
+    def __init__(self, maps: OutcomeMaps, group: Population, shared: int) -> None:
         self.maps = maps
         self.group = group
         self.shared = shared
@@ -96,9 +96,9 @@ class Transition:
         return self.group.turnout.means["presence"][:, None, None]
 
     @cached_property
-    def expected(self) -> Split:
+    def expected(self) -> ClientVectors:
         """Expected new values of the clients' vectors over participation."""
-        return Split.of(self.kept.state + self.present * self.change.state, self.shared)
+        return ClientVectors.of(self.kept.state + self.present * self.change.state, self.shared)
 
     def _kept(self, new: Forms) -> Forms:
         """The clients' vectors themselves, (G, b), and zeros for what only neighbours hear."""
@@ -112,11 +112,11 @@ class Transition:
         means, counts = self.group.turnout.means, self.group.counts
         if self.is_fixed and self.maps.reports:
             forms = stacked([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
-            yield Sums("one", forms, Split.of(forms.state, self.shared), counts * means["one"])
+            yield Sums("one", forms, ClientVectors.of(forms.state, self.shared), counts * means["one"])
             return
         for factor, reports in groupby(self.maps.reports, key=lambda report: report.factor):
             forms = stacked([report.forms for report in reports])
-            yield Sums(factor, forms, Split.of(forms.state, self.shared), counts * means[factor])
+            yield Sums(factor, forms, ClientVectors.of(forms.state, self.shared), counts * means[factor])
 
     @cached_property
     def steady_covariance(self) -> Array | None:
@@ -127,9 +127,9 @@ class Transition:
         return self.maps.noise(arithmetic_of(self.maps.server).zeros(1, entries, entries))
 
     @cached_property
-    def _steady(self) -> Noise | None:
+    def _steady(self) -> NoiseOfRound | None:
         """The noise, where it is the same for all models."""
-        return None if self.steady_covariance is None else Noise(self, self.steady_covariance)
+        return None if self.steady_covariance is None else NoiseOfRound(self, self.steady_covariance)
 
     def mean_map(self) -> Array:
         """From the means of (1, s) and of one client's vectors of each kind to those after the round."""
@@ -158,7 +158,7 @@ class Transition:
 
     def after(self, joint: Joint) -> Joint:
         """The moments after the round."""
-        noise = self._steady or Noise(self, self.maps.noise(joint.known()))
+        noise = self._steady or NoiseOfRound(self, self.maps.noise(joint.known()))
         passage = Passage(self, joint, noise)
         if not joint.excess.size:
             # Clients keep nothing: the cost of a round does not depend on their number.
@@ -201,7 +201,7 @@ class Transition:
         return Joint(server @ sums @ server.T, cross @ server.T, pair, clients.excess)
 
 
-class Noise:
+class NoiseOfRound:
     """Second moments added by the noise of a round, per factor."""
 
     def __init__(self, transition: Transition, covariance: Array) -> None:
@@ -235,7 +235,7 @@ class Noise:
 class Passage:
     """One round from given moments."""
 
-    def __init__(self, transition: Transition, joint: Joint, noise: Noise) -> None:
+    def __init__(self, transition: Transition, joint: Joint, noise: NoiseOfRound) -> None:
         self.transition = transition
         self.joint = joint
         self.noise = noise
@@ -279,7 +279,7 @@ class Passage:
         if not transition.is_fixed:
             together = self.group.turnout.pairs("presence", "presence")
             together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
-            change = Split.of(transition.change.state, transition.shared)
+            change = ClientVectors.of(transition.change.state, transition.shared)
             moved = of_pairs(joint, change)
             pair = pair + together[:, None, :, None] * moved
             own, kinds = present * (1 - present), np.arange(joint.kinds)
@@ -295,8 +295,8 @@ class Passage:
     def _with_sum(self, number: int) -> Array:
         """E c_i' q', (G, b, rows)."""
         transition, sums, mean = self.transition, self.transition.sums[number], self._means[number]
-        kept = Split.of(transition.kept.state, transition.shared).own
-        change = Split.of(transition.change.state, transition.shared)
+        kept = ClientVectors.of(transition.kept.state, transition.shared).own
+        change = ClientVectors.of(transition.change.state, transition.shared)
         squares = self.group.squares(sums.factor, "presence")[:, None, None]
         total = squares * self.noise.with_clients(number)
         if transition.is_fixed:

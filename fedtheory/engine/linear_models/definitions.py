@@ -218,10 +218,10 @@ class Interpreter:
             return np.asarray(self.algorithm.defined.mixing @ inside)
         assert isinstance(node, Compressed)
         if node not in end.compressed:
-            end.compressed[node] = self._compressed(inside, int(numbers.of(node.args[1])))
+            end.compressed[node] = self._compress(inside, int(numbers.of(node.args[1])))
         return end.compressed[node]
 
-    def _compressed(self, vectors: Array, kept: int) -> Array:
+    def _compress(self, vectors: Array, kept: int) -> Array:
         """Some random coordinates of each vector, the others zero."""
         size = vectors.shape[-1]
         chosen = self.generator.random(vectors.shape).argsort(axis=-1) < kept

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models.replicas import GROUPS, ReplicaRound, follow
 from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments.server import Divergence
-from fedtheory.engine.sampling import Estimate, estimate_of
+from fedtheory.engine.sampling import ReplicaMeans, estimate_of
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
@@ -143,7 +143,7 @@ class ReplicaTrajectory(Trajectory):
     def _optimal_value(self) -> float:
         return self.problem.optimal_value
 
-    def interval(self, name: str) -> Estimate:
+    def interval(self, name: str) -> ReplicaMeans:
         """``suboptimality``, ``distance_sq``, ``gradient_sq``, ``loss`` or ``accuracy`` over n = 0 .. T.
 
         Ends are those of 95 % intervals from averages of independent groups; of the only path the values themselves.
@@ -151,7 +151,7 @@ class ReplicaTrajectory(Trajectory):
         values = self._measured(name)
         if values.shape[1] > 1:
             return estimate_of(values, CONFIDENCE)
-        return Estimate(values[:, 0], values[:, 0], values[:, 0], values[:, 0] * 0, 1, CONFIDENCE)
+        return ReplicaMeans(values[:, 0], values[:, 0], values[:, 0], values[:, 0] * 0, 1, CONFIDENCE)
 
     def _measured(self, name: str) -> Array:
         server = self.replicas.server

@@ -63,7 +63,7 @@ class LossTrajectory(Trajectory):
         rounds, server = [], self.problem.centred.start[None]
         for _ in range(self.algorithm.rounds):
             rounds.append(self._round(server))
-            server = self._aggregated(rounds[-1], -1, self._weights)
+            server = self._aggregate(rounds[-1], -1, self._weights)
         return rounds
 
     def _round(self, server: Array) -> OutcomeRound:
@@ -87,7 +87,7 @@ class LossTrajectory(Trajectory):
         ]
         return np.stack([np.stack(together) for together in itertools.product(*each)])
 
-    def _aggregated(self, at: OutcomeRound, k: int, weights: Array) -> Array:
+    def _aggregate(self, at: OutcomeRound, k: int, weights: Array) -> Array:
         """Aggregate k local steps with the weights of a round, (O_k, d)."""
         local = at.iterates[k]
         server = at.server_at(len(local))
@@ -98,7 +98,7 @@ class LossTrajectory(Trajectory):
     @cached_property
     def _servers(self) -> list[Array]:
         """The server's model for n = 0 .. T, (O, d) each."""
-        last = self._aggregated(self.rounds_of_outcomes[-1], -1, self._weights)
+        last = self._aggregate(self.rounds_of_outcomes[-1], -1, self._weights)
         return [*(each.server for each in self.rounds_of_outcomes), last]
 
     @cached_property
@@ -111,7 +111,7 @@ class LossTrajectory(Trajectory):
     def virtual_iterates(self) -> list[list[Array]]:
         """theta^{n,k} of fraboni2022, eq. (7), for every round and k = 0 .. K, (O_k, d) each."""
         return [
-            [self._aggregated(each, k, self._weights) for k in range(len(each.iterates))]
+            [self._aggregate(each, k, self._weights) for k in range(len(each.iterates))]
             for each in self.rounds_of_outcomes
         ]
 

@@ -64,10 +64,10 @@ def enclosed_moments(
     """
     # What overflows has an infinite radius.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _enclosed(start, rounds, propagate_round, on_progress)
+        return _enclose(start, rounds, propagate_round, on_progress)
 
 
-def _enclosed(
+def _enclose(
     start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
     near, missed = list[Array](), list[MidpointRadius]()

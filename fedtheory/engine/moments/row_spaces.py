@@ -142,14 +142,14 @@ class RowSpace:
         *_, after = self._over_steps(float(moment[0, 0]), means[:-1], start)
         # Of second moments the largest entry is on the diagonal.
         largest = float(np.abs(np.einsum("crr->cr", after) + means[-1] * means[-1]).max())
-        return self._summed(weights, after - self._kept_squares * start), largest
+        return self._sum(weights, after - self._kept_squares * start), largest
 
     def noise_over_steps(self, moment: Array, weights: Array) -> Array:
         """``sum_i weights_i C_i`` after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
         start, means = self._seen(moment)
         found = self._over_steps(float(moment[0, 0]), means[:-1], start)
         steps = zip(found, self._all_means[0], strict=True)
-        return np.stack([self._summed(weights, now - _squares(kept) * start) for now, kept in steps])
+        return np.stack([self._sum(weights, now - _squares(kept) * start) for now, kept in steps])
 
     def _seen(self, moment: Array) -> tuple[Array, Array]:
         """Covariances of a model in each client's row space, (C, r, r), and expectations by step, (K+1, C, r)."""
@@ -158,7 +158,7 @@ class RowSpace:
         kept, moved = self._all_means
         return start, kept * (self.bases @ mean) + one * moved
 
-    def _summed(self, weights: Array, own: Array) -> Array:
+    def _sum(self, weights: Array, own: Array) -> Array:
         """Covariances (C, r, r) of these clients in all dimensions, weighted and added up, (d, d)."""
         lifted = (weights[self.clients][:, None, None] * own) @ self.bases
         size = self.bases.shape[-1]

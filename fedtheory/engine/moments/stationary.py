@@ -236,7 +236,7 @@ class _Limit:
     def _solve_in_floats(self, *rights: Array) -> list[Array]:
         """Symmetric S with ``S - L(S) = right`` for each right (d, d), to rounding."""
         solve = self._krylov if len(self.identity) > _LARGEST_DIRECT else self._direct()
-        return [self._refined(solve, right) for right in rights]
+        return [self._refine(solve, right) for right in rights]
 
     def _direct(self) -> Callable[[Array], Array]:
         """A solver (d, d) to (d, d) that has the inverse of the matrix on symmetric matrices."""
@@ -246,7 +246,7 @@ class _Limit:
             raise Unresolved(_TOO_SLOWLY) from None
         return lambda right: unpack(inverse @ pack(right), len(right))
 
-    def _refined(self, solve: Callable[[Array], Array], right: Array) -> Array:
+    def _refine(self, solve: Callable[[Array], Array], right: Array) -> Array:
         """Solutions of what is left, added up."""
         second, left = right - right, right
         for _ in range(_RESTARTS):

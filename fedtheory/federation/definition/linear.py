@@ -24,7 +24,7 @@ def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) 
     if is_vector(expression):
         return {expression: sp.S.One}
     if isinstance(expression, sp.Add):
-        return _added([linear_parts(term, is_vector, key) for term in expression.args])
+        return _add([linear_parts(term, is_vector, key) for term in expression.args])
     factors = sp.Mul.make_args(expression)
     inside = [factor for factor in factors if _contains(factor, is_vector)]
     if expression == 0:
@@ -35,7 +35,7 @@ def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) 
     return {vector: scale * part for vector, part in linear_parts(inside[0], is_vector, key).items()}
 
 
-def _added(parts: list[Parts]) -> Parts:
+def _add(parts: list[Parts]) -> Parts:
     total: Parts = {}
     for part in parts:
         for vector, coefficient in part.items():

@@ -154,15 +154,15 @@ def _newton(at: _Coordinates, z: Array) -> Array:
         if not gradient.any():
             break
         curvatures = np.asarray(loss.curvature(at.margins(z)), dtype=float)
-        moved = _descended(at, z, value, gradient, _solved(at.hessian(curvatures), gradient))
-        moved = moved or _descended(at, z, value, gradient, _solved(largest, gradient))
+        moved = _descended(at, z, value, gradient, _solve(at.hessian(curvatures), gradient))
+        moved = moved or _descended(at, z, value, gradient, _solve(largest, gradient))
         if moved is None:
             break
         z, value, gradient = moved
     return z
 
 
-def _solved(hessian: Array, gradient: Array) -> Array:
+def _solve(hessian: Array, gradient: Array) -> Array:
     """The Newton step, minus the inverse Hessian times the gradient, columns scaled to a diagonal of ones."""
     diagonal = np.sqrt(np.diag(hessian))
     scales = 1 / np.where(diagonal > 0, diagonal, 1.0)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.federation.losses.kinds import Kind
+from fedtheory.federation.losses.kinds import LossFamily
 
 _MOST = 1 << 22
 """Numbers of one temporary array: more models are evaluated in blocks."""
@@ -19,7 +19,7 @@ _MOST = 1 << 22
 class MarginLoss:
     """A convex loss phi(u) of a width; a negative width reflects it."""
 
-    kind: Kind
+    kind: LossFamily
     width: float
 
     def value(self, u: Array) -> Array:

@@ -5,8 +5,8 @@ all of space, so that claims that assume this are tested inside their
 assumptions.  Huber and Hampel losses have rational values; the others are enclosed.
 """
 
-from fedtheory.federation.losses.kinds import KINDS, Kind
+from fedtheory.federation.losses.kinds import KINDS, LossFamily
 from fedtheory.federation.losses.problem import LossProblem, separable
 from fedtheory.federation.losses.terms import Terms
 
-__all__ = ["KINDS", "Kind", "LossProblem", "Terms", "separable"]
+__all__ = ["KINDS", "LossFamily", "LossProblem", "Terms", "separable"]

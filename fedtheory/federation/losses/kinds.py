@@ -15,7 +15,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import enclosed
 
 
-class Kind(ABC):
+class LossFamily(ABC):
     """A family of scalar losses; `u` and `width` broadcast, entries of `u` may be infinite in floats."""
 
     name: str
@@ -43,7 +43,7 @@ class Kind(ABC):
         """phi''(u), where it exists; the larger of the one-sided values elsewhere."""
 
 
-class Huber(Kind):
+class Huber(LossFamily):
     """``u^2/2`` for ``|u| <= w``, ``w|u| - w^2/2`` beyond."""
 
     name = "huber"
@@ -63,7 +63,7 @@ class Huber(Kind):
         return np.asarray(abs(u) <= width).astype(int)
 
 
-class Hampel(Kind):
+class Hampel(LossFamily):
     """``u^2/2`` for ``|u| <= w``, ``w^2 - (2w - |u|)^2/2`` up to ``2w``, ``w^2`` beyond: bounded, and not convex.
 
     Its slope redescends: it grows to w at ``u = w``, and falls to zero at ``u = 2w``.  Of Hampel's three-part loss
@@ -96,7 +96,7 @@ class Hampel(Kind):
         return np.asarray(np.minimum(np.maximum(abs(u) - width, width - width), width))
 
 
-class SmoothKind(Kind):
+class SmoothKind(LossFamily):
     """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make enclosures."""
 
     @abstractmethod
@@ -147,4 +147,4 @@ class Softplus(SmoothKind):
         return half, abs(half), 2 * abs(width)
 
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Huber(), LogCosh(), Softplus(), Hampel())}
+KINDS: dict[str, LossFamily] = {kind.name: kind for kind in (Huber(), LogCosh(), Softplus(), Hampel())}

@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation.losses.kinds import Kind, SmoothKind
+from fedtheory.federation.losses.kinds import LossFamily, SmoothKind
 from fedtheory.federation.losses.sigmoids import Sigmoids
 from fedtheory.federation.losses.terms import Terms
 
@@ -29,10 +29,10 @@ _MOST_INTERVALS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class FunctionsOfCoordinate:
     """R functions of one coordinate, ``h_r(x) = sum_t B_rt phi'(x - b_t)``."""
 
-    kind: Kind
+    kind: LossFamily
     coefficients: Array
     """B, (R, n)."""
     centres: Array
@@ -247,7 +247,7 @@ class Line:
         return best + tolerance
 
 
-def line(terms: Terms, coordinate: int, mixing: Array) -> Line:
+def line(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
     """Combinations ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), along a coordinate."""
     here = terms.along(coordinate)
     columns: dict[tuple[Number, Number], Array] = {}
@@ -260,7 +260,7 @@ def line(terms: Terms, coordinate: int, mixing: Array) -> Line:
     columns = {key: column for key, column in columns.items() if (column != 0).any()}
     places = [terms.arithmetic.array([key[part] for key in columns]) for part in (0, 1)]
     coefficients = np.stack(list(columns.values()), axis=1) if columns else terms.arithmetic.zeros(len(mixing), 0)
-    return Line(terms.kind, coefficients, *places)
+    return FunctionsOfCoordinate(terms.kind, coefficients, *places)
 
 
 def minimiser(terms: Terms, near: Array) -> Array:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, arithmetic_of
-from fedtheory.federation.losses.kinds import Kind
+from fedtheory.federation.losses.kinds import LossFamily
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
     """The n terms of all clients, in one arithmetic."""
 
-    kind: Kind
+    kind: LossFamily
     owners: Array
     """Client of each term, (n,) whole numbers."""
     coordinates: Array

@@ -72,17 +72,17 @@ class FourthMoments:
     def compute_gradient_moments(self, moments: Array) -> Array:
         """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         turned = self._turn @ moments @ self._turn.T
-        found: Array = self.axes.T @ self._applied(turned)[..., 1:, 1:] @ self.axes
+        found: Array = self.axes.T @ self._apply(turned)[..., 1:, 1:] @ self.axes
         return found
 
     def pulled_back(self, form: Array) -> Array:
         """The expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         turned = np.zeros_like(self._turn)
         turned[1:, 1:] = self.axes @ form @ self.axes.T
-        found: Array = self._turn.T @ self._applied(turned) @ self._turn
+        found: Array = self._turn.T @ self._apply(turned) @ self._turn
         return found
 
-    def _applied(self, symmetric: Array) -> Array:
+    def _apply(self, symmetric: Array) -> Array:
         """The matrix applied to symmetric matrices (..., d+1, d+1)."""
         rows, columns = self._places
         images = (symmetric[..., rows, columns] * self._multiplicities) @ self.matrix

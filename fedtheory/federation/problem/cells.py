@@ -44,7 +44,7 @@ def number_of(cell: object, decimal: str = ".") -> float | None:
         return _BOOLEANS.get(str(cell).strip().lower())
 
 
-def _located(row: object, column: str, reason: str, count: int) -> str:
+def _locate(row: object, column: str, reason: str, count: int) -> str:
     """Put the place of the first bad cell before a reason, and the number of bad cells of the column behind it."""
     more = f" ({count} such cells in this column)" if count > 1 else ""
     return f"row {row}, column {column!r}: {reason}{more}"
@@ -95,7 +95,7 @@ class NumberColumn:
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
-        return _located(row, self.name, self._reason(cell), self.bad)
+        return _locate(row, self.name, self._reason(cell), self.bad)
 
     def _reason(self, cell: object) -> str:
         if is_missing(cell):
@@ -171,7 +171,7 @@ class LabelColumn:
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
-        return _located(row, self.name, f"missing client ({str(cell)!r}): fill it in, or leave out the row", self.bad)
+        return _locate(row, self.name, f"missing client ({str(cell)!r}): fill it in, or leave out the row", self.bad)
 
     @property
     def clients(self) -> Clients:

@@ -22,7 +22,7 @@ from fedtheory.federation.problem.columns import KEY, ColumnChoice
 from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
 from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
 from fedtheory.federation.problem.scales import are_uneven, column_sizes, scaling
-from fedtheory.federation.problem.tables import Source, read_rows
+from fedtheory.federation.problem.tables import NamedColumns, read_rows
 
 WITH_NAMES = (*SUFFIXES, SUFFIX)
 """Endings of the names of files whose columns have names."""
@@ -157,14 +157,14 @@ def _breast_cancer(classes: str) -> DataSet:
     _expect_no_classes("breast_cancer", classes)
     measurements, labels = _shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
     outputs = np.where(labels == 1, 1.0, -1.0)
-    return DataSet("breast cancer", _standardised(measurements), outputs, intercept=True)
+    return DataSet("breast cancer", _standardise(measurements), outputs, intercept=True)
 
 
 def _diabetes(classes: str) -> DataSet:
     """Diabetes progression (Efron et al., 2004), standardised columns and target."""
     _expect_no_classes("diabetes", classes)
     measurements, progression = _shipped_diabetes() or _loaded("load_diabetes")
-    return DataSet("diabetes", _standardised(measurements), _standardised(progression), intercept=True)
+    return DataSet("diabetes", _standardise(measurements), _standardise(progression), intercept=True)
 
 
 _LOADERS: dict[str, Callable[[str], DataSet]] = {
@@ -185,7 +185,7 @@ def _shipped_diabetes() -> tuple[Array, Array] | None:
     columns, progression = _shipped_table("diabetes_data_raw.csv.gz"), _shipped_table("diabetes_target.csv.gz")
     if columns is None or progression is None:
         return None
-    return _standardised(columns) / np.sqrt(len(columns)), progression
+    return _standardise(columns) / np.sqrt(len(columns)), progression
 
 
 def _shipped_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> Array | None:
@@ -213,7 +213,7 @@ def _expect_no_classes(name: str, classes: str) -> None:
         raise InputError(KEY, f"expected {name!r} without classes, got '{name}:{classes}'")
 
 
-def _standardised(columns: Array) -> Array:
+def _standardise(columns: Array) -> Array:
     centre, spread = scaling(columns)
     scaled: Array = (columns - centre) / spread
     return scaled
@@ -231,7 +231,7 @@ def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
     missing = {"X", "y"} - arrays.keys()
     if missing:
         raise InputError(KEY, f"{path}: expected arrays X and y, missing {', '.join(sorted(missing))}")
-    return _checked(path, arrays["X"], arrays["y"], arrays.get("client"), choice)
+    return _check(path, arrays["X"], arrays["y"], arrays.get("client"), choice)
 
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
@@ -240,7 +240,7 @@ def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
     return data_of(source, choice, path.name)
 
 
-def data_of(source: Source, choice: ColumnChoice, name: str) -> DataSet:
+def data_of(source: NamedColumns, choice: ColumnChoice, name: str) -> DataSet:
     """The rows of a table with named columns."""
     rows = read_rows(source, choice)
     _require_sizes(source.header.source, rows.features, rows.outputs)
@@ -256,7 +256,7 @@ def data_of(source: Source, choice: ColumnChoice, name: str) -> DataSet:
     )
 
 
-def _checked(path: Path, features: Array, targets: Array, client: Array | None, choice: ColumnChoice) -> DataSet:
+def _check(path: Path, features: Array, targets: Array, client: Array | None, choice: ColumnChoice) -> DataSet:
     if features.ndim != 2 or targets.shape != features.shape[:1]:
         raise InputError(KEY, f"{path}: expected X of n x d and y of n, got {features.shape} and {targets.shape}")
     if client is not None:

@@ -27,7 +27,7 @@ class EnclosedProblem(Problem):
         centred = problem.centred
         given: dict[str, Any] = {field.name: getattr(centred, field.name) for field in fields(Problem)}
         enclosed = {name: CERTIFIED.array(given[name]) for name in ("hessians", "linear", "constants", "start")}
-        return cls(**given | enclosed | {"oracle": _enclosed(centred.oracle), "of": problem})
+        return cls(**given | enclosed | {"oracle": _enclose(centred.oracle), "of": problem})
 
     def __post_init__(self) -> None:
         """Nothing to check: the rational problem has been."""
@@ -66,7 +66,7 @@ class EnclosedProblem(Problem):
         return CERTIFIED.array(self.of.gradient_map)
 
 
-def _enclosed(oracle: Oracle) -> Oracle:
+def _enclose(oracle: Oracle) -> Oracle:
     if isinstance(oracle, AdditiveNoise):
         return AdditiveNoise(CERTIFIED.array(oracle.variances))
     if isinstance(oracle, MiniBatch):

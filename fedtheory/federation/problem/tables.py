@@ -25,7 +25,7 @@ class Chunk:
     """The columns that were asked for, in that order."""
 
 
-class Source(Protocol):
+class NamedColumns(Protocol):
     """A file or a data frame with named columns."""
 
     @property
@@ -56,7 +56,7 @@ class Rows:
     """The names of labels that are text; outputs are their places."""
 
 
-def read_rows(source: Source, choice: ColumnChoice) -> Rows:
+def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
     """All rows of a source; `InputError` names the row and the column of the first cell that is wrong."""
     source.header.require_distinct()
     roles = source.header.roles(choice)
@@ -74,7 +74,7 @@ def read_rows(source: Source, choice: ColumnChoice) -> Rows:
         parts.append(part)
     columns: list[NumberColumn | LabelColumn] = [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]]
     _require_fine(source.header.source, columns, choice, roles)
-    features, outputs = _joined(parts, len(roles.features))
+    features, outputs = _join(parts, len(roles.features))
     outputs, classes = target.labels(outputs) if isinstance(target, ClassColumn) else (outputs, ())
     kept = [place for place, name in enumerate(roles.features) if not _is_index(name, features[:, place], choice)]
     return Rows(
@@ -87,7 +87,7 @@ def read_rows(source: Source, choice: ColumnChoice) -> Rows:
     )
 
 
-def _joined(parts: list[Array], features: int) -> tuple[Array, Array]:
+def _join(parts: list[Array], features: int) -> tuple[Array, Array]:
     """Features (n, d) and outputs (n,); each part is let go when it has been copied."""
     count = sum(map(len, parts))
     inputs, outputs = np.empty((count, features)), np.empty(count)

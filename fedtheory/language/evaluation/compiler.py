@@ -118,10 +118,10 @@ class Compiler:
             return self._symbol(base, int(exponent))
         inside = self.scalar(base)
         if exponent.is_Integer:
-            return _raised(inside, int(exponent), cancels=not is_product(base))
+            return _raise_to(inside, int(exponent), cancels=not is_product(base))
         if exponent.is_Rational:
             root = partial(_root, inside, int(exponent.q))
-            return _raised(root, int(exponent.p), cancels=not is_product(base))
+            return _raise_to(root, int(exponent.p), cancels=not is_product(base))
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
@@ -138,18 +138,18 @@ class Compiler:
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         quantity = self.notation.get(symbol)
         if quantity is None:
-            return _raised(lambda site: site.parameter(symbol), power)
+            return _raise_to(lambda site: site.parameter(symbol), power)
         if isinstance(quantity, ScalarQuantity):
             build = quantity.build
-            return _raised(lambda site: build(_round(site)), power)
+            return _raise_to(lambda site: build(_round(site)), power)
         if not isinstance(quantity, RunQuantity):
             raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
         measured = _measurement(quantity)
         if not quantity.root:
-            return _raised(measured, power)
+            return _raise_to(measured, power)
         if power % 2 == 0:
-            return _raised(measured, power // 2)
-        return _raised(lambda site: square_root(site, measured(site)), power)
+            return _raise_to(measured, power // 2)
+        return _raise_to(lambda site: square_root(site, measured(site)), power)
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
@@ -233,9 +233,9 @@ class Compiler:
         """A closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
-        return self._remembered("vector", node, self._composed(node), _shared_at_the_place)
+        return self._remembered("vector", node, self._compose(node), _shared_at_the_place)
 
-    def _composed(self, node: Expr) -> Vectorial:
+    def _compose(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
@@ -335,7 +335,7 @@ def _measurement(quantity: RunQuantity) -> Scalar:
     return lambda site: site.measured(quantity)
 
 
-def _raised(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
+def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
     """A closure for a whole power of what numbers may cancel in."""
     if power == 1:
         return compute

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb
 
 from fedtheory.arithmetic import FLOAT, Array, Number
-from fedtheory.engine.frames import Layout
+from fedtheory.engine.frames import PlaceLayout
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -27,18 +27,18 @@ class SiteOfRuns(Site):
     """
 
     runs: tuple[Run, ...] = ()
-    layout: Layout | None = None
+    layout: PlaceLayout | None = None
     memo: Memo = field(default_factory=Memo)
     """Cached values of expressions in constants, for these runs together."""
 
     @classmethod
     def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
         """The site of statements about each of the runs, at as many of its rounds and steps as are told apart."""
-        return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=Layout.of(sizes))
+        return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=PlaceLayout.of(sizes))
 
     def measured(self, quantity: RunQuantity) -> Array:
         """The quantity of every run at its places, on the axes of scalars."""
-        return self.constants.once(quantity, lambda: self._gathered(self._values(quantity)))
+        return self.constants.once(quantity, lambda: self._gather(self._values(quantity)))
 
     def _values(self, quantity: RunQuantity) -> list[Array]:
         values = [quantity.on(run) for run in self.runs]
@@ -49,11 +49,11 @@ class SiteOfRuns(Site):
         """The number of each place's run, (places,)."""
         return self._layout.owners
 
-    def _gathered(self, values: Sequence[Array]) -> Array:
+    def _gather(self, values: Sequence[Array]) -> Array:
         return self._layout.gathered(values)[:, None]
 
     @property
-    def _layout(self) -> Layout:
+    def _layout(self) -> PlaceLayout:
         assert self.layout is not None
         return self.layout
 

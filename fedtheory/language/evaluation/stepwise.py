@@ -124,13 +124,13 @@ def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Eva
         for (compute, _), holds in zip(choices, conditions, strict=True):
             chosen, left = left & holds, left & ~holds
             if chosen.any():
-                found = _placed(found, compute(site), chosen)
-        return _required(site, found, ~left, f"no condition of {node} holds on this run")
+                found = _place(found, compute(site), chosen)
+        return _require(site, found, ~left, f"no condition of {node} holds on this run")
 
     return value
 
 
-def _required(site: Site, found: Array, has_value: Array, reason: str) -> Array:
+def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
     """The values; `NotApplicable` for a run without."""
 
     def require(values: Array, exists: Array) -> Array:
@@ -141,7 +141,7 @@ def _required(site: Site, found: Array, has_value: Array, reason: str) -> Array:
     return found if has_value.all() else site.each(require, found, has_value)
 
 
-def _placed(found: Array, own: Array, chosen: Array) -> Array:
+def _place(found: Array, own: Array, chosen: Array) -> Array:
     """The values so far, with those that are chosen now."""
     result: Array = np.where(chosen, own, found)
     return result
@@ -164,7 +164,7 @@ def where_not_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Eva
     def value(site: Site) -> Array:
         start, end, is_whole = _bounds(site, first, last)
         found = closed(site)
-        return _required(site, _placed(found * 0, found, start <= end), is_whole, _NO_BOUND)
+        return _require(site, _place(found * 0, found, start <= end), is_whole, _NO_BOUND)
 
     return value
 
@@ -180,9 +180,9 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
         for step in range(int((end - start).max()) + 1):
             # Where a sum is shorter than others beside it, its last term is asked for again and left out.
             term = summand(_with_index(site, index, np.minimum(start + step, np.maximum(end, start))))
-            total = total + _placed(term * 0, term, start + step <= end)
-        total = _required(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
-        return _required(site, total, is_whole, _NO_BOUND)
+            total = total + _place(term * 0, term, start + step <= end)
+        total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
+        return _require(site, total, is_whole, _NO_BOUND)
 
     return value
 

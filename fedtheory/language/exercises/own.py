@@ -60,10 +60,10 @@ def exercise_of(path: Path) -> Assignment:
         _expect("draw", found[0].draw, callable(found[0].draw), "a function, such as same_for_all(...)")
     except InputError as error:
         raise error.in_file(str(path)) from None
-    return replace(found[0], draw=_checked(found[0].draw, path), file=str(path.resolve()))
+    return replace(found[0], draw=_check(found[0].draw, path), file=str(path.resolve()))
 
 
-def _checked(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
+def _check(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
     def checked(of: Draw) -> Drawn:
         with one_line(path):
             drawn = draw(of)

@@ -45,7 +45,7 @@ def _relative_noise(run: Run, form: Array) -> Number:
     return curvature * 2 if _has_linear_part(form) else curvature
 
 
-def _moved(run: Run, form: Array, origin: Array) -> Array:
+def _move(run: Run, form: Array, origin: Array) -> Array:
     """A form in (1, x) as a form in (1, x - origin)."""
     shift = run.arithmetic.identity(len(form))
     shift[1:, 0] = origin
@@ -58,7 +58,7 @@ def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
 
     def measure(run: Run) -> Array:
         optima = run.problem.centred.client_optima
-        moved = [_moved(run, form, at) for form, at in zip(run.noise_forms, optima, strict=True)]
+        moved = [_move(run, form, at) for form, at in zip(run.noise_forms, optima, strict=True)]
         values: Array = place_on_clients(run.arithmetic.array([value(run, form) for form in moved]))
         return values
 

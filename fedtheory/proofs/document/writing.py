@@ -53,7 +53,7 @@ _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 def document_of(claim: Claim, certificate: Any) -> Document:
     """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
     symbols = symbols_of(claim)
-    own = _declared(own_symbols(certificate), symbols)
+    own = _declare(own_symbols(certificate), symbols)
     scope = Scope(own | symbols, frozenset(own))
     digest_of_definition = own_digest(claim)
     return {
@@ -156,7 +156,7 @@ def _link(_shape: Link, value: Any, scope: Scope) -> Json:
     return write(TERMS if isinstance(value, list | tuple) else LINKS_OF_THEIR_OWN, value, scope)
 
 
-def _declared(symbols: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[str, sp.Symbol]:
+def _declare(symbols: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[str, sp.Symbol]:
     """Names for symbols of a certificate's own, each once."""
     found: dict[str, sp.Symbol] = {}
     for symbol in dict.fromkeys(symbols):
@@ -186,7 +186,7 @@ def written(expression: Expr, scope: Scope) -> str:
     if isinstance(expression, sp.Add):
         return _sum(parts)
     if isinstance(expression, sp.Pow):
-        return "**".join(_bracketed(part) for part in parts)
+        return "**".join(_bracket(part) for part in parts)
     if type(expression) in _NAMES:
         return f"{_NAMES[type(expression)]}({', '.join(parts)})"
     raise InputError("certificate", f"{expression} has no notation in certificates")
@@ -223,5 +223,5 @@ def _factor(factor: Expr, scope: Scope) -> str:
     return f"({text})" if isinstance(factor, sp.Add) else text
 
 
-def _bracketed(text: str) -> str:
+def _bracket(text: str) -> str:
     return text if text.isdigit() or text.replace(".", "_").isidentifier() else f"({text})"

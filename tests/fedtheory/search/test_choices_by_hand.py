@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.search import candidates, chains, remainders, restated
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import simple_values
-from fedtheory.search.positivity import Signs
+from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
 from fedtheory.search.workspace import Workspace, names_in, plain_name
 
@@ -42,7 +42,7 @@ def test_simple_numbers_are_tried(factor: str) -> None:
 def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Summands have to be there, and their proof has to be accepted for the claim as it was written."""
     goal = SimpleNamespace(
-        signs=Signs(Numbers(), []),
+        signs=SignFacts(Numbers(), []),
         claim=SimpleNamespace(id="t"),
         original="original",
         relaxed=None,

@@ -7,7 +7,7 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory.kernel import Numbers
-from fedtheory.search.positivity import Signs, solve, split_into_products, split_quickly
+from fedtheory.search.positivity import SignFacts, solve, split_into_products, split_quickly
 
 eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
 sigma = sp.Symbol("sigma", nonnegative=True)
@@ -17,7 +17,7 @@ NUMBERS = Numbers(
     maybe_zero=frozenset({sigma}),
     integer=frozenset({tau, M}),
 )
-SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
+SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
 
 NONNEGATIVE = {
     "a slack times a letter": eta * sigma**2 * (1 - 4 * eta * L),

@@ -28,7 +28,7 @@ from fedtheory.search.conic import _suffices
 from fedtheory.search.exact import System, _equations, _powers
 from fedtheory.search.outcome import NotFound
 from fedtheory.search.positivity import (
-    Signs,
+    SignFacts,
     _columns,
     _completed,
     _grading,
@@ -54,7 +54,7 @@ NUMBERS = Numbers(
     integer=frozenset({tau, M}),
     maybe_zero=frozenset({sigma}),
 )
-SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
+SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
 ONE: Any = quotient(sp.S.One)
 
 
@@ -116,15 +116,15 @@ def test_symbols_and_slacks_of_polynomials() -> None:
     assert _symbols(tau, SIGNS) == [tau]
     assert _symbols(sp.sqrt(eta), SIGNS) is None
     assert _symbols(eta + sp.Symbol("w", positive=True), SIGNS) is None
-    real = Signs(Numbers(symbols=frozenset({z, eta})), [])
+    real = SignFacts(Numbers(symbols=frozenset({z, eta})), [])
     assert _symbols(z + eta, real) is None
     (slack,) = _slacks(SIGNS, [L, eta], {L: L, eta: eta})
     assert sp.expand(slack.expression - sp.Rational(1, 4) + eta * L) == 0
     assert slack.terms == {(0, 0): fmpq(1, 4), (1, 1): -1}
     assert list(_slacks(SIGNS, [eta], {eta: eta})) == []
-    many = Signs(NUMBERS, [sp.Ne(eta, L), eta <= 2, sp.sqrt(eta) <= L, eta >= 1])
+    many = SignFacts(NUMBERS, [sp.Ne(eta, L), eta <= 2, sp.sqrt(eta) <= L, eta >= 1])
     assert [one.expression for one in _slacks(many, [L, eta], {L: L, eta: eta})] == [2 - eta, eta - 1]
-    shifted = next(iter(_slacks(Signs(NUMBERS, [tau <= 5]), [tau], {tau: tau + 1})))
+    shifted = next(iter(_slacks(SignFacts(NUMBERS, [tau <= 5]), [tau], {tau: tau + 1})))
     assert shifted.terms == {(0,): 4, (1,): -1}
     assert _terms(eta * L / 2 + 3, [L, eta]) == {(1, 1): fmpq(1, 2), (0, 0): 3}
 
@@ -396,8 +396,8 @@ def test_supports_prefer_small_weights() -> None:
 
 def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     """The goal that knows most of them says what is known of each."""
-    few = SimpleNamespace(signs=Signs(Numbers(symbols=frozenset({eta})), []), original_symbols={eta, tau})
-    most = SimpleNamespace(signs=Signs(NUMBERS, []), original_symbols={eta, tau})
+    few = SimpleNamespace(signs=SignFacts(Numbers(symbols=frozenset({eta})), []), original_symbols={eta, tau})
+    most = SimpleNamespace(signs=SignFacts(NUMBERS, []), original_symbols={eta, tau})
     drawn: list[Any] = []
 
     def draw(symbols: Any, numbers: Any, _conditions: Any, _count: int) -> Samples:
@@ -418,7 +418,7 @@ def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPat
 
 def test_every_summand_has_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     """A number of either sign in one of them is enough to refuse them all."""
-    signs = Signs(Numbers(symbols=frozenset({eta, L, sigma, tau, z})), [])
+    signs = SignFacts(Numbers(symbols=frozenset({eta, L, sigma, tau, z})), [])
     number = sp.expand(z * (eta - L) ** 2 + (sigma - tau) ** 2)
     assert split_with_squares(number, signs) is None
     assert split_with_squares(number.subs(z, 2), signs) is not None

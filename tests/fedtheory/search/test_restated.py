@@ -17,7 +17,7 @@ SCAFFNEW = "landmarks:scaffnew.contraction"
 """A claim with a maximum in it, which is proved case by case."""
 
 
-def _restated(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -> Claim:
+def _restate(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -> Claim:
     """A claim in user-defined symbols, with its larger side scaled, perhaps for half of the step sizes."""
     claim = all_claims()[claim_id]
     symbols = {old: sp.Symbol(f"a_{place}", real=True) for place, old in enumerate(claim.notation)}
@@ -39,7 +39,7 @@ def _restated(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -
 @pytest.mark.parametrize("halved", [False, True], ids=["as it is", "half of the step size"])
 def test_a_claim_with_a_maximum(halved: bool) -> None:
     """The document is about the user's claim, and the kernel accepts it for that."""
-    claim = _restated(SCAFFNEW, halved=halved)
+    claim = _restate(SCAFFNEW, halved=halved)
     found = find_proof(claim)
     assert isinstance(found, Found)
     assert found.uses == [SCAFFNEW]
@@ -50,17 +50,17 @@ def test_a_claim_with_a_maximum(halved: bool) -> None:
 @pytest.mark.parametrize("claim_id", [SCAFFNEW, "lecture27:thm-2"])
 def test_a_smaller_bound_is_not_proved(claim_id: str) -> None:
     """The certificate of a claim shows nothing that is below it."""
-    assert isinstance(find_proof(_restated(claim_id, sp.Rational(9, 10))), NotFound)
+    assert isinstance(find_proof(_restate(claim_id, sp.Rational(9, 10))), NotFound)
 
 
 def test_a_weaker_condition_is_not_enough() -> None:
     """Without its condition on the step size the claim has no certificate."""
-    assert isinstance(find_proof(replace(_restated(SCAFFNEW), conditions=())), NotFound)
+    assert isinstance(find_proof(replace(_restate(SCAFFNEW), conditions=())), NotFound)
 
 
 def test_fewer_assumptions_are_not_enough() -> None:
     """Nor without the bound on the variance, which is never supposed."""
-    claim = _restated(SCAFFNEW)
+    claim = _restate(SCAFFNEW)
     fewer = tuple(one for one in claim.assumptions if one is not a.unbiased_bounded_variance)
     assert len(fewer) < len(claim.assumptions)
     assert isinstance(find_proof(replace(claim, assumptions=fewer)), NotFound)

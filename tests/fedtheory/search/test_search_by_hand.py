@@ -27,7 +27,7 @@ from fedtheory.search.conic import UNBOUNDED, Programs, interval, least_support
 from fedtheory.search.dimensions import Dimensions, quotient_of
 from fedtheory.search.exact import Candidates, System, simple_values
 from fedtheory.search.positivity import (
-    Signs,
+    SignFacts,
     solve,
     split_into_products,
     split_pairs,
@@ -40,7 +40,7 @@ from fedtheory.search.samples import Samples, draw_generic, draw_samples, find_n
 
 NUMBERS = Numbers(symbols=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
 STEP = [eta <= 1 / (4 * L)]
-SIGNS = Signs(NUMBERS, STEP)
+SIGNS = SignFacts(NUMBERS, STEP)
 
 
 def _is_sum(found: Sequence[Any] | None, number: Any) -> bool:
@@ -353,7 +353,7 @@ INDEFINITE = ((1, 2, 1), (0, 1, 1), (-1, 0, 1))
 def test_positive_semidefinite_matrices_are_sums_of_squares(entries: tuple[int, int, int], count: int | None) -> None:
     """As many squares as the rank, and none where the matrix is indefinite."""
     context, _ = _context([a.smooth])
-    found = squares_of(_matrix(*entries), context, Signs(context.numbers, ()))
+    found = squares_of(_matrix(*entries), context, SignFacts(context.numbers, ()))
     assert (None if found is None else len(found)) == count
 
 

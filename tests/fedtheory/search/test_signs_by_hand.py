@@ -14,13 +14,13 @@ from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.kernel.quotients import quotient
 from fedtheory.search.blocks import with_means
-from fedtheory.search.positivity import Signs, _difference, _weights, split_quickly
+from fedtheory.search.positivity import SignFacts, _difference, _weights, split_quickly
 from fedtheory.search.remainders import _eliminated
 from fedtheory.search.samples import Samples, find_negative
 
 eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
 NUMBERS = Numbers(symbols=frozenset({eta, L, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
-SIGNS = Signs(NUMBERS, [eta <= 1 / (4 * L)])
+SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
 
 
 @pytest.mark.parametrize("rest", [(M - 1) * (tau - 1), (1 - 4 * eta * L) ** 2, eta * (tau - 1)], ids=str)

@@ -33,7 +33,7 @@ _NEAR, _FAR = 12, 20
 
 
 @dataclass(frozen=True)
-class Subject:
+class ClaimedAlgorithm:
     """The algorithm that a claim is about."""
 
     name: str
@@ -45,7 +45,7 @@ class Subject:
     """The step sizes that the claim states, where it states some."""
 
     @classmethod
-    def of(cls, claim: Claim) -> Subject:
+    def of(cls, claim: Claim) -> ClaimedAlgorithm:
         """FedAvg where the claim names no algorithm."""
         named = [one for one in claim.assumptions if isinstance(one, OfAlgorithm) and one.names]
         if not named:

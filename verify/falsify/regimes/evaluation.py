@@ -17,7 +17,7 @@ from fedtheory.language.quantities.measuring.expectations import AtSteps
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.effort import spend
-from verify.falsify.regimes.algorithms import Subject, decreasing
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm, decreasing
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.factors import Factor, Level, Point, factors_for, is_tied, normal
 from verify.falsify.regimes.horizon import rounds_at
@@ -73,7 +73,7 @@ class Evaluation:
     """A claim at points; each is evaluated once, and counted."""
 
     def __init__(self, claim: Claim) -> None:
-        self.claim, self.subject = claim, Subject.of(claim)
+        self.claim, self.subject = claim, ClaimedAlgorithm.of(claim)
         self.count = 0
         """Evaluations so far."""
         self.known: dict[Hashable, Seen] = {}

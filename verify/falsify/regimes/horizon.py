@@ -7,7 +7,7 @@ import math
 from flint import fmpq
 
 from fedtheory.arithmetic import plain_float
-from verify.falsify.regimes.algorithms import Subject, rounds_of_a_cycle
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm, rounds_of_a_cycle
 from verify.falsify.regimes.factors import DATA, Point
 from verify.falsify.regimes.problems import most_enumerated_steps, number_of_clients, number_of_steps
 
@@ -22,7 +22,7 @@ _MOST_IN_CYCLES = 256
 """Rounds of runs that end with a whole cycle of their clock."""
 
 
-def rounds_at(point: Point, step_size: fmpq, subject: Subject, looked_at: int | None = None) -> int:
+def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_at: int | None = None) -> int:
     """T, at least one; `looked_at` bounds the local steps of all clients where a claim asks for something at each."""
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
     if point["horizon"][0] == "cycle":
@@ -65,7 +65,7 @@ def _curvature(point: Point, unit: str) -> float:
     return float(2.0 ** point["conditioning"])
 
 
-def _most_steps(point: Point, subject: Subject, steps: int) -> int:
+def _most_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     """Local steps of a run, by what its simulation takes."""
     if point.get("loss") is not None:
         enumerated = most_enumerated_steps(point)
@@ -82,7 +82,7 @@ def _most_steps(point: Point, subject: Subject, steps: int) -> int:
     return _MOST * steps
 
 
-def _most_of_definition(point: Point, subject: Subject, steps: int) -> int:
+def _most_of_definition(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     """Local steps of a run whose rounds are simulated one by one."""
     if subject.steps_are_rounds:
         return _ON_GRAPHS if "mixing" in point else _ROUNDS_ONE_BY_ONE

@@ -51,7 +51,7 @@ def _reduce(over: Over, run: Run, values: Array) -> Array:
     axis = _AXES[over.index]
     counted = np.moveaxis(values, axis, 0)[over.begin :]
     if over.by == "mean":
-        counted = _added(run, counted) / run.arithmetic.number(len(counted), over.index)
+        counted = _add(run, counted) / run.arithmetic.number(len(counted), over.index)
     else:
         counted = _REDUCTIONS[over.by](run, counted)
     return np.moveaxis(counted, 0, axis)
@@ -83,7 +83,7 @@ def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
     return np.asarray(compile_expression(weights.expression, notation)(whole_run(run)) + 0 * numbers)
 
 
-def _added(run: Run, counted: Array) -> Array:
+def _add(run: Run, counted: Array) -> Array:
     """The sum of entries, zero where there are none."""
     nothing = run.arithmetic.zeros(1, *counted.shape[1:])
     return np.asarray(counted.sum(axis=0, keepdims=True)) if len(counted) else nothing
@@ -102,7 +102,7 @@ def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]
 
 
 _REDUCTIONS: dict[str, Callable[[Run, Array], Array]] = {
-    "sum": _added,
+    "sum": _add,
     "largest": _extreme(maximum),
     "smallest": _extreme(minimum),
     "first": lambda _run, counted: counted[:1],

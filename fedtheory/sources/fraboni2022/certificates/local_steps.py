@@ -75,7 +75,7 @@ def _average_over_clients(coefficient: Expr, reason: InequalityRef) -> Term:
     return Term(coefficient, reason, averaged=True)
 
 
-def _averaged(terms: Sequence[Term]) -> list[Term]:
+def _average(terms: Sequence[Term]) -> list[Term]:
     """Terms that are averaged over clients."""
     return [replace(term, averaged=True) for term in terms]
 
@@ -258,7 +258,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-3.eq-64-66.fixed",
         links=[
             _SPLIT,
-            _averaged(_SPLIT),
+            _average(_SPLIT),
             _sum_over_steps(2 * eta_l**2 * k, SECOND_MOMENT),
         ],
     ),
@@ -269,7 +269,7 @@ CERTIFICATES = [
             [_average_over_clients(ONE, assumption(STALE_SAMPLES))],
             [_average_over_clients(ONE, assumption(OPTIMUM_SAMPLES))],
             [
-                *_averaged(_three_parts(STALE, CHANGE, at_optimum)),
+                *_average(_three_parts(STALE, CHANGE, at_optimum)),
                 _average_over_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
                 _average_over_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
             ],

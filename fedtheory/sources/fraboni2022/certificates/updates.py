@@ -90,7 +90,7 @@ def _aligned(spread: str) -> list[Part]:
     ]
 
 
-def _updated(progress: str, alignment: str) -> list[Part]:
+def _update(progress: str, alignment: str) -> list[Part]:
     """The progress of an update towards a point, with all bounds inserted."""
     return [
         Part(1 / tilde_eta, progress),
@@ -215,7 +215,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:thm-1.proof-86-90.87.fixed",
-        links=[_updated(PROGRESS, ALIGNMENT)],
+        links=[_update(PROGRESS, ALIGNMENT)],
     ),
     Combination(
         claim="fraboni2022:thm-1.proof-86-90.88",
@@ -248,7 +248,7 @@ CERTIFICATES = [
         links=[_bounded("fraboni2022:thm-1.proof-86-90.90.fixed", GAPS, BOUND)],
     ),
     Combination(claim=ANY_ALIGNMENT, links=[_aligned(ANY_SPREAD)]),
-    Combination(claim=ANY_UPDATE, links=[_updated(ANY_PROGRESS, ANY_ALIGNMENT)]),
+    Combination(claim=ANY_UPDATE, links=[_update(ANY_PROGRESS, ANY_ALIGNMENT)]),
     Combination(
         claim=ANY_MEAN,
         links=[

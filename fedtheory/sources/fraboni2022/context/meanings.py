@@ -73,7 +73,7 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
 
 
 @dataclass(frozen=True)
-class Reading:
+class QuantityReading:
     """A way to read quantities."""
 
     terms: tuple[q.RunQuantity, ...]
@@ -96,7 +96,7 @@ class Reading:
         return others | {quantity: meaning_of(quantity, symbol) for quantity in self.terms if quantity in used}
 
 
-def _reading(claim: Claim, relation: Relation) -> Reading:
+def _reading(claim: Claim, relation: Relation) -> QuantityReading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
     used = _used(claim, relation)
@@ -231,18 +231,18 @@ def _define_surrogate(_symbol: SymbolTable) -> Meanings:
 
 _SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
-    Reading((q.received_distance_sq,), _define_nothing, build_staleness_context, _SHARES),
-    Reading(_OF_PAST_STEPS, _define_nothing, build_past_steps_context, _SHARES),
-    Reading(_OF_STEPS, _define_samples, build_steps_context, _SHARES),
-    Reading(_OF_WEIGHTS, _define_nothing, build_weights_context, _SHARES),
-    Reading(_OF_LOSS_CHANGES, _define_nothing, build_loss_changes_context, _SHARES),
-    Reading(
+    QuantityReading((q.received_distance_sq,), _define_nothing, build_staleness_context, _SHARES),
+    QuantityReading(_OF_PAST_STEPS, _define_nothing, build_past_steps_context, _SHARES),
+    QuantityReading(_OF_STEPS, _define_samples, build_steps_context, _SHARES),
+    QuantityReading(_OF_WEIGHTS, _define_nothing, build_weights_context, _SHARES),
+    QuantityReading(_OF_LOSS_CHANGES, _define_nothing, build_loss_changes_context, _SHARES),
+    QuantityReading(
         (q.surrogate_suboptimality_at_step,),
         _define_surrogate,
         build_surrogate_context,
         {q.mean_weight_share: sp.S.One},
     ),
-    Reading(
+    QuantityReading(
         (q.mean_gradient_at_virtual_sq, q.virtual_gradient_lengths, q.virtual_client_gap),
         _define_types,
         build_types_context,

@@ -121,11 +121,11 @@ def build_weights_context(claim: Claim) -> Context:
         common_random_numbers=frozenset(),
         random=known.random | ({deviation} - given.keys()),
         definitions=given,
-        assumed=_covariances(claim, symbol, at_local) | _moved(symbol),
+        assumed=_covariances(claim, symbol, at_local) | _move(symbol),
     )
 
 
-def _moved(symbol: SymbolTable) -> dict[str, Expr]:
+def _move(symbol: SymbolTable) -> dict[str, Expr]:
     """Return the dependence of the virtual iterate on the weights of earlier steps.
 
     In the mean, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>, and nothing else: summed over the

@@ -29,7 +29,7 @@ def as_printed(run: Run, seed: int = 0) -> Iterator[Array]:
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         gradients = observe(iterates)
-        restarted = _averaged(run, iterates) if t % common_steps(run) == 0 else iterates
+        restarted = _average(run, iterates) if t % common_steps(run) == 0 else iterates
         return np.asarray(restarted - _sizes(run) * gradients)
 
     return _loop(run, seed, step)
@@ -39,7 +39,7 @@ def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
     """Clients' iterates of the loop that, where (t - 1) mod K = 0, restarts first and observes at the average."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
-        restarted = _averaged(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
+        restarted = _average(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
         return np.asarray(restarted - _sizes(run) * observe(restarted))
 
     return _loop(run, seed, step)
@@ -78,7 +78,7 @@ def _sizes(run: Run) -> Array:
     return run.algorithm.work.step_sizes[:, None]
 
 
-def _averaged(run: Run, iterates: Array) -> Array:
+def _average(run: Run, iterates: Array) -> Array:
     return np.tile(weighted_sum(run.problem.weights, iterates), (len(iterates), 1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.engine.sampling import Estimate
+from fedtheory.engine.sampling import ReplicaMeans
 from fedtheory.errors import NotApplicable
 from fedtheory.language.exhibits import Coverage, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
@@ -78,7 +78,7 @@ def _coverage(runs: list[ToyRun]) -> Coverage:
     )
 
 
-def _final(estimate: Estimate) -> str:
+def _final(estimate: ReplicaMeans) -> str:
     mean, reach = 100 * estimate.mean[-1], 100 * (estimate.high[-1] - estimate.mean[-1])
     return f"{mean:.2f} ± {reach:.2f} %" if reach >= 0.005 else f"{mean:.2f} % in all replicas"
 

@@ -31,9 +31,9 @@ class ToyRun:
     run: Run
     loss: Array
     """Exact expected training loss E L_D(w^n), (T+1,)."""
-    sampled_loss: sampling.Estimate
-    train_accuracy: sampling.Estimate
-    test_accuracy: sampling.Estimate
+    sampled_loss: sampling.ReplicaMeans
+    train_accuracy: sampling.ReplicaMeans
+    test_accuracy: sampling.ReplicaMeans
     sizes: list[int]
     """Rows of each client."""
 

@@ -151,7 +151,7 @@ def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> 
     problem = digits_problem(CLIENTS, split, seed)
     for change in CHANGES:
         size = step_size / 4 if change == "a quarter of the local step size" else step_size
-        curve = _changed(problem, local_steps, change).curve(size)
+        curve = _change(problem, local_steps, change).curve(size)
         yield Mitigation(
             split,
             seed,
@@ -163,7 +163,7 @@ def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> 
         )
 
 
-def _changed(problem: Problem, local_steps: int, change: str) -> Scenario:
+def _change(problem: Problem, local_steps: int, change: str) -> Scenario:
     policy: Policy = POLICIES["FedFix-0.5" if change == "FedFix-0.5" else "asynchronous"]
     steps = local_steps // 4 if change == "a quarter of the local steps" else local_steps
     chosen = replace(problem, oracle=ExactOracle()) if change == "full gradients" else problem
