@@ -95,7 +95,7 @@ def test_errors_of_the_vocabulary_are_written_out_where_rounds_are_synchronous()
         (Expectation(Value(F, x) - Value(F, best)), {"over": "run"}, None),
         (2 * GAP, {"over": "run"}, None),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_an_own_quantity_is_that_of_the_vocabulary_where_both_terms_agree(term: Any, keys: Any, known: Any) -> None:
     quantity = own("own_error", term, **keys)
