@@ -50,7 +50,7 @@ def test_two_labels_of_any_type_are_one_problem(labels: Any, classes: tuple[str,
     [
         (np.where(np.arange(12) == 7, "", np.where(TRUE, "a", "b")), INPUTS, r"row 7, column 'y': missing value"),
         (TRUE, INPUTS.astype(str), r"expected numbers in X, got values of type <U32$"),
-        (TRUE, np.where(np.arange(24).reshape(12, 2) == 9, np.nan, INPUTS), r"X\[4, 1\] = nan \(1 such entries\)"),
+        (TRUE, np.where(np.arange(24).reshape(12, 2) == 9, np.nan, INPUTS), r"X\[4, 1\] = nan \(such entries: 1\)"),
     ],
     ids=["missing label", "text inputs", "missing input"],
 )

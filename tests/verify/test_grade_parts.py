@@ -476,14 +476,22 @@ def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "battery", lambda _: SimpleNamespace(try_claim=lambda _: trial))
     monkeypatch.setattr(module, "_is_proved", lambda *_: False)
     monkeypatch.setattr(module, "find_premises", lambda _: None)
-    monkeypatch.setattr(module, "_not_refuted", lambda *given: given)
+    monkeypatch.setattr(
+        module,
+        "_not_refuted",
+        lambda standing, _claim, answer, reason, tightness: module.BoundFinding(
+            standing, answer, reason, True, tightness=tightness
+        ),
+    )
+    monkeypatch.setattr(module, "_shrinking", lambda *_: ())
     for ratio, expected in ((0.25, 0.5), (0.75, 0.75), (None, 0.5)):
         found = SimpleNamespace(counterexample=None, applicable=3, largest_ratio=ratio)
         monkeypatch.setattr(module, "search_regimes", lambda _, count, found=found: asked.append(count) or found)
         graded: Any = module.grade_bound(_claim(eta * sigma**2), 3 * eta * sigma**2)
-        assert (graded[0], graded[3], graded[4]) == ("not refuted", "no violation in 10 test runs", expected)
+        assert (graded.standing, graded.reason) == ("not refuted", "no violation in 10 test runs")
+        assert graded.tightness == expected
     trial.largest_ratio = None  # type: ignore[assignment]
-    assert module.grade_bound(_claim(eta * sigma**2), 3 * eta * sigma**2, 0.5)[4] is None  # type: ignore[index]
+    assert module.grade_bound(_claim(eta * sigma**2), 3 * eta * sigma**2, 0.5).tightness is None
     assert asked == [2000, 2000, 2000, 500]
 
 

@@ -207,7 +207,7 @@ def test_sums_over_rounds_telescope() -> None:
             _translate=lambda *_, slack=slack: slack,
             symbols=lambda quantity: symbols[quantity],
             number=str,
-            _applied=lambda *_: "applied",
+            _apply=lambda *_: "applied",
         )
         found, tactic = GapsVocabulary._sum(writer, premise, known)
         assert sp.expand(found - total) == 0

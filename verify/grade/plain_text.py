@@ -37,8 +37,8 @@ _MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy|fractions)\.(?=[A-Za
 _ENVIRONMENT = re.compile(
     r"\\(?:begin|end)\s*\{(?:equation|align|gather|multline|math|displaymath)\*?\}|\\nonumber|\\\\\s*$"
 )
-_STOP = re.compile(r"(?<![\\.])\s*[.,;](?=\s*(?:\$+|\\[\])])?\s*$)")
-"""A stop or a comma of the sentence, also before the end of a formula."""
+_STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;])+(?=\s*(?:\$+|\\[\])])?\s*$)")
+"""Stops and commas of the sentence, also before the end of a formula."""
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 

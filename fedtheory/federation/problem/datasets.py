@@ -278,7 +278,7 @@ def _numbers(path: Path, name: str, values: Array) -> Array:
     bad = np.argwhere(~np.isfinite(numbers))
     if len(bad):
         first = ", ".join(map(str, bad[0]))
-        found = f"expected finite numbers, got {name}[{first}] = {numbers[tuple(bad[0])]} ({len(bad)} such entries)"
+        found = f"expected finite numbers, got {name}[{first}] = {numbers[tuple(bad[0])]} (such entries: {len(bad)})"
         raise InputError(KEY, f"{path}: {found}: correct them, or leave out their rows")
     return numbers
 

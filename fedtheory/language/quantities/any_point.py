@@ -8,6 +8,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average, Expr, Gradient
 from fedtheory.language import assumptions as a
+from fedtheory.language.quantities import problem
 from fedtheory.language.quantities.measuring.axes import require_common_steps
 from fedtheory.language.quantities.measuring.reductions import (
     FIRST_ROUND,
@@ -28,7 +29,6 @@ from fedtheory.language.quantities.measuring.symbols import (
     gap,
     square,
 )
-from fedtheory.language.quantities.problem import client_smoothness
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Term, VectorQuantity, constant, symbol_of
 
 comparator = VectorQuantity(
@@ -37,12 +37,12 @@ comparator = VectorQuantity(
     "the point that the run is compared with, the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T)",
     lambda frame: frame.constant(frame.run.comparator.point[None]),
 )
-COMPARATOR, _CURVATURE = symbol_of(comparator), symbol_of(client_smoothness)
+COMPARATOR, _CURVATURE = symbol_of(comparator), symbol_of(problem.client_smoothness)
 _APART = Gradient(CLIENT_OBJECTIVE, COMPARATOR) - Gradient(OBJECTIVE, COMPARATOR)
 
 
 def _define(expression: Expr, *over: Over) -> Term:
-    return define_by(expression, *over, also=(comparator, client_smoothness))
+    return define_by(expression, *over, also=(comparator, problem.client_smoothness))
 
 
 comparator_suboptimality = RunQuantity(

@@ -10,6 +10,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average
+from fedtheory.language.quantities import problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.symbols import (
@@ -21,13 +22,12 @@ from fedtheory.language.quantities.measuring.symbols import (
     define_by,
     square,
 )
-from fedtheory.language.quantities.problem import client_smoothness
 from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round, symbol_of
 
 SUM_INSIDE = Over("steps", "sum", begin=1)
 """Over the local steps but the first one, before which clients that start together have no drift."""
 _LARGEST_OF_ALL = (Over("clients", "largest"), Over("steps", "largest"), Over("rounds", "largest"))
-_CURVATURE = symbol_of(client_smoothness)
+_CURVATURE = symbol_of(problem.client_smoothness)
 _MEAN_DRIFT = Average(square(LOCAL - ITERATE)) / STEPS
 max_drift = RunQuantity(
     "max_drift",
@@ -86,7 +86,10 @@ curvature_drift = RunQuantity(
     "mean over t of (1/tau) sum_{k=1..tau-1} sum_i p_i L_i E|x_i^{t,k} - xbar^{t,k}|^2, L_i the curvature of F_i",
     _curvature_drift,
     term=define_by(
-        Average(_CURVATURE * square(LOCAL - ITERATE)) / STEPS, SUM_INSIDE, MEAN_OVER_ROUNDS, also=(client_smoothness,)
+        Average(_CURVATURE * square(LOCAL - ITERATE)) / STEPS,
+        SUM_INSIDE,
+        MEAN_OVER_ROUNDS,
+        also=(problem.client_smoothness,),
     ),
 )
 curvature_imbalance = RunQuantity(
@@ -95,6 +98,9 @@ curvature_imbalance = RunQuantity(
     "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",
     _curvature_imbalance,
     term=define_by(
-        square(Average(_CURVATURE * (LOCAL - ITERATE))) / STEPS, SUM_INSIDE, MEAN_OVER_ROUNDS, also=(client_smoothness,)
+        square(Average(_CURVATURE * (LOCAL - ITERATE))) / STEPS,
+        SUM_INSIDE,
+        MEAN_OVER_ROUNDS,
+        also=(problem.client_smoothness,),
     ),
 )

@@ -24,7 +24,7 @@ from fedtheory.language.quantities.measuring.expectations import (
 from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_ROUND, LAST_STEP, MEAN_OVER_STEPS
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step, symbol_of
-from fedtheory.sources.fraboni2022.quantities.representation import unrepresented_importance
+from fedtheory.sources.fraboni2022.quantities import representation
 from fedtheory.sources.fraboni2022.quantities.surrogate import surrogate_optimum_of
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
@@ -163,7 +163,9 @@ unrepresented_gap = per_round(
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
     _mean_of_values(_unrepresented),
     term=each_step(
-        ClientSum(symbol_of(unrepresented_importance) * _OWN_GAP), MEAN_OVER_STEPS, also=(unrepresented_importance,)
+        ClientSum(symbol_of(representation.unrepresented_importance) * _OWN_GAP),
+        MEAN_OVER_STEPS,
+        also=(representation.unrepresented_importance,),
     ),
 )
 mean_round_gap = mean_over_rounds(round_gap, r"\bar Z(N)")
