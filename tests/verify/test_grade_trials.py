@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
@@ -47,6 +47,15 @@ def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) 
     assert exact.violation is not None
     assert exact.violation["problem"]["start"] == ["3"]
     assert (exact.tried, asked) == (3, [large])
+
+
+def test_a_battery_is_a_collection_of_runs() -> None:
+    """As many as it says, small ones first, and those of the ladders in floats."""
+    small = [parse_run(_table(start), RATIONAL) for start in ("1", "3")]
+    runs = Battery(small, [_table("5", rounds=7)])
+    assert [run.algorithm.rounds for run in runs] == [2, 2, 7]
+    assert [run.arithmetic for run in runs] == [RATIONAL, RATIONAL, FLOAT]
+    assert len(list(runs)) == len(runs)
 
 
 def _row(**keys: Any) -> AnswerRow:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.engine.run import Run
@@ -55,6 +56,10 @@ class Battery:
 
     def __len__(self) -> int:
         return len(self.small) + len(self.long)
+
+    def __iter__(self) -> Iterator[Run]:
+        """The runs, small ones first, those of the ladders in floats."""
+        return chain(self.small, self._floats.runs)
 
     @cached_property
     def _exact(self) -> RunsTogether:
