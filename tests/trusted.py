@@ -30,7 +30,7 @@ _SHOWN = (
 SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name}" for name in _SHOWN)))
 """What people are shown of a proof: no verdict depends on it."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
-"""What finds, writes, describes and reads certificates: they are rebuilt from closed pieces before they are judged."""
+"""Modules that find, write, describe and read certificates, which are rebuilt from closed pieces before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
 RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic", "sources")
 PROOFS_OF_PAPERS, RUNS_OF_PAPERS = ("signs", "context"), ("quantities",)

@@ -49,7 +49,7 @@ def quantity(
     weights: Expr | None = None,
     index: sp.Symbol | None = None,
 ) -> RunQuantity:
-    """A quantity of one's own: an expression at each local step, or its mean, sum or extreme over a round or the run.
+    """A user-defined quantity: an expression at each local step, or its mean, sum or extreme over a round or the run.
 
     `term` is an expression as in claims with ``place="step"``: inner products and objective values stand inside an
     `Expectation`, and `where` says what its symbols stand for.  With `weights`, an expression in `index` and in symbols

@@ -19,7 +19,7 @@ rest           that an algorithm stays at the optimum, from its definition (defi
 
 recorded       which certificate a paper has for a claim
 document       certificates as JSON: whatever is judged has been one
-closed         what certificates are made of: whatever is judged is rebuilt from these
+closed         what certificates are made of: whatever is checked is rebuilt from these
 examination    the way from a claim and its certificate to the kernel's word
 
 What the kernel may use, from a claim's assumptions: context, rounds for statements about one round, and small_steps

@@ -1,7 +1,7 @@
 """The way from a claim and its certificate to the kernel's word.
 
 A certificate becomes a document and is read from it again, and what was read is
-rebuilt from closed pieces: nothing else, such as a user-defined reason, is judged.
+rebuilt from closed pieces: nothing else, such as a user-defined reason, is checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates as closed data: what is judged is rebuilt, piece by piece, of what is on a list.
+"""Certificates as closed data: whatever is checked is rebuilt, piece by piece, from what is on a list.
 
 The pieces are records, by the types of their fields: expressions that the kernel
 admits, orderings, texts, flags, whole numbers, reasons by their names, and

@@ -34,7 +34,7 @@ _FULL_ROUNDS: Mapping[Quantity, Quantity] = {
 def unfold_terms(claim: Claim) -> Claim:
     """A claim with what the terms of its quantities say.
 
-    Quantities of a local step are written out in claims about steps; a quantity of one's own that is one of the
+    Quantities of a local step are written out in claims about steps; a user-defined quantity that is one of the
     vocabulary is that one in claims about runs.
     """
     needed = {a.full_participation, a.averaged_participants, a.synchronous}
@@ -46,7 +46,7 @@ def unfold_terms(claim: Claim) -> Claim:
 
 
 def _name_as_known(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
-    """A claim about runs in which a quantity of one's own that the vocabulary has is that of the vocabulary."""
+    """A claim about runs in which a user-defined quantity that the vocabulary has is that of the vocabulary."""
     numbers = {symbol: one for symbol, one in where.items() if isinstance(one, RunQuantity)}
     found = {symbol: known for symbol, one in numbers.items() if (known := find_by_term(one, same)) is not one}
     # A document may name the quantity of the vocabulary as well, by another symbol.

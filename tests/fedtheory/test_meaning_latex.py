@@ -41,7 +41,7 @@ def test_formulas_are_found(text: str, typeset: str | None) -> None:
 
 
 def test_no_formula_of_a_quantity_is_left_in_characters() -> None:
-    """Of the published claims: behind typesetting there is no power, no bar and no sum in the words."""
+    """In published claims no power, bar or sum stays in the words behind typesetting."""
     meanings = {quantity.meaning for claim in all_claims().values() for quantity in claim.notation.values()}
     left = {text: re.sub(r"\$[^$]*\$", "", typeset_meaning(text, "$", "$")) for text in meanings}
     assert len(left) > 200

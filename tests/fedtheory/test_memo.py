@@ -19,7 +19,7 @@ def test_a_value_is_computed_once() -> None:
 
 
 def test_a_refused_computation_is_asked_again() -> None:
-    """What raises leaves nothing behind that a later question could take for a value."""
+    """A computation that raises leaves nothing that a later question could take for a value."""
     memo = Memo()
     with pytest.raises(ZeroDivisionError):
         memo.once("key", lambda: 1 // 0)

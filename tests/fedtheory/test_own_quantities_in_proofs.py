@@ -1,4 +1,4 @@
-"""Quantities of one's own in proofs: they mean what their terms say, and nothing else."""
+"""User-defined quantities in proofs: they mean what their terms say, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def about_runs(lhs: RunQuantity, rhs: Any) -> Claim:
 
 
 def test_a_relation_between_own_quantities_is_found_at_steps() -> None:
-    """What spreads around the average is at most what spreads around another point."""
+    """The spread around the average is at most the spread around another point."""
     found = find_proof(at_steps(own("own_spread", SPREAD), own("own_distances", DISTANCES)))
     assert isinstance(found, Found)
 
@@ -152,7 +152,7 @@ def test_a_condition_on_quantities_of_a_step_is_refused() -> None:
 
 
 def mean(quantity: RunQuantity) -> Any:
-    """What a term is the mean of in proofs, in the symbols of a claim about it."""
+    """The expression whose mean a term is in proofs, in the symbols of a claim about it."""
     assert quantity.term is not None
     return mean_of_term(quantity.term, symbols_of(about_runs(quantity, D)))
 

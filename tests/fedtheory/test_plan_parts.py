@@ -162,7 +162,7 @@ def test_what_covers_most() -> None:
 
 
 def test_answers_that_a_bound_covers() -> None:
-    """Where it promises something at the step size to use; without a cause nothing is hopeless."""
+    """An answer is covered if the bound promises something at its step size; without a cause nothing is hopeless."""
     best = SimpleNamespace(step_size=0.5)
     for promise, covered in (
         (None, False),
@@ -197,7 +197,7 @@ def test_the_step_size_of_a_plan() -> None:
 
 
 def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its error is infinite, or its step size is at the edge of divergence or beyond it."""
+    """Its error is infinite, or its step size is at the edge of divergence or beyond it."""
     monkeypatch.setattr(answer, "cause_of_divergence", lambda _, edge: edge)
     for planned, error, edge, diverges in (
         (0.5, 1.0, 1.0, False),

@@ -205,7 +205,7 @@ def test_runs_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_why_no_step_size_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What small steps tend to, the part of the limit that is larger, or nothing that is known."""
+    """The limit of small steps, the larger part of the limiting error, or no known reason."""
     monkeypatch.setattr(rounds_needed, "has_one_map", lambda _: False)
 
     def reason(bias: float, noise: float, common: int | None = 1, *, closed: bool = True) -> str:
@@ -243,7 +243,7 @@ def _plan(bound: NumericBound | None, **given: Any) -> ClaimPlan:
 
 
 def test_largest_local_and_server_steps() -> None:
-    """Where the bound has them; a server step of one where the claim is about averaging."""
+    """Both are limited if the bound has them; the server step is one if the claim is about averaging."""
     names = {ETA: STEP, TAU: STEPS, A: "server_step_size"}
     bound = NumericBound(
         THEOREM, (TAU * A,), (TAU <= 5, A <= 3), names, {STEP: 1.0, STEPS: 2.0, "server_step_size": 1.0}

@@ -73,7 +73,7 @@ def test_the_run_to_make() -> None:
 
 
 def test_the_time_of_the_rounds() -> None:
-    """Where a clock says more than their number."""
+    """The time is named if a clock says more than the number of rounds."""
     waits = _answer().run
     hurries = SimpleNamespace(algorithm=SimpleNamespace(clock=SimpleNamespace(is_synchronous=False)))
     for run, time, text in (
@@ -366,7 +366,7 @@ def test_why_others_do_not_cover_a_run() -> None:
 
 
 def test_advice_of_a_bound_in_lines() -> None:
-    """What is known of it alone; measured numbers in one of two ways."""
+    """Advice from the bound alone; measured numbers in one of two ways."""
     usual: dict[str, Any] = dict.fromkeys(
         (
             *("step", "server_step", "local_steps", "optimum", "comparator", "measurements", "exact"),

@@ -174,7 +174,7 @@ def test_regimes_have_their_largest_ratio() -> None:
 
 
 def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of less than four fifths of the work; of the runs that are tried the lightest one, or the first that is tiny."""
+    """The lightest of the runs that take less than four fifths of the work, or the first that is tiny."""
     monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
 
     def point(work: float, score: float = 1.0, holds: bool | None = False) -> Seen:
@@ -286,7 +286,7 @@ def test_what_waits_is_decided_until_one_is_a_violation(meeting: Any) -> None:
 
 
 def test_ties_of_a_kind_are_decided_once(meeting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where that takes no time, by the work that ties have; floats see no violation in them."""
+    """Ties that take no time are decided by their work; floats see no violation in them."""
     met, _ = meeting
     tried: list[Any] = []
     monkeypatch.setattr(violations, "decided", lambda _, table: tried.append(table))
@@ -496,7 +496,7 @@ def test_a_search_is_over_when_its_evaluations_are() -> None:
     """Or its work, but for what decides a violation; points are counted, and violations met as floats see them."""
     search = import_module("verify.falsify.regimes.search")
     met: list[str] = []
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     state = SimpleNamespace(
         is_deciding=False, found=None, meet=lambda _: met.append("clear"), meet_unclear=lambda _: met.append("unclear")
     )
@@ -507,16 +507,16 @@ def test_a_search_is_over_when_its_evaluations_are() -> None:
         _all=6,
         _end=math.inf,
         _violations=state,
-        _on_progress=lambda done, whole: told.append((done, whole)),
+        _on_progress=lambda done, whole: reported.append((done, whole)),
     )
     searching._end_with_a_violation = lambda: _Searching._end_with_a_violation(searching)
     for holds in (True, False, None):
         assert _Searching._look(searching, {"holds": holds}) is seen[holds]
-    assert (met, told) == (["clear", "unclear"], [(4, 6)] * 3)
+    assert (met, reported) == (["clear", "unclear"], [(4, 6)] * 3)
     searching._evaluation.count = 7
     state.is_deciding = True
     _Searching._look(searching, {"holds": True})
-    assert told[-1] == (6, 6)
+    assert reported[-1] == (6, 6)
     state.is_deciding = False
     with pytest.raises(search._Over):
         _Searching._look(searching, {"holds": True})

@@ -158,7 +158,7 @@ def test_the_comparison_that_decides() -> None:
 
 
 def test_checks_that_rounding_has_no_say_in() -> None:
-    """What does not apply, or compares nothing; what holds; violations of rationals, no condition being open."""
+    """Checks that do not apply or compare nothing, that hold, and violations in rationals with no condition open."""
     open_condition: Any = (SimpleNamespace(holds=None),)
     known: Any = (SimpleNamespace(holds=True),)
     for holds, given, decided in (
@@ -184,7 +184,7 @@ def _rungs(*values: tuple[int, int]) -> tuple[Rung, ...]:
 
 
 def test_slopes_of_ladders() -> None:
-    """Of the last half, and towards the limit, which is zero for step sizes."""
+    """Slopes of the last half, towards the limit, which is zero for step sizes."""
     assert _fit([1, 2, 4, 8], [9, 1, 4, 8]) == pytest.approx(1.0)
     assert _fit([1, 2, 4, 8, 16], [9, 9, 1, 2, 4]) == pytest.approx(1.0)
     rungs = _rungs((1, 1), (2, 1), (4, 1), (8, 1))

@@ -1,4 +1,4 @@
-"""What exact numbers cost, and who decides where floats do not, against values by hand."""
+"""Costs of exact numbers, and the arithmetic that decides if floats do not, against values by hand."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_conditions_that_are_left_open_in_enclosures() -> None:
 
 
 def test_exact_answers_in_the_place_of_floats(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is decided; conditions are the exact ones, and sides those of floats, where both compare something."""
+    """Decisions and conditions are exact ones; sides are those of floats if both compare something."""
     monkeypatch.setattr(Check, "holds", property(lambda self: self.reason == "holds"))
     compared: Any = (SimpleNamespace(holds=True, ratio=0.5),)
     floats = _check(comparisons=compared, is_steady=False)
@@ -151,8 +151,8 @@ def test_exact_answers_in_the_place_of_floats(monkeypatch: pytest.MonkeyPatch) -
     assert (excluded.applicable, excluded.arithmetic) == (False, FLOAT)
     left = escalation._settled(floats, replace(exact, reason="open"), "floats see nothing")
     assert (left.reason, left.is_steady) == ("floats see nothing, and open", False)
-    told = escalation._left_open(_check(reason="earlier"), "later")
-    assert told.reason == "earlier"
+    seen = escalation._left_open(_check(reason="earlier"), "later")
+    assert seen.reason == "earlier"
 
 
 def test_runs_of_enclosures_are_checked_alone() -> None:

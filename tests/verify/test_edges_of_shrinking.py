@@ -99,7 +99,7 @@ def test_few_coordinates_come_first_for_many_clients() -> None:
 
 
 def test_runs_with_fewer_keys() -> None:
-    """What may be left out, single participants, one step size and count for all, ties together, no short buffer."""
+    """Without optional keys; single participants, one step size and count for all, ties together, no short buffer."""
     law = {"kind": "uniform", "clients": 2}
     sizes = [fmpq(1, 8), fmpq(1, 4), fmpq(1, 8)]
     table = _table(3, [2, 2, 1], participation=law, local_step_size=sizes)

@@ -215,7 +215,7 @@ def test_lighter_violations_and_ties(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_moves_that_are_kept() -> None:
-    """Where the score rises by more than a billionth, while there are looks left."""
+    """A move stays if the score rises by more than a billionth, while there are looks left."""
     for reached, gain, kept in ((1e-9, 0.0, False), (1.5e-9, 0.0, True), (0.0, 0.0, False)):
         climb = LocalClimb(CLAIM, lambda _, r=reached: r, SearchPoint({}, gain), 5, lambda _: iter(()))
         assert climb.tries({"n": 1}) is kept
@@ -391,10 +391,10 @@ def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "worked", lambda: 10.0)
     assert [finding._deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
     assert [finding._share(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     for begin in (7.0, 0.0):
-        finding._tell(lambda done, whole: told.append((done, whole)), begin, 5)
-    assert told == [(3, 5), (5, 5)]
+        finding._tell(lambda done, whole: reported.append((done, whole)), begin, 5)
+    assert reported == [(3, 5), (5, 5)]
     assert finding._search_by_regimes.__defaults__ is None
     asked: list[int] = []
     monkeypatch.setattr(finding, "search_regimes", lambda _, count, *__: asked.append(count))
@@ -475,7 +475,7 @@ def test_findings_that_contradict_what_is_recorded() -> None:
 
 
 def test_edges_of_equations() -> None:
-    """Where the step size is in an equation the edge is where both sides are equal, if other conditions allow it."""
+    """An equation on the step size has its edge at equality, if other conditions allow it."""
     run = parse_run(_table(1, 1, 2), FLOAT)
     for conditions, factor in (
         ([8 * eta * L <= 4, T >= 1], 4.0),
@@ -532,7 +532,7 @@ def test_scores_are_bounded() -> None:
 
 
 def test_noise_of_some_clients_can_be_turned() -> None:
-    """Where one of them has some; each on its own where there are several."""
+    """Noise can be turned if a client has some; each client's on its own if there are several."""
     names = []
     for noise in ([fmpq(1), fmpq(0)], [fmpq(0), fmpq(0)], None):
         table = _table(2)

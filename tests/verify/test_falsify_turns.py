@@ -137,7 +137,7 @@ def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the size one first, up to eight; of a rate none is made, and members in floats are left out."""
+    """Sizes from one to eight; none for a rate, and no members in floats."""
     families = {"a": SimpleNamespace(in_floats=False), "b": SimpleNamespace(in_floats=True)}
     members = [SimpleNamespace(family=name, run=lambda: "run") for name in "ab" * 9]
     sizes: list[tuple[str, int]] = []

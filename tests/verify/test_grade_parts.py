@@ -109,7 +109,7 @@ def test_places_that_conditions_allow() -> None:
 
 
 def test_the_simplest_growth_is_shown() -> None:
-    """Of the places whose excess grows by more than half between two scales, the one with the fewest changes."""
+    """Among places whose excess grows by more than half between two scales, the one with the fewest changes."""
     place: Any = SimpleNamespace(effort=sum, is_unbounded=lambda powers: powers != (1, 0))
     near = {(1, 0): 1.0, (1, 1): 1.0, (2, 1): 1.0, (0, 0): 1.0}
     far = {(1, 0): 9.0, (1, 1): 1.51, (2, 1): 9.0, (0, 0): 1.5, (0, 1): 99.0}
@@ -203,7 +203,7 @@ def test_runs_that_a_claim_allows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rungs_that_can_be_computed() -> None:
-    """Of rounds that are not doubled at most 512; one local step where the base has one."""
+    """At most 512 rounds if they are not doubled; one local step if the base has one."""
 
     def rungs(name: str, steps: int, clock: Any = None) -> list[Any]:
         algorithm = {"name": name, "local_steps": steps} | ({} if clock is None else {"clock": clock})
@@ -231,7 +231,7 @@ def test_divisions_by_zero_are_told() -> None:
 
 
 def test_exponents_of_answers() -> None:
-    """Of numbers that stay short; sums of symbols to the first power, and not above one another."""
+    """Exponents are short numbers, or sums of symbols to the first power, and do not stand above one another."""
     build = Guarded({"x": x, "y": y})
     largest = guarded._LARGEST_EXPONENT
     assert build.power(x, sp.Integer(largest)) == x**largest
@@ -321,7 +321,7 @@ def test_mistakes_in_bounds_in_words() -> None:
 
 
 def test_lines_that_python_does_not_know_are_left_out() -> None:
-    """Of code cells that are no part of the handout; a markdown cell is an answer where it holds a name."""
+    """Such lines of code cells outside the handout; a markdown cell with a name is an answer."""
 
     def cell(kind: str, source: str, **marks: Any) -> dict[str, Any]:
         return {"cell_type": kind, "source": source, "metadata": {"nbgrader": marks}}

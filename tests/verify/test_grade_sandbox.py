@@ -209,7 +209,7 @@ def test_a_process_that_does_not_start() -> None:
 
 
 def test_formulas_without_quotes_are_read_as_typed() -> None:
-    """Where Python does not know a symbol; a formula that has a value keeps it, and other failures are told."""
+    """A formula with symbols unknown to Python is read as typed; a value is kept; other failures are reported."""
     found = run("# My answer.\na = 4*tau**2", "b = c")
     assert (found.values, found.troubles) == ({"a": "4*tau**2", "b": "c"}, ())
     found = run("tau = 3\na = 4*tau**2", "b = f(1)\nprint(x)")

@@ -179,7 +179,7 @@ def test_answers_as_they_were_handed_in() -> None:
 
 
 def test_fingerprints_of_files(tmp_path: Path) -> None:
-    """Of the content and all that is beside it; a file that is missing is an empty one."""
+    """Fingerprints cover a file and those beside it; a missing file counts as an empty one."""
     file = tmp_path / "a.py"
     file.write_text("x")
     assert digest(file, "a", "b") == digest(file, "a", "b") != digest(file, "a", "c")

@@ -1,4 +1,4 @@
-"""What depends on an update by its work alone: on the clients that report, each with its staleness."""
+"""Values that depend on an update by its work alone: on the clients that report, each with its staleness."""
 
 from __future__ import annotations
 

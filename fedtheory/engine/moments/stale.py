@@ -46,7 +46,7 @@ class StaleRounds:
         return self._measure(lambda alike, step: alike.drift(step))
 
     def _measure(self, measure: Callable[[_Rounds, LocalStep], Array]) -> Array:
-        """What is measured in each round after each number of local steps, (T, K+1, ...)."""
+        """Measure something in each round after each number of local steps, (T, K+1, ...)."""
         local_steps = LocalSteps(self.recursion.centred, self.recursion.work)
         found: dict[int, Array] = {}
         with np.errstate(over="ignore", invalid="ignore"):

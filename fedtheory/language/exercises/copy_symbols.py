@@ -21,7 +21,7 @@ def tex(symbol: str) -> str:
 
 
 def without_needless_braces(text: str) -> str:
-    r"""A text without the braces of `tex` around a command, as in ``${\tau}$``; a blank parts it from a letter."""
+    r"""A text without the braces of `tex` around a command, as in ``${\tau}$``; a blank parts it from a character."""
     return _NEEDLESS.sub(lambda found: found[1] + " " * (found[2] is not None), text)
 
 

@@ -43,7 +43,7 @@ class Over:
 
     index: Literal["clients", "steps", "rounds", "iterations"]
     by: Literal["mean", "sum", "largest", "smallest", "first", "last", "before"]
-    """What is made of the entries; `before` has, for each entry, the sum of those before it."""
+    """Reduction of the entries; `before` has, for each entry, the sum of those before it."""
     begin: int = 0
     """The first entry that counts."""
     weights: Weights | None = None
@@ -60,7 +60,7 @@ class Term:
     where: tuple[tuple[sp.Symbol, Quantity], ...]
     """Quantities that the symbols of the expression stand for."""
     over: tuple[Over, ...] = ()
-    """What becomes of its values at all steps, the first one first; without it they are the quantity."""
+    """Reductions of its values at all steps, in their order; without one the values are the quantity."""
 
 
 @dataclass(frozen=True)

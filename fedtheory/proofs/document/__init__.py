@@ -9,7 +9,7 @@
     algorithms what documents say of algorithms
     schemas    the JSON schema
 
-Whatever is judged has been a document: what a document cannot say cannot be said.  What is read is rebuilt from
+Whatever is checked has been a document: what a document cannot say cannot be said.  What is read is rebuilt from
 closed pieces before it is judged, so that nothing rests on how certificates are written or read.
 """
 

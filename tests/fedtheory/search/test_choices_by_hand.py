@@ -1,4 +1,4 @@
-"""What searches for proofs accept, and the numbers that they try, against values by hand."""
+"""Statements that proof searches accept, and numbers that they try, against values by hand."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_functions_have_no_dimension() -> None:
-    """Of sums all parts have to have the same one; a logarithm has none, nor has a root."""
+    """All parts of a sum must have the same dimension; a logarithm has none, nor has a root."""
     L, mu = sp.symbols("L mu", positive=True)
     claim: Any = SimpleNamespace(where={}, notation={L: q.smoothness, mu: q.strong_convexity, eta: q.local_step_size})
     dimensions = Dimensions(claim)

@@ -70,7 +70,7 @@ def test_products_of_terms() -> None:
 
 
 def test_products_that_may_add_up_to_a_goal() -> None:
-    """Of x^2 - x with the slack 1 - x: no degree above two, up to so many slacks, and each power once."""
+    """For x^2 - x with the slack 1 - x: no degree above two, at most so many slacks, and each power once."""
     slack = _Slack(_poly(((0,), 1), ((1,), -1)), sp.S.One)
     goal = _poly(((2,), 1), ((1,), -1))
 
@@ -371,7 +371,7 @@ def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_supports_prefer_small_weights() -> None:
-    """What some sample needs is kept, and left out from the least one on; later attempts are random."""
+    """A product that a sample needs stays; others leave from the least weight on; later attempts are random."""
     costs_of: list[Any] = []
 
     class Found(SimpleNamespace):

@@ -24,7 +24,7 @@ SUM_BEFORE_STEP = Over("steps", "before")
 
 @dataclass(frozen=True)
 class Reduced:
-    """What becomes of values at all steps."""
+    """Reductions of values at all steps."""
 
     every: tuple[Over, ...]
 
