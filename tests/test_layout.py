@@ -132,8 +132,8 @@ def test_the_theory_names_no_quantity_of_one_paper() -> None:
 
 
 def test_the_vocabulary_needs_no_statement_of_a_paper() -> None:
-    """Quantities, signs and contexts of papers load without their claims."""
-    code = "import sys, fedtheory.proofs; print(*sys.modules)"
+    """Quantities, signs, contexts and instances of papers load without their claims."""
+    code = "import sys, fedtheory.proofs, verify.instances; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {name for name in found.stdout.split() if name.startswith("fedtheory.sources.")}
     assert loaded

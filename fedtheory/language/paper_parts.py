@@ -18,8 +18,8 @@ import fedtheory
 GROUP = "fedtheory.sources"
 """The package that has a folder for each paper, and the group of entry points of other distributions."""
 FOLDER = Path(fedtheory.__path__[0]) / "sources"
-VOCABULARY = ("quantities", "signs", "setting", "context")
-"""Parts with what other claims may use as well: quantities, settings that these suppose, and what proofs know."""
+VOCABULARY = ("quantities", "signs", "setting", "context", "instances")
+"""Parts with what other claims may use as well: quantities, settings that these suppose, what proofs know, and runs."""
 
 
 @cache
@@ -35,7 +35,14 @@ def parts_of_papers(name: str) -> list[ModuleType]:
 
 def modules_of_papers(name: str) -> list[ModuleType]:
     """Import the modules in the folder of that name of each paper that has one."""
-    return [module for part in parts_of_papers(name) for module in modules_in(part)]
+    return [importlib.import_module(module) for module in names_of_modules(name)]
+
+
+def names_of_modules(name: str) -> list[str]:
+    """List the modules in the folder of that name of each paper that has one, without importing any."""
+    folders = ((key, FOLDER / key / name) for key in folders_of_papers() if _has(key, name))
+    found = ((key, module.name) for key, folder in folders for module in pkgutil.iter_modules([str(folder)]))
+    return [f"{GROUP}.{key}.{name}.{module}" for key, module in found]
 
 
 def modules_in(package: ModuleType) -> list[ModuleType]:

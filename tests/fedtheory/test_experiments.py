@@ -28,9 +28,9 @@ from fedtheory.sources.fraboni2022.experiments.findings import (
     findings_4,
     findings_5_to_7,
 )
+from fedtheory.sources.fraboni2022.instances.experiments import half_intervals
 from fedtheory.sources.fraboni2022.statements.experiments import CLAIMS
 from verify.check import check
-from verify.instances.experiments import half_intervals
 
 STEP_SIZES = (0.01, 0.1, 0.3)
 

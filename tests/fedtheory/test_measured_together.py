@@ -11,9 +11,9 @@ from fedtheory.engine.region import Everywhere
 from fedtheory.engine.run import Bound, Run
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions.assumption import Boundedness
+from fedtheory.language.families import Instance
 from fedtheory.language.quantities.measuring.expectations import measure_together
 from fedtheory.language.quantities.quantity import assumed
-from verify.instances.family import Instance
 
 AT_STEPS = [q.mean_square_gradient, q.square_mean_gradient, q.past_mean_square_gradient, q.stochastic_gradient_sq]
 

@@ -24,6 +24,8 @@ from fedtheory.language.assumptions import (
     turns_of_pairs,
 )
 from fedtheory.language.registry import find
+from fedtheory.sources.fraboni2022.instances import alternating
+from fedtheory.sources.fraboni2022.instances.asynchronous import one_of_two
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.examples import EXAMPLES, STABLE, odd_offset
 from fedtheory.sources.fraboni2022.statements.examples import step as phi_of_steps
@@ -31,8 +33,6 @@ from fedtheory.sources.fraboni2022.statements.notation import N, W, eta_l, rho, 
 from fedtheory.sources.fraboni2022.statements.relaxed import BOUND, EPSILON_W, B_g
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F
 from verify.check import check
-from verify.instances import alternating
-from verify.instances.asynchronous import one_of_two
 
 phi, a, b, c = sp.symbols("phi a b c", positive=True)
 q_1, q_2 = (next(s for s in EXAMPLES if s.name == name) for name in ("q_1", "q_2"))

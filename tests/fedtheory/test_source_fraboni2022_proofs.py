@@ -21,6 +21,7 @@ from fedtheory.federation.participation import Fixed
 from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import client_spread, mean_square_gradient, round_gap, square_mean_gradient
+from fedtheory.sources.fraboni2022.instances.asynchronous import one_of_two, rare_sample
 from fedtheory.sources.fraboni2022.statements import (
     gradient_lemmas,
     inequalities,
@@ -35,7 +36,6 @@ from fedtheory.sources.fraboni2022.statements import (
 )
 from fedtheory.sources.fraboni2022.statements import notation as symbols
 from verify.check import check
-from verify.instances.asynchronous import one_of_two, rare_sample
 
 PROOFS = (
     weights_lemmas,

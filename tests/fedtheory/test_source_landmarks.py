@@ -20,13 +20,13 @@ from fedtheory.federation.algorithms import definition, fedprox, names
 from fedtheory.federation.definition import eta
 from fedtheory.kernel.expressions import Gradient
 from fedtheory.language.definitions import local_step
+from fedtheory.language.families import FAMILIES
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.exhibits import ROUNDS, curve, errors_at, page, typeset
 from verify.check import Check, check
 from verify.instances import families_for
-from verify.instances.family import FAMILIES
 
 PROBLEM = {
     "kind": "quadratic",

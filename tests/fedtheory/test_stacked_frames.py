@@ -11,10 +11,10 @@ from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import Misplaced
 from fedtheory.language.claim_places import sites, stacked_sites
+from fedtheory.language.families import Instance
 from fedtheory.language.registry import find
 from verify.check.links import links_of
 from verify.instances import FAMILIES
-from verify.instances.family import Instance
 
 RUNS = [("small schedules", 7), ("fixed intervals", 5), ("sampled weights", 3), ("turns of clients", 7)]
 

@@ -8,12 +8,12 @@ import pytest
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
+from fedtheory.language.families import FAMILIES
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.content import digest_target
 from verify.instances import families_for
-from verify.instances.family import FAMILIES
 
 ALGORITHM = """
 import sympy as sp

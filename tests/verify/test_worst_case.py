@@ -24,10 +24,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
+from fedtheory.language.families import with_fedavg
 from fedtheory.language.registry import all_claims, find
 from verify.cache import VARIABLE
 from verify.check import check
-from verify.instances.family import with_fedavg
 from verify.worst_case import Case, WorstCase, worst_case
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.statement import statements

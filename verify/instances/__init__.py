@@ -2,14 +2,15 @@
 
 An instance is named by its family and a number, so that any process can build
 it again.  To add a family, write a function of a number, decorate it with
-`family`, and import its module here; a family that is meant for an assumption
-serves the claims that make it.
+`family`, and name its module here, or put it into the folder ``instances`` of a
+paper; a family that is meant for an assumption serves the claims that make it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
@@ -18,26 +19,12 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.claim import Claim
+from fedtheory.language.families import FAMILIES, PARTS, Family, Given, Instance
+from fedtheory.language.paper_parts import names_of_modules
 from fedtheory.language.registry import is_of_the_package
 from fedtheory.language.schedules import StepSizes
 from fedtheory.language.setting import lifted_by
 from fedtheory.runfile import run_table, run_toml
-from verify.instances import (
-    algorithms,
-    alternating,
-    asynchronous,
-    experiments,
-    general,
-    losses,
-    noiseless,
-    nonconvex,
-    particular_clocks,
-    sampled,
-    short_rounds,
-    speedup,
-    unlike_types,
-)
-from verify.instances.family import FAMILIES, PARTS, Family, Given, Instance
 from verify.instances.own import own_families
 from verify.instances.schedules import families_of_step_sizes
 
@@ -48,24 +35,15 @@ __all__ = [
     "Family",
     "Given",
     "Instance",
-    "algorithms",
-    "alternating",
-    "asynchronous",
     "complexity",
-    "experiments",
     "families_for",
-    "general",
     "is_smooth_alone",
-    "losses",
-    "noiseless",
-    "nonconvex",
-    "particular_clocks",
-    "sampled",
-    "short_rounds",
-    "speedup",
-    "unlike_types",
 ]
 
+_MODULES = [f"{__name__}.{own}" for own in ("algorithms", "general", "losses", "nonconvex")]
+for _module in sorted((*_MODULES, *names_of_modules("instances")), key=lambda name: name.rpartition(".")[2]):
+    # Families have the order of their modules' names, wherever these are: searches begin with the first ones.
+    import_module(_module)
 
 Complexity = tuple[bool, bool, int, int, int]
 

@@ -11,8 +11,8 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
+from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick, smoothness_of
 from fedtheory.runfile import run_with
-from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick, smoothness_of
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
 """Step sizes as fractions of 1/L, for one local step."""

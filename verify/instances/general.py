@@ -10,7 +10,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.federation.problem.generators import random_quadratics
-from verify.instances.family import (
+from fedtheory.language.families import (
     NOISES,
     SPREADS,
     STEP_FRACTIONS,

@@ -15,7 +15,7 @@ from fedtheory.engine.losses import LossRun
 from fedtheory.federation import fedavg
 from fedtheory.federation.losses import KINDS, LossProblem, Terms, separable
 from fedtheory.language import assumptions as a
-from verify.instances.family import CURVATURES, STEP_FRACTIONS, UNITS, Choices, family, pick
+from fedtheory.language.families import CURVATURES, STEP_FRACTIONS, UNITS, Choices, family, pick
 
 _WIDTHS: Choices = (fmpq(1, 4), fmpq(1), fmpq(2), fmpq(8))
 _NOISES: Choices = (fmpq(1), fmpq(1, 2), fmpq(2))

@@ -16,8 +16,8 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
+from fedtheory.language.families import NOISES, SPREADS, Choices, family, pick, with_fedavg
 from fedtheory.runfile import run_table
-from verify.instances.family import NOISES, SPREADS, Choices, family, pick, with_fedavg
 from verify.instances.losses import random_losses, with_fedavg_on_losses
 
 _POSITIVE: Choices = (fmpq(1), fmpq(2), fmpq(1, 2))

@@ -14,9 +14,9 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.definition import FederatedAlgorithm, Mixed, Parameter
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
+from fedtheory.language.families import FAMILIES, Family
 from fedtheory.runfile.definitions import definition_named, is_own
 from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
-from verify.instances.family import FAMILIES, Family
 
 _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 """Numbers that a parameter is given, where they are allowed."""

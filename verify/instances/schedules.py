@@ -15,10 +15,10 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language.claim import Claim
+from fedtheory.language.families import CURVATURES, FAMILIES, NOISES, Family, pick
 from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile import parse_run, run_table, run_with
 from verify.instances.algorithms import SIZE, Keys, small_problem
-from verify.instances.family import CURVATURES, FAMILIES, NOISES, Family, pick
 
 _KNOWN: dict[str, Family] = {}
 """Families of the step sizes that claims have stated, by their names."""

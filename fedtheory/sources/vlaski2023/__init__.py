@@ -3,39 +3,23 @@
 L of K agents are sampled in each round, agent k takes E_k local steps of size
 mu_k = mu / E_k.  One module for each part of the chapter, in the order of the
 pages; each repair stands right behind the claim that it corrects.
+
+The statements load on first use: other claims are tried on the paper's instances.
 """
 
-from fedtheory.language.source import Source
-from fedtheory.sources.vlaski2023.statements import CLAIMS
+from __future__ import annotations
 
-PRINTED_PROOFS = {
-    "lemma-5.1": "problem-5.2",
-    "thm-5.1.recursion": """
-        eq-5.25.steps-a-b eq-5.25 eq-5.29 eq-5.30 lemma-5.1 eq-5.34-5.37 eq-5.38.lemma-step eq-5.38.steps-a-d
-        eq-5.38.final eq-5.41 eq-5.42 condition-5.1 eq-5.47 eq-5.48 eq-5.49 eq-5.51 eq-5.52 eq-5.53 eq-5.54 eq-5.58
-        eq-5.59-5.60 eq-5.61 eq-5.62 eq-5.64 eq-5.65 eq-5.65.step-condition
-    """,
-}
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+from typing import TYPE_CHECKING, Any
 
-UNPROVED = {
-    "moments of the data are in none of the theories": "eq-5.46",
-    "they need the mean over local steps of vectors that may cancel, inductions bound each step's length": """
-        eq-5.13 eq-5.53.fixed eq-5.54.fixed
-    """,
-    "the kernel has no recursion from round to round of sampled clients": "thm-5.1.limit.explicit",
-}
-"""Why claims that are supported are not proved."""
+if TYPE_CHECKING:
+    from fedtheory.sources.vlaski2023.source import SOURCE
 
-_TITLE = "Federated Learning (draft chapter 5)"
-SOURCE = Source(
-    "vlaski2023",
-    _TITLE,
-    "S. Vlaski and A. H. Sayed",
-    2023,
-    CLAIMS,
-    PRINTED_PROOFS,
-    UNPROVED,
-    main="thm-5.1.recursion",
-    reading=4,
-)
+__all__ = ["SOURCE"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SOURCE":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fedtheory.sources.vlaski2023.source import SOURCE
+
+    return SOURCE

@@ -13,8 +13,8 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix
 from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.language import assumptions as a
-from verify.instances.asynchronous import whole_times
-from verify.instances.family import Choices, family, pick
+from fedtheory.language.families import Choices, family, pick
+from fedtheory.sources.fraboni2022.instances.asynchronous import whole_times
 
 _CURVATURES: Choices = (fmpq(1, 2), fmpq(1), fmpq(2))
 _STEPS: Choices = (fmpq(1, 64), fmpq(1, 8), fmpq(1, 4))

@@ -18,7 +18,7 @@ from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Pol
 from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
+from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick
 
 _POLICIES: tuple[Policy, ...] = (
     Asynchronous("one-by-one"),

@@ -11,8 +11,14 @@ from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from verify.instances.asynchronous import at_admissible_step, clients_of_types, one_of_two, rare_sample, whole_times
-from verify.instances.family import NOISES, SPREADS, Choices, family, pick
+from fedtheory.language.families import NOISES, SPREADS, Choices, family, pick
+from fedtheory.sources.fraboni2022.instances.asynchronous import (
+    at_admissible_step,
+    clients_of_types,
+    one_of_two,
+    rare_sample,
+    whole_times,
+)
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(6))
 

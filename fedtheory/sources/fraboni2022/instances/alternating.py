@@ -16,8 +16,8 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics, random_vector
 from fedtheory.federation.problem.matrices import quadratic
 from fedtheory.language import assumptions as a
-from verify.instances.asynchronous import admissible_step
-from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
+from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick
+from fedtheory.sources.fraboni2022.instances.asynchronous import admissible_step
 
 _POLICIES: tuple[Policy, ...] = (
     Asynchronous("one-by-one"),

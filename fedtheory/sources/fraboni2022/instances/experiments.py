@@ -14,7 +14,7 @@ from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Clock, FedFix
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from verify.instances.family import CURVATURES, NOISES, SPREADS, family, pick
+from fedtheory.language.families import CURVATURES, NOISES, SPREADS, family, pick
 
 _STEP_SIZES = (fmpq(1, 8), fmpq(1, 64), fmpq(1, 2))
 

@@ -11,7 +11,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from verify.instances.family import (
+from fedtheory.language.families import (
     CURVATURES,
     SPREADS,
     family,

@@ -13,7 +13,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.language import assumptions as a
-from verify.instances.family import family, pick, random_problem
+from fedtheory.language.families import family, pick, random_problem
 
 _PARTS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8), fmpq(1, 64))
 """Step sizes as fractions of what a short round may have."""

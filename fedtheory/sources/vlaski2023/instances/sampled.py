@@ -12,7 +12,7 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from verify.instances.family import (
+from fedtheory.language.families import (
     CURVATURES,
     NOISES,
     SPREADS,

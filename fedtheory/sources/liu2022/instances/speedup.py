@@ -14,7 +14,7 @@ from fedtheory.federation import Aggregation, Uniform, fedavg
 from fedtheory.federation.problem import Problem, quadratic
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from verify.instances.family import (
+from fedtheory.language.families import (
     NOISES,
     SPREADS,
     STEP_FRACTIONS,

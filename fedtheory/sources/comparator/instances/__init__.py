@@ -1,0 +1,1 @@
+"""Families of instances with short rounds."""

@@ -1,0 +1,40 @@
+"""The paper as a source: its statements, the steps of its printed proofs, what is not proved, what is not encoded."""
+
+from fedtheory.language.source import Source
+from fedtheory.sources.lecture27.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "thm-1": "smooth-property-2 thm-1.g-step thm-1.g thm-1.step thm-1.sum",
+    "lemma-3": "smooth-property-1 lemma-3.proof lemma-3.proof.factor",
+    "thm-2": "thm-1.loss lemma-3 lemma-4 thm-2.interval thm-2.jump thm-2.last",
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
+
+UNPROVED = {
+    "it speaks of the first local step alone, and the kernel of any step": "thm-1.remark-zero",
+    "the best of all aggregated models is in no theory of intervals, only the last one": "thm-2.explicit",
+    "that a problem has a property which other claims assume follows from no certificate": "inherit",
+}
+"""Why claims that are supported are not proved."""
+
+NOT_ENCODED = {
+    "Remark on the auxiliary sequences: $v_{[k]}(k\\tau)\\ne v_{[k+1]}(k\\tau)$.": (
+        "it says that two vectors may differ, and a claim holds on every run.  They are equal for one local step; the "
+        "note of aux-sequence gives a run on which they differ."
+    ),
+}
+"""Sentences without a claim, and why."""
+
+_TITLE = "Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)"
+SOURCE = Source(
+    "lecture27",
+    _TITLE,
+    "course 6960/5960",
+    2019,
+    CLAIMS,
+    PRINTED_PROOFS,
+    UNPROVED,
+    main="thm-2",
+    reading=3,
+    not_encoded=NOT_ENCODED,
+)

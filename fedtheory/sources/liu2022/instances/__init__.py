@@ -1,0 +1,1 @@
+"""Families of instances for second moments and linear speed-up."""

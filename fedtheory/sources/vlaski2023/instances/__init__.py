@@ -1,0 +1,1 @@
+"""Families of instances with sampled clients and unequal local work."""
