@@ -18,8 +18,8 @@ import fedtheory
 GROUP = "fedtheory.sources"
 """The package that has a folder for each paper, and the group of entry points of other distributions."""
 FOLDER = Path(fedtheory.__path__[0]) / "sources"
-VOCABULARY = ("quantities", "signs", "setting", "context", "instances")
-"""Parts with what other claims may use as well: quantities, settings that these suppose, what proofs know, and runs."""
+VOCABULARY = ("quantities", "assumptions", "signs", "setting", "context", "instances")
+"""Parts with what other claims may use as well: words, settings that these suppose, what proofs know, and runs."""
 
 
 @cache

@@ -2,7 +2,10 @@
 
 Every module is a chapter, and every assumption of a chapter is a name of this
 package: ``from fedtheory.language import assumptions as a``, then ``a.smooth``.
+So is every assumption of the chapters in a paper's folder ``assumptions``.
 """
+
+from typing import TYPE_CHECKING
 
 from fedtheory.language.assumptions.algorithms import *
 from fedtheory.language.assumptions.assumption import Assumption as Assumption
@@ -14,8 +17,17 @@ from fedtheory.language.assumptions.gradients import *
 from fedtheory.language.assumptions.objectives import *
 from fedtheory.language.assumptions.participation import *
 from fedtheory.language.assumptions.steps import *
-from fedtheory.language.assumptions.turns import *
 from fedtheory.language.assumptions.weights import *
+from fedtheory.language.paper_parts import modules_of_papers
+
+# The chapters of papers use those above.
+for _chapter in modules_of_papers("assumptions"):
+    globals().update({name: one for name, one in vars(_chapter).items() if isinstance(one, Assumption)})
+if TYPE_CHECKING:
+
+    def __getattr__(_name: str) -> Assumption:
+        """Return an assumption of a paper."""
+
 
 __all__ = [name for name, entry in globals().items() if isinstance(entry, Assumption)]
 

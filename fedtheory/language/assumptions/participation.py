@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.engine.run import Run
-from fedtheory.federation.participation import Full, Multinomial, Uniform
+from fedtheory.federation.participation import Full, Uniform
 from fedtheory.language.assumptions import clocks, weights
 from fedtheory.language.assumptions.assumption import Setting, expect
 
@@ -47,22 +47,6 @@ def _averaged_participants(run: Run) -> None:
     )
 
 
-def _multinomial_sampling(run: Run) -> None:
-    clocks.expect_no_cycle(run)
-    law = run.algorithm.aggregation.participation.of_clients
-    expect(isinstance(law, Multinomial), "the participants are not sampled with replacement")
-
-
-def _one_at_a_time(run: Run) -> None:
-    clocks.expect_no_cycle(run)
-    reports = run.algorithm.schedule.participates.sum(axis=1)
-    expect((reports == 1).all(), "some update has more than one report, or none")
-
-
-def _somebody_reports(run: Run) -> None:
-    expect((run.surrogate.totals > 0).all(), "no client reports in some update")
-
-
 full_participation = Setting("full participation", r"every client takes part in every round", _full_participation)
 every_client = Setting("every client", r"no clients are sampled: each reports whenever it is done", _every_client)
 full_rounds = Setting(
@@ -78,12 +62,3 @@ averaged_participants = Setting(
     r"the weights of a round sum to one, and their expectations are the client weights $p_i$",
     _averaged_participants,
 )
-multinomial_sampling = Setting(
-    "multinomial sampling",
-    r"m clients are sampled with replacement, with the probabilities $p_i$",
-    _multinomial_sampling,
-)
-one_at_a_time = Setting(
-    "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time
-)
-somebody_reports = Setting("no empty update", r"$q(n)>0$ in every update", _somebody_reports)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions.assumption import Setting, expect
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 
@@ -43,34 +41,6 @@ def _normalised_steps(run: Run) -> None:
     expect(run.algorithm.work.common_effective_step is not None, "mu_k E_k is not the same for all clients")
 
 
-def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
-    """Require (scale s)^2 T = N."""
-    _same_local_work(run)
-    work = run.algorithm.work
-    scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)
-    rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * scaled
-    expect(abs(scaled - run.clients) <= rounding, f"the step size is not {step_size}")
-
-
-def _speedup_step(run: Run) -> None:
-    _expect_clients(run, run.smoothness, "sqrt(N) / (L sqrt(T))")
-
-
-def _plain_speedup_step(run: Run) -> None:
-    _expect_clients(run, 1, "sqrt(N) / sqrt(T)")
-
-
-def _theorem_step_size(run: Run) -> None:
-    _same_step_size(run)
-    work = run.algorithm.work
-    total = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
-    delay, server = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
-    scaled = work.step_sizes[0] * 48 * max(work.steps) * run.smoothness
-    rounding = 0 if run.arithmetic.name == "rational" else 1e-12
-    if max(scaled, scaled * 3 * total * total * server * (delay + 1)) > 1 + rounding:
-        raise NotApplicable("the local step size is larger than (98) allows")
-
-
 same_local_work = Setting(
     "same local work",
     r"every client takes the same number of local steps per round, all with the same constant step size",
@@ -92,10 +62,3 @@ normalised_steps = Setting(
 )
 server_step_of_one = Setting("server step size one", r"$\eta_g=1$", _server_step_of_one)
 unit_server_step = Setting("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
-speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
-plain_speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)
-theorem_step_size = Setting(
-    "step size of Theorem 1",
-    r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
-    _theorem_step_size,
-)

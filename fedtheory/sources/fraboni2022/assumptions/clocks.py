@@ -1,0 +1,58 @@
+"""Assumptions on clocks: times of the clients, whole cycles, intervals of half the update time."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.federation.clock import FedFix
+from fedtheory.language.assumptions.assumption import Setting, expect
+
+
+def _whole_cycles(run: Run) -> None:
+    """Check that all clients have reported in proportion to their speeds when the run ends."""
+    schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
+    times = run.algorithm.clock.times
+    if isinstance(policy, FedFix):
+        times = tuple((time / policy.interval).ceil() * policy.interval for time in times)
+    expected = [schedule.times[-1] / time for time in times]
+    counts = schedule.participates.sum(axis=0)
+    expect(all(e == int(c) for e, c in zip(expected, counts, strict=True)), "the run does not end with a whole cycle")
+
+
+def _whole_times(run: Run) -> None:
+    expect(all(time.q == 1 for time in run.algorithm.clock.times), "the update times are not whole numbers")
+
+
+def _identical_times(run: Run) -> None:
+    expect(len(set(run.algorithm.clock.times)) <= 1, "the clients' update times differ")
+
+
+def _half_of_one_time(run: Run) -> None:
+    clock = run.algorithm.clock
+    _identical_times(run)
+    halved = isinstance(clock.policy, FedFix) and 2 * clock.policy.interval == clock.times[0]
+    expect(halved, "the server does not update at intervals of half the clients' update time")
+    whole = run.algorithm.rounds % 2 == 0 and not clock.is_random
+    expect(whole, "the run does not end at a whole multiple of the clients' update time")
+
+
+identical_times = Setting("identical update times", r"$\tau_i=\tau_1$ for all clients", _identical_times)
+
+
+half_of_one_time = Setting(
+    "FedFix-0.5 under F0",
+    r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",
+    _half_of_one_time,
+)
+
+
+finite_answering_time = Setting(
+    "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
+)
+
+
+whole_times = Setting("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
+
+
+whole_cycles = Setting(
+    "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
+)

@@ -1,0 +1,39 @@
+"""Assumptions on participation: draws with replacement, one report in an update, at least one."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.federation.participation import Multinomial
+from fedtheory.language.assumptions.assumption import Setting, expect
+from fedtheory.language.assumptions.clocks import expect_no_cycle
+
+
+def _multinomial_sampling(run: Run) -> None:
+    expect_no_cycle(run)
+    law = run.algorithm.aggregation.participation.of_clients
+    expect(isinstance(law, Multinomial), "the participants are not sampled with replacement")
+
+
+def _one_at_a_time(run: Run) -> None:
+    expect_no_cycle(run)
+    reports = run.algorithm.schedule.participates.sum(axis=1)
+    expect((reports == 1).all(), "some update has more than one report, or none")
+
+
+def _somebody_reports(run: Run) -> None:
+    expect((run.surrogate.totals > 0).all(), "no client reports in some update")
+
+
+multinomial_sampling = Setting(
+    "multinomial sampling",
+    r"m clients are sampled with replacement, with the probabilities $p_i$",
+    _multinomial_sampling,
+)
+
+
+one_at_a_time = Setting(
+    "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time
+)
+
+
+somebody_reports = Setting("no empty update", r"$q(n)>0$ in every update", _somebody_reports)

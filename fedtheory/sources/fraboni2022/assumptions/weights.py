@@ -1,0 +1,71 @@
+"""Assumptions on the aggregation weights: values, expectations, fairness."""
+
+from __future__ import annotations
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.language.assumptions.assumption import Setting, expect
+from fedtheory.language.assumptions.weights import expect_constant_weights
+
+
+def _positive_weights(run: Run) -> None:
+    weights = run.algorithm.aggregation.weights(run.problem.weights)
+    expect((weights > 0).all(), "a client does not count when it reports")
+
+
+def _time_based(run: Run) -> None:
+    expect_constant_weights(run)
+    weights = run.algorithm.aggregation.weights(run.problem.weights)
+    try:
+        closed_form = time_based_weights(run.algorithm.clock, RATIONAL.array(run.problem.weights))
+    except InputError as reason:
+        raise NotApplicable(reason.message) from None
+    apart = abs(weights - run.arithmetic.array(closed_form))
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * weights
+    expect((apart <= rounding).all(), "the aggregation weights are not those of the closed form")
+
+
+def _given_weights(run: Run) -> None:
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    expect(law.is_fixed or not run.algorithm.clock.is_synchronous, "the weights of an update are random")
+
+
+def _unbiased_updates(run: Run) -> None:
+    apart = abs(run.surrogate.weights - run.problem.weights)
+    rounding = 0 if run.arithmetic.name == "rational" else 1e-12
+    expect(not (apart > rounding).any(), "the expected weights of some update are not the client weights")
+
+
+def _fair_types(run: Run) -> None:
+    surrogate = run.surrogate
+    apart = abs(surrogate.sum_by_type(surrogate.shares) - surrogate.sum_by_type(run.problem.weights))
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12
+    expect((apart <= rounding).all(), "some type of clients does not have its normalised weight in some update")
+
+
+positive_weights = Setting("positive weights", r"$d_i>0$: every client has a weight when it reports", _positive_weights)
+
+
+time_based = Setting(
+    "time-based weights",
+    r"$d_i=[\sum_j1/\tau_j]\tau_ip_i$ (asynchronous), $\lceil\tau_i/\Delta t\rceil p_i$ (FedFix), $p_i$ (synchronous)",
+    _time_based,
+)
+
+
+given_weights = Setting("given weights", r"participation is deterministic: $\omega_i(n)=q_i(n)$", _given_weights)
+
+
+weight_covariance = Setting(
+    "covariance of the weights",
+    r"$\mathbb E[\omega_i(n)\omega_j(n)]=\alpha q_i(n)q_j(n)$ for $i\ne j$",
+    lambda run: run.algorithm.schedule,
+)
+
+
+unbiased_updates = Setting("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
+
+
+fair_types = Setting("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _fair_types)
