@@ -23,7 +23,6 @@ def test_the_list_is_about_proved_claims() -> None:
     } <= checked().keys()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_the_list_is_about_what_is_exported(part: int) -> None:
     """A claim, certificate, library file or tactic that changes has to be checked again: ``make rocq``."""

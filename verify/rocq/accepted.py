@@ -84,10 +84,6 @@ def _is_accepted(folder: Path, known: Exported) -> bool:
     return is_same and all((folder / name).with_suffix(".vo").is_file() for name in (*texts, LAST))
 
 
-def _text(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.is_file() else None
-
-
 def main(arguments: Sequence[str]) -> None:
     """Write the list."""
     (folder,) = arguments

@@ -163,8 +163,6 @@ class SignProofs:
 
     def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
         """Numerator and denominator, both with the other sign where the conditions make the denominator negative."""
-        if _is_plain(denominator):
-            return numerator, denominator
         sums = [factor for factor in _factors(_factor(denominator)) if factor.is_Add and not _is_plain(factor)]
         negative = [one for one in sums if self._shown(one) is None and self._shown(-one) is not None]
         return (
