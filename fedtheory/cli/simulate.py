@@ -75,12 +75,14 @@ _MOST_PRINTED = 2 * 10**7
 
 
 def _require_listable(simulated: Run) -> None:
-    """Raise `InputError` where a list over all rounds would not fit into memory."""
+    """Raise `InputError` where a list over all rounds would not fit into memory, or rationals would be too long."""
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.engine.moments import rounds_repeat
+    from fedtheory.engine.moments import require_short, rounds_repeat
     from fedtheory.errors import InputError
 
     problem, algorithm = simulated.problem, simulated.algorithm
+    if problem.arithmetic.is_rigorous:
+        require_short(problem, algorithm)
     size = problem.dimension + 1
     # Of rounds that are all alike, in floats, second moments need not be kept.
     keeps_moments = problem.is_quadratic and not (problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm))

@@ -14,7 +14,7 @@ from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.memo import Memo
-from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.engine.moments import Trajectory, require_short, trajectory_of
 from fedtheory.engine.moments.recursion import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball
@@ -230,6 +230,8 @@ class Run(Shown):
     @cached_property
     def attempted_trajectory(self) -> Trajectory:
         """The trajectory as far as it goes, with the reason where it diverges."""
+        if self.problem.arithmetic.is_rigorous:
+            require_short(self.problem, self.algorithm)
         if self.algorithm.defined is not None:
             from fedtheory.engine.joint import JointTrajectory
 

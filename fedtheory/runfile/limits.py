@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fedtheory.engine.moments import require_short, rounds_repeat
+from fedtheory.engine.moments import require_steps, rounds_repeat
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
@@ -27,6 +27,8 @@ MOST_OPERATIONS = 10**12
 
 MOST_ENTRIES = 10**8
 """Entries of the Hessians of all clients."""
+MOST_EXACT_NUMBERS = 5 * 10**5
+"""Numbers of the rows of a data set in rationals, which take a second to read."""
 
 
 def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
@@ -34,9 +36,10 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
     _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
-    # Rounds that are all alike are enclosed together: only who asks for them in rationals is refused, when they do.
+    # Rounds that are all alike are enclosed together: in rationals they are refused when these are asked for.
+    # So are mini-batches, which can be enclosed.
     if problem.arithmetic.is_rigorous and not _rounds_repeat(problem, algorithm):
-        require_short(problem, algorithm)
+        require_steps(problem, algorithm)
     passed = _passed(problem, algorithm)
     _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
     square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"

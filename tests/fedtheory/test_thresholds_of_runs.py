@@ -127,9 +127,9 @@ def test_runs_that_are_just_short_enough_for_rationals() -> None:
     problem = quadratics([[["1"]]], [[0]], [1]).engine.problem
     for rounds, steps, is_too_long in ((MOST_EXACT_STEPS, 1, False), (MOST_EXACT_STEPS // 2, 2, False)):
         algorithm = fedavg(problem, rounds=rounds, local_step_size=fmpq(1, 2), local_steps=steps)
-        assert is_too_long_for_rationals(algorithm) is is_too_long
+        assert is_too_long_for_rationals(problem, algorithm) is is_too_long
         longer = fedavg(problem, rounds=rounds + 1, local_step_size=fmpq(1, 2), local_steps=steps)
-        assert is_too_long_for_rationals(longer)
+        assert is_too_long_for_rationals(problem, longer)
 
 
 def test_weights_of_updates_in_which_nobody_reports() -> None:

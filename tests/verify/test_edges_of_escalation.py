@@ -13,6 +13,7 @@ from claim_symbols import WHERE, L, eta
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.federation.oracles import ExactOracle
 from fedtheory.language.claim import Claim
 from verify import verdict
 from verify.check import escalation, one_run
@@ -25,7 +26,7 @@ CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
 
 def _run(arithmetic: Any = RATIONAL, **problem: Any) -> Any:
     """Two clients of two and five local steps in three rounds, in one dimension."""
-    usual = {"clients": 2, "dimension": 1, "data": None, **problem}
+    usual = {"clients": 2, "dimension": 1, "data": None, "oracle": ExactOracle(), **problem}
     algorithm = SimpleNamespace(rounds=3, work=SimpleNamespace(steps=(2, 5)), defined=None)
     return SimpleNamespace(arithmetic=arithmetic, problem=SimpleNamespace(**usual), algorithm=algorithm)
 
@@ -34,6 +35,7 @@ def test_costs_of_exact_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Longest local steps of all rounds; numbers get longer by one in sixteen, which enclosures do not."""
     assert escalation._cost(_run(ENCLOSED)) == 15 * 2 * 8
     assert escalation._cost(_run()) == int(15 * (1 + 15 / 16) * 2 * 8)
+    assert escalation._cost(_run(ENCLOSED, oracle=SimpleNamespace(sample_products=7))) == 15 * (2 * 8 + 7)
     for most, short in ((464, False), (465, True)):
         monkeypatch.setattr(escalation, "_BUDGET", most)
         assert escalation.is_short(_run()) is short
@@ -79,7 +81,7 @@ def test_rationals_that_take_hours(
     dimension: int, cost: int, *, long: bool, affordable: bool, hours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(escalation, "_cost", lambda _: cost)
-    monkeypatch.setattr(escalation, "is_too_long_for_rationals", lambda _: long)
+    monkeypatch.setattr(escalation, "is_too_long_for_rationals", lambda *_: long)
     monkeypatch.setattr(escalation, "_is_affordable", lambda _: affordable)
     assert escalation._takes_hours(_run(dimension=dimension)) is hours
 

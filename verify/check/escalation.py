@@ -165,7 +165,8 @@ def _cost(run: Run) -> int:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
     # The bits of enclosures are no more than about the number of steps.
     longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
-    return int(steps * (1 + longer) * run.problem.clients * (run.problem.dimension + 1) ** 3)
+    products = run.problem.clients * (run.problem.dimension + 1) ** 3 + run.problem.oracle.sample_products
+    return int(steps * (1 + longer) * products)
 
 
 def is_short(run: Run) -> bool:
@@ -178,7 +179,7 @@ def is_short(run: Run) -> bool:
 def _takes_hours(run: Run) -> bool:
     """Whether rationals, which are long from the start in many dimensions, are too long for what has to be done."""
     is_wide = run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS
-    return (is_wide or is_too_long_for_rationals(run.algorithm)) and _is_affordable(run)
+    return (is_wide or is_too_long_for_rationals(run.problem, run.algorithm)) and _is_affordable(run)
 
 
 def _is_affordable(run: Run) -> bool:

@@ -51,7 +51,7 @@ _MOST_WRITTEN_OUT = 2_000
 
 def _check_as_given(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     """A check on a run as it is, whether its clients are types or not."""
-    if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.algorithm):
+    if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
     spend(run)

@@ -77,6 +77,11 @@ class Oracle(ABC):
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         """Bounds on one step for objectives with H_i = `hessians` (M, d, d) and b_i = `linear` (M, d)."""
 
+    @property
+    def sample_products(self) -> int:
+        """Products of numbers of single samples that the covariances of all clients take at one step."""
+        return 0
+
     def prepare(self, _evaluations: int) -> Oracle:
         """This oracle, for which is found once what makes so many evaluations of its covariances cheaper."""
         return self

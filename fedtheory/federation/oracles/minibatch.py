@@ -75,6 +75,12 @@ class MiniBatch(Oracle):
         inputs = residuals[:, 1:]
         return _weighted_squares(residuals, (product(inputs, form) * inputs).sum(axis=1))
 
+    @property
+    def sample_products(self) -> int:
+        dimension = int(self.data.inputs[0].shape[1])
+        each = dimension * dimension + (dimension + 1) * (dimension + 1)
+        return each * sum(map(len, self.data.outputs))
+
     def prepare(self, evaluations: int) -> MiniBatch:
         dimension = self.data.inputs[0].shape[1]
         is_float = arithmetic_of(self.data.inputs[0]) is FLOAT

@@ -1,0 +1,76 @@
+"""Limits on runs in rationals, whose numbers grow with every step."""
+
+from __future__ import annotations
+
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.errors import InputError
+from fedtheory.federation import Algorithm
+from fedtheory.federation.oracles import MiniBatch
+from fedtheory.federation.problem import Problem
+
+MOST_EXACT_STEPS = 2 * 10**4
+"""Rounds times local steps in rationals."""
+MOST_WORDS = 2 * 10**9
+"""Multiplications of words of 64 bits for the noise of mini-batches in rationals: about two minutes."""
+_WORD = 64
+
+
+def is_too_long_for_rationals(problem: Problem, algorithm: Algorithm) -> bool:
+    """Whether the numbers of a run would be too long where every step makes them longer."""
+    return _steps_of(algorithm) > most_exact_steps(problem, algorithm)
+
+
+def require_short(problem: Problem, algorithm: Algorithm) -> None:
+    """Raise `InputError`, with the limit and a way out, for a run that is too long for exact numbers."""
+    require_steps(problem, algorithm, most_exact_steps(problem, algorithm))
+
+
+def require_steps(problem: Problem, algorithm: Algorithm, most: int = MOST_EXACT_STEPS) -> None:
+    """Raise `InputError`, with the limit and a way out, for a run of more local steps than fit."""
+    steps, local_steps = _steps_of(algorithm), max(algorithm.work.steps)
+    if steps <= most:
+        return
+    limit = f"expected at most {most} rounds times local steps in {problem.arithmetic.numbers}"
+    if most < MOST_EXACT_STEPS:
+        limit += f" with these mini-batches ({problem.oracle.sample_products:.2g} products of growing numbers a step)"
+    fitting = f"{most // local_steps} rounds" if most >= local_steps else f"{most} local steps"
+    shorter = f"shorten the run to at most {fitting}, or " if most else ""
+    raise InputError("algorithm.rounds", f"{limit}, got {steps}: {shorter}use floats, --arithmetic float")
+
+
+def most_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
+    """Return the most rounds times local steps in rationals: fewer where mini-batches multiply long numbers."""
+    products = problem.oracle.sample_products
+    if problem.arithmetic is not RATIONAL or not isinstance(problem.oracle, MiniBatch):
+        return MOST_EXACT_STEPS
+    words = MOST_WORDS // products
+    first, growth = _bits(problem, problem.oracle, algorithm) if words else (1, 1)
+    # Step s multiplies numbers of (first + s growth) / 64 words, and one more for each.
+    low, high = 0, min(words, MOST_EXACT_STEPS)
+    while low < high:
+        middle = (low + high + 1) // 2
+        length = middle * (_WORD + first) + growth * middle * (middle + 1) // 2
+        low, high = (middle, high) if length <= words * _WORD else (low, middle - 1)
+    return low
+
+
+def _steps_of(algorithm: Algorithm) -> int:
+    return algorithm.rounds * max(algorithm.work.steps)
+
+
+def _bits(problem: Problem, oracle: MiniBatch, algorithm: Algorithm) -> tuple[int, int]:
+    """Bits of the start's second moments, and how many a step adds to them.
+
+    The minimiser is a ratio of determinants of d moments of the rows; a step multiplies by fourth moments of the rows,
+    and by squared step sizes.
+    """
+    data = oracle.data
+    of_rows = max(_longest(part) for client in data for part in client)
+    of_counts = max(map(len, data.outputs)).bit_length()
+    start = 2 * problem.dimension * (2 * of_rows + of_counts) + 2 * _longest(problem.start)
+    return start, 4 * of_rows + of_counts + oracle.batch.bit_length() + 2 * _longest(algorithm.work.step_sizes)
+
+
+def _longest(numbers: Array) -> int:
+    """Bits of the longest numerator or denominator of some rationals."""
+    return max((int(part).bit_length() for number in numbers.flat for part in (number.p, number.q)), default=0)
