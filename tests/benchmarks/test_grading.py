@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
-from problems import seconds_of_sympy
+from problems import best_of, seconds_of_sympy
 from rows import Row
 
 from fedtheory.language.exercises import BoundQuestion, ManualQuestion
@@ -50,7 +49,7 @@ def handed_in(assignment: Assignment, student: str, number: int) -> tuple[str, s
 
 
 def test_two_hundred_submissions(tmp_path: Path, benchmark: Any, row: Row) -> None:
-    """Right, wrong and hostile ones, by two processes."""
+    """Right, wrong and hostile ones, one after the other: time that is spent waiting does not count."""
     folder = tmp_path / "in"
     folder.mkdir()
     for number in range(STUDENTS):
@@ -58,14 +57,12 @@ def test_two_hundred_submissions(tmp_path: Path, benchmark: Any, row: Row) -> No
         assignment = ABOUT_BOUNDS[(number + number // 10) % len(ABOUT_BOUNDS)]
         name, text = handed_in(assignment, f"student{number}", number)
         (folder / name).write_text(text, encoding="utf-8")
-    begin = perf_counter()
-    results = benchmark.pedantic(grade_folder, args=(folder, tmp_path / "out"), kwargs={"jobs": 2}, rounds=1)
-    seconds = perf_counter() - begin
+    results: list[Any] = []
+
+    def grade() -> None:
+        results.extend(grade_folder(folder, tmp_path / "out", jobs=1))
+
+    seconds = best_of(lambda: benchmark.pedantic(grade, rounds=1), 1)
     assert len(results) == STUDENTS
     assert len({result.points for result in results}) > 5
-    row(
-        f"grading {STUDENTS} submissions, two processes",
-        "import of SymPy",
-        seconds / seconds_of_sympy(),
-        "times the cost",
-    )
+    row(f"grading {STUDENTS} submissions", "import of SymPy", seconds / seconds_of_sympy(), "times the cost")
