@@ -31,6 +31,10 @@ class CodeError(InputError):
     """The code of a user's file raises an exception."""
 
 
+class TooLarge(InputError):
+    """A run exceeds a limit by its keys and the header of its data file: further mistakes are not looked for."""
+
+
 class Misplaced(FedtheoryError):
     """A quantity of a claim has no value at the claim's place."""
 

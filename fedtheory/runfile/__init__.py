@@ -23,6 +23,7 @@ from fedtheory.federation.problem.datasets import FILES, DataFiles, keeping_file
 from fedtheory.federation.problem.least_squares import in_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.counts import ProblemInTypes
+from fedtheory.runfile.early_limits import require_possible
 from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.linear_models import read_any_problem
 from fedtheory.runfile.mistakes import read_or_list
@@ -82,6 +83,7 @@ class RunReader:
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
     """The run of an already parsed run file; data files are looked up from `folder`."""
     document = TomlTable(content, "", arithmetic)
+    require_possible(content, arithmetic, folder)
     return _rest_of(document, read_any_problem(document.table("problem"), folder), folder)
 
 

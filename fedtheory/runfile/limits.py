@@ -34,14 +34,13 @@ MOST_EXACT_NUMBERS = 5 * 10**5
 def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     """Raise `InputError`, with the limit and a way out, for a run that could not be computed in hours."""
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
-    _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
-    _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
+    require_countable(rounds, local_steps)
     # Rounds that are all alike are enclosed together: in rationals they are refused when these are asked for.
     # So are mini-batches, which can be enclosed.
     if problem.arithmetic.is_rigorous and not _rounds_repeat(problem, algorithm):
         require_steps(problem, algorithm)
     passed = _passed(problem, algorithm)
-    _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
+    require_passable(passed)
     square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"
     if _keeps_local_steps(problem, algorithm):
         kept = "numbers (rounds x local steps x (clients + (dimension + 1)^2))"
@@ -49,6 +48,32 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     elif passed > local_steps:
         _expect("rounds", rounds * square, MOST_NUMBERS, way_out, "numbers (rounds x (dimension + 1)^2)")
     _expect("rounds", _operations(problem, algorithm, passed), MOST_OPERATIONS, way_out, "multiplications")
+
+
+def require_countable(rounds: int, local_steps: int) -> None:
+    """Raise `InputError` for more rounds or local steps than any run may have."""
+    _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
+    _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
+
+
+def require_passable(steps: int) -> None:
+    """Raise `InputError` for more rounds times local steps than are gone through one by one."""
+    _expect("rounds", steps, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
+
+
+def require_fitting(clients: int, columns: int) -> None:
+    """Raise `InputError` where the clients' Hessians would not fit into memory."""
+    if clients * columns * columns > MOST_ENTRIES:
+        expected = f"expected at most {MOST_ENTRIES} entries in all Hessians (clients x columns x columns)"
+        raise InputError("problem.data", f"{expected}, got {clients} x {columns} x {columns}: use fewer")
+
+
+def require_few_numbers(rows: int, columns: int) -> None:
+    """Raise `InputError` for a data set that would take long to read in rationals."""
+    if rows * columns > MOST_EXACT_NUMBERS:
+        expected = f"expected at most {MOST_EXACT_NUMBERS} numbers in rationals (rows x columns)"
+        way_out = "use fewer rows, or floats, --arithmetic float"
+        raise InputError("problem.data", f"{expected}, got {rows} x {columns}: {way_out}")
 
 
 def _keeps_local_steps(problem: Problem, algorithm: Algorithm) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from fedtheory.errors import CodeError, InputError
+from fedtheory.errors import CodeError, InputError, TooLarge
 from fedtheory.federation.problem.datasets import keeping_files
 from fedtheory.runfile.synonyms import key_for
 
@@ -26,7 +26,7 @@ def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read
     with keeping_files({}):
         try:
             return read(content)
-        except CodeError:
+        except (CodeError, TooLarge):
             raise
         except InputError as first:
             more = [mistake for mistake in _mistakes(deepcopy(content), read) if str(mistake) != str(first)]

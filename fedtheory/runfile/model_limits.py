@@ -14,14 +14,25 @@ MOST_MULTIPLICATIONS = 10**13
 
 def require_affordable_models(problem: LinearModelProblem, algorithm: Algorithm) -> None:
     """Raise `InputError`, with the limit and a way out, for a run that could not be followed in an hour."""
-    groups = GROUPS if is_random(problem, algorithm) else 1
-    numbers = (algorithm.rounds + 1) * (problem.dimension + 1) * groups
-    if numbers > MOST_NUMBERS:
-        expected = f"expected at most {MOST_NUMBERS} numbers (rounds x (dimension + 1) x {groups} groups of replicas)"
-        raise InputError("algorithm.rounds", f"{expected}, got {numbers}: use fewer rounds")
+    require_listable_models(algorithm.rounds, problem.dimension, GROUPS if is_random(problem, algorithm) else 1)
     work = multiplications(problem, algorithm) * algorithm.rounds * replicas_for(problem, algorithm)
+    require_work(work)
+
+
+def require_listable_models(rounds: int, dimension: int, groups: int = 1) -> None:
+    """Raise `InputError` where the models of all rounds, in so many groups of replicas, would not fit into memory."""
+    numbers = (rounds + 1) * (dimension + 1) * groups
+    if numbers > MOST_NUMBERS:
+        of_groups = "" if groups == 1 else f" x {groups} groups of replicas"
+        expected = f"expected at most {MOST_NUMBERS} numbers (rounds x (dimension + 1){of_groups})"
+        raise InputError("algorithm.rounds", f"{expected}, got {numbers}: use fewer rounds")
+
+
+def require_work(work: int, at_least: str = "") -> None:
+    """Raise `InputError` for more multiplications than an hour has."""
     if work > MOST_MULTIPLICATIONS:
         expected = (
             f"expected at most {MOST_MULTIPLICATIONS:.0e} multiplications (replicas x local steps x rows x features)"
         )
-        raise InputError("algorithm.rounds", f"{expected}, got {work:.1e}: use fewer rounds or smaller batches")
+        got = f"got {at_least}{work:.1e}"
+        raise InputError("algorithm.rounds", f"{expected}, {got}: use fewer rounds or smaller batches")

@@ -19,7 +19,7 @@ from fedtheory.federation.problem.least_squares import shares_of_rows
 from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.counts import Counts, ProblemInTypes, entry_weights, read_counts
-from fedtheory.runfile.limits import MOST_ENTRIES, MOST_EXACT_NUMBERS
+from fedtheory.runfile.limits import require_few_numbers, require_fitting
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import TomlTable
@@ -95,7 +95,7 @@ def _choice(table: TomlTable, name: str, default: bool) -> bool | None:
 
 
 def _build_on_rows(table: TomlTable, data: ClientData, name: str) -> ProblemInTypes:
-    _require_fitting(data)
+    require_fitting(len(data.inputs), coordinates_of(data))
     counts = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, counts)
     problem = least_squares(
@@ -139,14 +139,6 @@ def read_shares(table: TomlTable, data: ClientData, counts: Counts = ()) -> Arra
     together = rows * table.arithmetic.array(counts)
     shares: Array = together / together.sum()
     return shares
-
-
-def _require_fitting(data: ClientData) -> None:
-    """Raise `InputError` where the clients' Hessians would not fit into memory."""
-    columns = coordinates_of(data)
-    if len(data.inputs) * columns * columns > MOST_ENTRIES:
-        expected = f"expected at most {MOST_ENTRIES} entries in all Hessians (clients x columns x columns)"
-        raise InputError("problem.data", f"{expected}, got {len(data.inputs)} x {columns} x {columns}: use fewer")
 
 
 def read_batches(table: TomlTable) -> dict[str, Any]:
@@ -200,21 +192,13 @@ def _are_texts(given: object) -> bool:
 def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> ClientData:
     """The rows of each client, in an arithmetic; `InputError` where they are too many for rationals."""
     if arithmetic.is_rigorous:
-        _require_few_numbers(data)
+        require_few_numbers(len(data.features), data.features.shape[1] + int(data.intercept))
     return ClientData(
         tuple(arithmetic.array(data.inputs_of(part)) for part in rows),
         tuple(arithmetic.array(data.outputs[part]) for part in rows),
         names=_names_of_clients(data, rows),
         notes=data.notes,
     )
-
-
-def _require_few_numbers(data: DataSet) -> None:
-    rows, columns = len(data.features), data.features.shape[1] + int(data.intercept)
-    if rows * columns > MOST_EXACT_NUMBERS:
-        expected = f"expected at most {MOST_EXACT_NUMBERS} numbers in rationals (rows x columns)"
-        way_out = "use fewer rows, or floats, --arithmetic float"
-        raise InputError("problem.data", f"{expected}, got {rows} x {columns}: {way_out}")
 
 
 def _names_of_clients(data: DataSet, rows: list[Array]) -> tuple[str, ...]:

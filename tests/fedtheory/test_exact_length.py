@@ -12,7 +12,7 @@ from flint import fmpq
 from fedtheory import FLOAT, RATIONAL, InputError, parse_run
 from fedtheory.engine.moments import MOST_EXACT_STEPS, exact_length, is_too_long_for_rationals, require_short
 from fedtheory.federation.oracles import ExactOracle
-from fedtheory.runfile import problems
+from fedtheory.runfile import limits
 
 ROWS = {
     "kind": "least-squares",
@@ -94,9 +94,9 @@ def test_files_that_are_too_long_for_rationals(tmp_path: Path, monkeypatch: pyte
     """Refused when they are read, by rows and columns with the intercept; in floats they are not."""
     np.savez(tmp_path / "d.npz", X=np.eye(3), y=np.ones(3), client=[0, 1, 1])
     table = {"problem": {"kind": "least-squares", "data": "d.npz", "intercept": True}, "algorithm": STEPS}
-    monkeypatch.setattr(problems, "MOST_EXACT_NUMBERS", 12)
+    monkeypatch.setattr(limits, "MOST_EXACT_NUMBERS", 12)
     assert parse_run(table, RATIONAL, tmp_path).problem.dimension == 4
-    monkeypatch.setattr(problems, "MOST_EXACT_NUMBERS", 11)
+    monkeypatch.setattr(limits, "MOST_EXACT_NUMBERS", 11)
     with pytest.raises(InputError, match=r"at most 11 numbers in rationals \(rows x columns\), got 3 x 4: use fewer"):
         parse_run(table, RATIONAL, tmp_path)
     assert parse_run(table, FLOAT, tmp_path).problem.dimension == 4

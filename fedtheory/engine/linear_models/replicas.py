@@ -75,7 +75,12 @@ def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
     """About how many multiplications a round of one replica takes, with the error of the server's model."""
     counts, steps = problem.model.counts, np.array(algorithm.work.steps)
     rows = np.full(len(counts), problem.oracle.batch) if isinstance(problem.oracle, RowBatches) else counts
-    return 2 * (problem.dimension + _LOSS) * int(steps @ rows + counts.sum())
+    return work_of_losses(int(steps @ rows + counts.sum()), problem.dimension)
+
+
+def work_of_losses(rows: int, dimension: int) -> int:
+    """About how many multiplications losses and gradients of so many rows take at one model."""
+    return 2 * (dimension + _LOSS) * rows
 
 
 def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int) -> Iterator[ReplicaRound]:

@@ -38,6 +38,12 @@ class ParquetSource:
         with self._opened() as file:
             return Header(str(self.path), tuple(file.schema_arrow.names))
 
+    @property
+    def rows(self) -> int:
+        """Number of its rows, as its footer says."""
+        with self._opened() as file:
+            return int(file.metadata.num_rows)
+
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         """The rows of some columns."""
         first = 1

@@ -51,8 +51,12 @@ class RowSpan:
 def coordinates_of(data: ClientData) -> int:
     """The most coordinates that a problem on the data takes in floats; all features in rationals."""
     rows, dimension = sum(map(len, data.outputs)), int(data.inputs[0].shape[1])
-    is_narrower = arithmetic_of(data.inputs[0]) is FLOAT and dimension >= FEWEST
-    return min(dimension, rows + MORE) if is_narrower else dimension
+    return coordinates_in_floats(rows, dimension) if arithmetic_of(data.inputs[0]) is FLOAT else dimension
+
+
+def coordinates_in_floats(rows: int, dimension: int) -> int:
+    """The most coordinates that so many rows in so many dimensions take in floats."""
+    return min(dimension, rows + MORE) if dimension >= FEWEST else dimension
 
 
 def span_of(data: ClientData, start: Array) -> RowSpan | None:
