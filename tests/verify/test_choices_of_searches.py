@@ -1,0 +1,251 @@
+"""Choices of the search for violations against values by hand: orders, budgets, edges, what is tried and kept."""
+
+from __future__ import annotations
+
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL
+from verify.falsify import finding, knobs, local, rays, search, search_state
+from verify.falsify.finding import Finding
+from verify.falsify.local import LocalClimb
+from verify.falsify.regimes import evaluation
+from verify.falsify.regimes import search as regimes
+from verify.falsify.regimes.edge import Edge
+from verify.falsify.regimes.evaluation import Evaluation
+from verify.falsify.score import NOTHING
+from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState
+
+
+def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: Any) -> tuple[list[str], list[str], Any]:
+    followed, felt, kept = list[str](), list[str](), list[Any]()
+    hunt: Any = SimpleNamespace(claim=None, seconds=0.0, reach="before", keep=kept.append)
+
+    class Ray:
+        """A ray that takes a while."""
+
+        def __init__(self, name: str, lead: float) -> None:
+            self.name, self.lead, self.proportions = name, lead, given.get("proportions", {}).get(name, name)
+
+        def followed(self, _: Any, until: float) -> Any:
+            followed.append(self.name)
+            assert until == pytest.approx(min(10.0, hunt.seconds + rays._SHARE * 10.0))
+            hunt.seconds += given.get("takes", 1.0)
+            return given.get("ends", {}).get(self.name)
+
+        def felt(self, _: Any, until: float) -> None:
+            felt.append(self.name)
+            assert until <= 10.0
+            hunt.seconds += given.get("takes", 1.0)
+
+    monkeypatch.setattr(rays, "Reader", lambda _: None)
+    monkeypatch.setattr(rays, "_rays", lambda *_: [Ray(*one) for one in leads.items()])
+    monkeypatch.setattr(rays, "clients", lambda table: table)
+    rays.along_rays(hunt, [], "far", 10.0)  # type: ignore[arg-type]
+    assert hunt.reach is NEAR
+    return followed, felt, kept
+
+
+def test_rays_are_followed_in_turn_and_the_leading_ones_refined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in the first half of the time; then the largest lead first, one of each proportions, and close ones only."""
+    near = -rays._CLOSE / 2
+    leads = {"a": near, "b": 1.0, "c": 3.0, "d": -2 * rays._CLOSE, "e": 2.0}
+    followed, felt, kept = _along(monkeypatch, leads)
+    assert (followed, felt, kept) == (list(leads), ["c", "e", "b", "a"], [])
+    followed, felt, _ = _along(monkeypatch, leads, takes=2.5)
+    assert (followed, felt) == (["a", "b"], ["b", "a"])
+    followed, felt, _ = _along(monkeypatch, leads, takes=3.0)
+    assert (followed, felt) == (["a", "b"], ["b", "a"])
+    followed, felt, _ = _along(monkeypatch, leads, takes=4.0)
+    assert (followed, felt) == (["a", "b"], ["b"])
+    _, felt, _ = _along(monkeypatch, leads, proportions={"c": 1, "b": 1, "e": 2})
+    assert felt == ["c", "e", "a"]
+
+
+def test_small_ends_of_rays_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = rays._FEW_CLIENTS
+    ends = {name: SimpleNamespace(table=count) for name, count in (("a", few), ("b", few + 1), ("c", 1))}
+    _, _, kept = _along(monkeypatch, {"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}, ends=ends)
+    assert kept == [ends["a"], ends["c"]]
+
+
+def test_residuals_are_those_at_the_optimal_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y = <x, w> + r becomes <x, w> + r c; a row has as many entries as the model."""
+    monkeypatch.setattr(knobs, "_problem", lambda _: SimpleNamespace(centre=[fmpq(2), fmpq(-1)]))
+    table = {"problem": {"inputs": [[[1, 0], [1, 1]], [[0, 3]]], "outputs": [[fmpq(3), fmpq(1)], [fmpq(0)]]}}
+    found = knobs._residuals(table, fmpq(1, 2))["problem"]["outputs"]
+    assert found == [[fmpq(5, 2), fmpq(1)], [fmpq(-3, 2)]]
+    with pytest.raises(ValueError, match="zip"):
+        knobs._residuals({"problem": {"inputs": [[[1, 0, 0]]], "outputs": [[fmpq(1)]]}}, fmpq(1))
+
+
+def test_a_card_of_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides and the place, where one is shown."""
+    monkeypatch.setattr(finding, "points_in_words", lambda claim, shown: f"{claim.id} at {shown.lhs}")
+    monkeypatch.setattr(finding, "shown_place", lambda found: found.place)
+    given: Any = SimpleNamespace(
+        claim=SimpleNamespace(id="t:a", statement=""),
+        found=SimpleNamespace(place=SimpleNamespace(lhs=3.0, rhs=2.0)),
+        best_ratio=1.5,
+        summary=lambda: "summary",
+        run_file="code",
+    )
+    card = Finding.card(given)
+    assert dict(card.facts) == {"largest ratio": "1.5", "left side": "3", "right side": "2", "at": "t:a at 3.0"}
+    given.found.place = None
+    assert dict(Finding.card(given).facts) == {"largest ratio": "1.5"}
+    given.found = None
+    assert (Finding.card(given).title, Finding.card(given).code) == ("summary", "code")
+
+
+def test_evaluations_of_a_search_in_regimes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter more for settings, and budgets that grow with them."""
+    monkeypatch.setattr(regimes, "Evaluation", lambda _: "evaluation")
+    monkeypatch.setattr(regimes, "worked", lambda: 100.0)
+    monkeypatch.setattr(regimes, "Violations", lambda claim, budget, _: (claim, budget))
+    for evaluations in (1, 40, 41):
+        made: Any = regimes._Searching("claim", evaluations, 3, lambda *_: None)  # type: ignore[arg-type]
+        assert made._all == evaluations + evaluations // 4
+        assert made._violations == ("claim", regimes._DECIDING * evaluations)
+        assert made._end == 100.0 + regimes._WORK * evaluations
+        assert made._random.random() == Random(3).random()
+
+
+@pytest.mark.parametrize(
+    ("scores", "repaired", "conditions", "expected"),
+    [
+        ({"new": 2.0}, None, True, ("new", 2.0)),
+        ({"new": 1.0}, None, True, None),
+        ({"new": 1.0 + 2e-9}, None, True, ("new", 1.0 + 2e-9)),
+        ({"new": NOTHING, "repaired": 3.0}, "repaired", True, ("repaired", 3.0)),
+        ({"new": NOTHING, "repaired": 3.0}, "repaired", False, None),
+        ({"new": NOTHING, "repaired": 0.5}, "repaired", True, None),
+        ({"new": NOTHING}, None, True, None),
+    ],
+)
+def test_moves_that_are_better_replace_the_present_run(
+    scores: dict[str, float], repaired: str | None, conditions: bool, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run outside of the conditions is repaired first, where there are conditions."""
+    monkeypatch.setattr(local, "within_conditions", lambda *_: repaired)
+    claim: Any = SimpleNamespace(conditions=[1] if conditions else [])
+    start = SearchPoint("old", 1.0)  # type: ignore[arg-type]
+    climb = LocalClimb(claim, scores.__getitem__, start, 2, lambda _: iter(()))  # type: ignore[arg-type]
+    assert climb.tries("new") is (expected is not None)  # type: ignore[arg-type]
+    assert (climb.at.table, climb.at.score) == (expected or ("old", 1.0))
+    assert climb.tries(None) is False
+    assert climb.left == 0
+    assert climb.tries("new") is False  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("rate", "mixed", "fresh"), [(None, 1, 0), (None, 0, 1), (None, 0, 0), ("rate", 1, 1)])
+def test_how_a_search_begins(rate: Any, mixed: int, fresh: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Along rays from mixed runs and the best new one, else local searches; of rates only instances."""
+    done: list[Any] = []
+    monkeypatch.setattr(search, "_try", lambda _, instances: done.append(len(list(instances))))
+    monkeypatch.setattr(search, "mixed", lambda *_: ["mixed"] * mixed)
+    monkeypatch.setattr(search, "_waiting", lambda place: place.order)
+    monkeypatch.setattr(search, "_to_the_edge", lambda _, runs, until: done.append(("edge", list(runs), until)))
+    monkeypatch.setattr(search, "_may_go_far", lambda _: True)
+    monkeypatch.setattr(search, "along_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until)))
+    monkeypatch.setattr(search, "_climb", lambda *_: done.append("climb"))
+    places = [SimpleNamespace(table="second", order=2), SimpleNamespace(table="first", order=1)] * fresh
+    hunt: Any = SimpleNamespace(
+        claim=SimpleNamespace(rate=rate, conditions=[1]), setting=set(), fresh=places, seconds=5.0, budget=100.0
+    )
+    search._begin(hunt, iter(range(999)), None)  # type: ignore[arg-type]
+    runs = [] if rate else [*["mixed"] * mixed, *["first"] * fresh]
+    expected: list[Any] = [999 if rate else search._FIRST, ("edge", runs, 5.0 + search._AT_EDGES * 100)]
+    climbs = ["climb"] * min(2 * fresh, search._FOLLOWED)
+    expected += [("rays", runs, 5.0 + search._ALONG[FAR] * 100)] if runs else climbs
+    assert done == expected
+
+
+@pytest.mark.parametrize("floats", [True, False])
+@pytest.mark.parametrize("enclosures", [True, False])
+def test_instances_start_in_floats_where_their_family_is_rounded(
+    floats: bool, enclosures: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "FAMILIES", {"f": SimpleNamespace(in_floats=floats, in_enclosures=enclosures)})
+    started: list[Any] = []
+    hunt: Any = SimpleNamespace(looked=0)
+
+    def start_from(run: Any, in_floats: bool) -> None:
+        started.append((run, in_floats))
+        hunt.looked += 1
+
+    hunt.start_from = start_from
+    instance: Any = SimpleNamespace(family="f", run=lambda: "run")
+    assert search._try(hunt, iter([instance])) is True
+    assert started == [("run", floats or enclosures)]
+    assert search._try(hunt, iter([])) is False
+
+
+def _edge(excesses: Any, *, equations: bool = False) -> Any:
+    """An edge of conditions whose excesses are functions of the power of two of the factor."""
+    run: Any = SimpleNamespace(power=0.0)
+    run.with_step_factor = lambda factor: SimpleNamespace(power=run.power + np.log2(factor))
+    given: Any = SimpleNamespace(_equations=np.array([equations]), _search_by_halving=lambda _: "halved")
+    given._excesses = lambda at: np.array([one(at.power) for one in excesses])
+    given._allows = lambda at: bool((given._excesses(at) <= 0).all())
+    return given, run
+
+
+@pytest.mark.parametrize(("slope", "excess"), [(1.0, -3.0), (2.0, -3.0), (0.5, 1.0), (2.0, 1.0)])
+def test_edges_along_straight_lines(slope: float, excess: float) -> None:
+    """An excess e + s p in the power p of two is zero at -e/s: the smallest of them is the edge."""
+    given, run = _edge([lambda power: excess + slope * power, lambda power: excess - 1 + slope * power])
+    here, twice = given._excesses(run), np.array([excess + slope, excess - 1 + slope])
+    found = Edge._along(given, run, here, twice - here, np.array([False, False]))
+    assert found == pytest.approx(2.0 ** (-excess / slope))
+
+
+def test_edges_without_straight_lines_are_searched_by_halving() -> None:
+    """Where nothing grows, or where larger steps are allowed as well."""
+    given, run = _edge([lambda power: -1.0 - power])
+    here, halved = given._excesses(run), list[Any]()
+    halved.append(Edge._along(given, run, here, np.array([-1.0]), np.array([False])))
+    halved.append(Edge._along(given, run, here, np.array([1.0]), np.array([True])))
+    wide, run = _edge([lambda _: -1.0])
+    halved.append(Edge._along(wide, run, np.array([-1.0]), np.array([1.0]), np.array([False])))
+    assert halved == ["halved"] * 3
+
+
+@pytest.mark.parametrize("formula", [None, "1/8"])
+def test_step_sizes_that_claims_state(formula: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Are those of the run in rationals; without a value there the point's own stays."""
+    monkeypatch.setattr(evaluation, "problem", lambda *_: {"kind": "p"})
+    parsed: list[Any] = []
+    monkeypatch.setattr(evaluation, "parse_run", lambda table, arithmetic: parsed.append((dict(table), arithmetic)))
+    subject: Any = SimpleNamespace(
+        table=lambda *_: {"local_step_size": "1/4", "rounds": 2},
+        is_decreasing=False,
+        stated=SimpleNamespace(formula_on=lambda _: formula),
+    )
+    found = Evaluation._table(SimpleNamespace(subject=subject), {}, fmpq(1, 4), 2)  # type: ignore[arg-type]
+    assert found["problem"] == {"kind": "p"}
+    assert found["algorithm"] == {"local_step_size": formula or "1/4", "rounds": 2}
+    assert [arithmetic for _, arithmetic in parsed] == [RATIONAL]
+
+
+def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole seconds, at most the budget; a look that would last beyond it is not begun."""
+    shown: list[tuple[int, int]] = []
+    monkeypatch.setattr(search_state, "spend_a_try", lambda: None)
+    for seconds, worked, ends in ((3.7, 1.0, False), (12.2, 1.0, True), (9.5, 1.0, True), (9.5, 0.4, False)):
+        monkeypatch.setattr(search_state, "worked", lambda worked=worked: worked)
+        hunt: Any = SimpleNamespace(
+            looked=4, seconds=seconds, budget=10.0, _last=0.0, _takes=0.0, _on_progress=lambda *seen: shown.append(seen)
+        )
+        if ends:
+            with pytest.raises(search_state.SearchDone):
+                SearchState.tick(hunt)
+        else:
+            SearchState.tick(hunt)
+        assert (hunt.looked, hunt._last, hunt._takes) == (5, worked, worked)
+    assert shown == [(3, 10), (10, 10), (9, 10), (9, 10)]
