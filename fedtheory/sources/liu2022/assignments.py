@@ -27,7 +27,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     worked = (
         r"The descent lemma for $\bar x^t$ gives $\mathbb E f(\bar x^t)\le\mathbb E f(\bar x^{t-1})-\frac"
-        rf"{symbol}2\mathbb E\|\nabla f(\bar x^{{t-1}})\|^2+\frac{{{symbol} L^2}}2\,(\text{{drift}})+"
+        rf"{{{symbol}}}2\mathbb E\|\nabla f(\bar x^{{t-1}})\|^2+\frac{{{symbol} L^2}}2\,(\text{{drift}})+"
         rf"\frac{{L{symbol}^2\sigma^2}}{{2N}}$ for ${symbol}\le\frac1L$, and no client is further from the mean than "
         rf"${count}$ steps bring it: the drift is at most $4{symbol}^2{count}^2G^2$."
     )

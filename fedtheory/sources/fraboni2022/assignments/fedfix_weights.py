@@ -75,9 +75,9 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ex.ManualQuestion.worth(3, "derive", "Derive them")(
             text="Derive both weights from how often a client reports.",
             solution=(
-                rf"In FedFix client $i$ reports in every $\lceil{t}_i/{wait}\rceil$-th update; its weight makes up for "
-                rf"that. In asynchronous FedAvg there are $\sum_j1/{t}_j$ updates per unit of time, of which $1/{t}_i$ "
-                "are of client $i$."
+                rf"In FedFix client $i$ reports in every $\lceil {t}_i/{wait}\rceil$-th update; its weight makes up "
+                rf"for that. In asynchronous FedAvg there are $\sum_j1/{t}_j$ updates per unit of time, of which "
+                rf"$1/{t}_i$ are of client $i$."
             ),
             criteria=("how often a client reports (2)", "per server update (1)"),
         ),

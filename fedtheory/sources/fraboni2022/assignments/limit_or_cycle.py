@@ -15,7 +15,7 @@ even = odd * (1 + first * phi)
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     symbols = draw.choice("letters", _SYMBOLS)
     names = {**dict(zip(symbols, (first, second, phi), strict=True)), "eta": eta, "K": K}
-    q_1, q_2, part = ({"phi": r"\phi"}.get(symbol, symbol) for symbol in symbols)
+    q_1, q_2, part = map(ex.tex, symbols)
     data = {
         first: sp.Rational(draw.integer("q1", 1, 4), 4),
         second: sp.Rational(draw.integer("q2", 1, 4), 5),

@@ -48,7 +48,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         f"al. 2019). There is an aggregation after every ${count}$ local steps; $T$ counts local "
         f"steps. The bound on the "
         r"best aggregated model is $\frac1{2\eta\varphi T}+\sqrt{\frac1{4\eta^2\varphi^2T^2}+"
-        rf"\frac{{\rho h({count})}}{{\eta\varphi{count}}}}}+\rho h({count})$ with "
+        rf"\frac{{\rho h({count})}}{{\eta\varphi {count}}}}}+\rho h({count})$ with "
         r"$h(x)=\frac\delta\beta[(\eta\beta+1)^x-1]-\eta\delta x$."
     )
     worked = rf"A run of $T$ local steps has $T/{count}$ aggregations, so that it costs $T({local}+{global_}/{count})$."

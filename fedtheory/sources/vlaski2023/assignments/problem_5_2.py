@@ -36,7 +36,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"each other and of "
         "who is drawn."
     )
-    worked = rf"$\mathbb E\mathbb 1_k=\frac{L}{K}$, because all subsets are equally likely."
+    worked = rf"$\mathbb E\mathbb 1_k=\frac{{{L}}}{{{K}}}$, because all subsets are equally likely."
     questions: tuple[ex.Question, ...] = (
         ex.ExpressionQuestion.worth(2, "pair", "Two agents at once")(
             text=r"What is $\mathbb E\mathbb 1_k\mathbb 1_l$ for $k\neq l$?",
@@ -71,10 +71,10 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             solution=(
                 rf"With $a_k=\mathbb E\psi_k-\bar\psi$, so that $\sum_ka_k=0$: $\mathbb "
                 rf"E\|\frac1{L}\sum_k\mathbb 1_ka_k"
-                rf"\|^2=\frac1{{{L}^2}}(\frac{L}{K}-\mathbb E\mathbb 1_k\mathbb 1_l)\sum_k\|a_k\|^2$, because "
+                rf"\|^2=\frac1{{{L}^2}}(\frac{{{L}}}{{{K}}}-\mathbb E\mathbb 1_k\mathbb 1_l)\sum_k\|a_k\|^2$, because "
                 r"$\sum_{k\neq l}\langle a_k,a_l\rangle=-\sum_k\|a_k\|^2$. The noises are independent "
                 r"of each other and "
-                rf"of the draw: they add $\frac1{{{L}^2}}\frac{L}{K}\sum_k\mathbb E\|\psi_k-\mathbb "
+                rf"of the draw: they add $\frac1{{{L}^2}}\frac{{{L}}}{{{K}}}\sum_k\mathbb E\|\psi_k-\mathbb "
                 rf"E\psi_k\|^2$, and no "
                 "cross term."
             ),
