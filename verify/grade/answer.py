@@ -34,7 +34,8 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     except Unreadable:
         if _NORM.search(_RIGHT_SIDE.split(text)[-1]):
             known = ", ".join(sorted(names)) or "none"
-            raise Unreadable(f"a norm is not read: write the symbol that the question has for it, of {known}") from None
+            reason = f"a norm is not read: write the symbol that the question has for it, of {known}"
+            raise UnknownSymbol(reason) from None
         raise
     if not found.is_finite and found.is_finite is not None:
         raise Unreadable("the answer is infinite")

@@ -28,7 +28,7 @@ class Ambiguous(Unreadable):
 
 
 class UnknownSymbol(Unreadable):
-    """A name that the question does not have."""
+    """A name or a norm that the question does not have: a person decides whether the answer is right without it."""
 
 
 class NoExpression(Unreadable):

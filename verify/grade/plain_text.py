@@ -11,7 +11,7 @@ from verify.grade.typed_numbers import with_plain_numbers, with_powers_of_ten, w
 
 _LOST = {
     "\a": ("alpha", "approx"),
-    "\b": ("beta", "bar", "big", "Big"),
+    "\b": ("beta", "bar", "binom", *(f"big{size}{side}" for size in ("", "g") for side in ("", "l", "r", "m"))),
     "\f": ("frac",),
     "\n": ("nu", "nabla"),
     "\r": ("rho", "right", "rceil", "rfloor"),

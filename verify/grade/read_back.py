@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, BoundQuestion, Question
-from verify.grade.answer import read_answer
+from verify.grade.asked_formula import read_formula
 from verify.grade.assignments import assignment_with_id, find_assignment
 from verify.grade.confinement import find_launch
 from verify.grade.guarded import Unreadable
@@ -61,6 +61,6 @@ def read_one(question: Question, given: GivenAnswer) -> ReadBack:
 def _require_units(question: Question, given: GivenAnswer) -> None:
     """Raise `Unreadable` where a bound has other units than what it bounds."""
     if isinstance(question, BoundQuestion):
-        answer = read_answer(given.text, question.names)
+        answer = read_formula(question, given.text)
         if has_units_of(answer, question.claim.relations[0].right, question.claim) is False:
             raise Unreadable(f"{show_answer(question, given)} has other units than what it bounds")

@@ -15,6 +15,7 @@ from fedtheory.language.exercises import (
 )
 from fedtheory.language.exercises.copy_symbols import written
 from verify.grade.answer import read_answer
+from verify.grade.asked_formula import read_formula
 from verify.grade.guarded import Unreadable
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import number_at
@@ -47,7 +48,7 @@ def show_answer(question: Question, _given: GivenAnswer) -> str:
 
 @show_answer.register
 def _formula(question: BoundQuestion | ExpressionQuestion, given: GivenAnswer) -> str:
-    return written(read_answer(given.text, question.names), question.names)
+    return written(read_formula(question, given.text), question.names)
 
 
 @show_answer.register

@@ -8,7 +8,7 @@ from functools import lru_cache
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import BoundQuestion
-from verify.grade.answer import read_answer
+from verify.grade.asked_formula import read_formula
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.looseness import Growth
 from verify.grade.questions.mark import Mark, mark_text, rule_of
@@ -27,7 +27,7 @@ def _rule(_question: BoundQuestion) -> str:
 
 @mark_text.register
 def _mark(question: BoundQuestion, text: str) -> Mark:
-    found = _finding(question.claim, read_answer(text, question.names))
+    found = _finding(question.claim, read_formula(question, text))
     texts = {symbol: text for text, symbol in question.names.items()}
     if found.shrinking:
         return Mark(None, _describe_undecided(found, texts))

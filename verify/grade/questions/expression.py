@@ -8,14 +8,14 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.exercises import ExpressionQuestion
-from verify.grade.answer import read_answer
+from verify.grade.asked_formula import read_formula
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
 from verify.grade.same import are_equal, number_at
 
 
 @mark_text.register
 def _mark(question: ExpressionQuestion, text: str) -> Mark:
-    answer = read_answer(text, question.names)
+    answer = read_formula(question, text)
     if are_equal(answer, question.solution):
         return Mark(RIGHT, "correct: equal to the solution for all values of the symbols")
     return Mark(WRONG, _difference(question, answer))

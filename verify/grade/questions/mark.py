@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import singledispatch
 
 from fedtheory.language.exercises import Question
-from verify.grade.guarded import Ambiguous, Unreadable
+from verify.grade.guarded import Ambiguous, UnknownSymbol, Unreadable
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def mark_answer(question: Question, given: GivenAnswer) -> Mark:
         return Mark(WRONG, given.trouble or f"{question.name} has no answer")
     try:
         return mark_text(question, given.text)
-    except Ambiguous as reason:
+    except (Ambiguous, UnknownSymbol) as reason:
         return Mark(None, f"a person reads this answer: {reason}")
     except Unreadable as reason:
         return Mark(WRONG, f"the answer cannot be read: {reason}")
