@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import fedtheory
 
@@ -43,6 +44,14 @@ def names_of_modules(name: str) -> list[str]:
     folders = ((key, FOLDER / key / name) for key in folders_of_papers() if _has(key, name))
     found = ((key, module.name) for key, folder in folders for module in pkgutil.iter_modules([str(folder)]))
     return [f"{GROUP}.{key}.{name}.{module}" for key, module in found]
+
+
+def tables_of_papers(part: str, name: str) -> dict[Any, Any]:
+    """Merge the tables of that name in the modules of a part of each paper."""
+    found: dict[Any, Any] = {}
+    for module in modules_of_papers(part):
+        found.update(getattr(module, name, {}))
+    return found
 
 
 def modules_in(package: ModuleType) -> list[ModuleType]:

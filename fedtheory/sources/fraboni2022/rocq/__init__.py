@@ -1,0 +1,1 @@
+"""Words for the paper's quantities, assumptions and facts in the library of Rocq theories."""
