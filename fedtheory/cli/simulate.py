@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fedtheory.engine.constants import Bound
     from fedtheory.engine.random_clocks import DrawnRuns
-    from fedtheory.engine.run import Bound, Run
+    from fedtheory.engine.run import Run
 
 NAME = "simulate"
 

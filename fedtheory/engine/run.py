@@ -9,19 +9,19 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues
+from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
-from fedtheory.engine.gradient_forms import GradientForms, values_at
+from fedtheory.engine.constants import AssumedConstants, Bound
+from fedtheory.engine.gradient_forms import values_at
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments import Trajectory, require_short, trajectory_of
 from fedtheory.engine.moments.recursion import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
-from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball
+from fedtheory.engine.region import AlongRun
 from fedtheory.engine.surrogate import Surrogate
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
-from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.federation.rule import same_for_all
 from fedtheory.federation.types import WAY_OUT
@@ -30,21 +30,9 @@ from fedtheory.shown import Card, Shown, number
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A constant of an assumption: the smallest value known to hold, and where it holds."""
-
-    value: Any
-    """A number, or one for each client, (M,)."""
-    region: Region
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Shown):
+class Run(AssumedConstants, Shown):
     """One algorithm on one problem; results are computed on first use, in the problem's arithmetic."""
-
-    problem: Problem
-    algorithm: Algorithm
 
     def __post_init__(self) -> None:
         self.algorithm.require_fitting(self.problem)
@@ -136,11 +124,6 @@ class Run(Shown):
     def once(self, make: Callable[[Run], Made]) -> Made:
         """Return the value of a function of the run, computed when it is asked for first."""
         return self.memo.once(make, lambda: make(self))
-
-    @cached_property
-    def arithmetic(self) -> Arithmetic:
-        """Floats or rationals."""
-        return self.problem.arithmetic
 
     def as_floats(self) -> Run:
         """The same run in double precision."""
@@ -265,56 +248,6 @@ class Run(Shown):
         return Surrogate(self.problem, self.algorithm)
 
     @cached_property
-    def ball(self) -> Ball:
-        """A ball about x* that contains the run; `NotApplicable` where none is known."""
-        return containing_ball(self.problem, self.algorithm)
-
-    def require_convex_clients(self) -> None:
-        """Raise `NotApplicable` where a client's objective is not convex."""
-        if not self.problem.has_convex_clients:
-            client = int(self.problem.convex_clients.argmin())
-            raise NotApplicable(f"the objective of client {client} is not convex")
-
-    @cached_property
-    def smoothness(self) -> Number:
-        """L = max_i (largest modulus of an eigenvalue of H_i)."""
-        return self.problem.largest_curvature
-
-    @cached_property
-    def strong_convexity(self) -> Number:
-        """mu = min_i (smallest eigenvalue of H_i); `NotApplicable` where a client is not convex."""
-        self.require_convex_clients()
-        return self.problem.smallest_curvature
-
-    @cached_property
-    def client_smoothness(self) -> Array:
-        """Largest modulus of an eigenvalue of each H_i, (M,)."""
-        return self.problem.spectral_norms
-
-    @cached_property
-    def client_strong_convexity(self) -> Array:
-        """Smallest eigenvalue of each H_i, (M,); `NotApplicable` where a client is not convex."""
-        self.require_convex_clients()
-        return self.problem.smallest_curvatures
-
-    @cached_property
-    def client_mean_square_smoothness(self) -> Array:
-        """The smallest c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
-        curvatures = self.problem.hessians @ self.problem.hessians + self.noise_forms[:, 1:, 1:]
-        return largest_eigenvalues(self.arithmetic, curvatures)
-
-    @cached_property
-    def sample_smoothness(self) -> Number:
-        """The largest curvature of an objective that is sampled."""
-        centred = self.problem.centred
-        return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
-
-    @cached_property
-    def noise_smoothness(self) -> Number:
-        """The smallest l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>), for all clients."""
-        return self.gradient_forms.noise_smoothness
-
-    @cached_property
     def comparator(self) -> Comparator:
         """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
         work = self.algorithm.work
@@ -327,18 +260,6 @@ class Run(Shown):
     def at_optimum(self) -> Comparator:
         """The optimum, as a point to compare a run with."""
         return Comparator(self.problem, self.gradient_forms, self.problem.about_optimum.optimum)
-
-    @cached_property
-    def objective_smoothness(self) -> Number:
-        """Largest modulus of an eigenvalue of the Hessian of F."""
-        return self.problem.spectral_norm(self.problem.hessian)
-
-    @cached_property
-    def smallest_curvature(self) -> Number:
-        """Smallest eigenvalue of the Hessian of F; `Unresolved` where floats lose it."""
-        if self.problem.rows is not None:
-            return self.problem.rows.smallest_curvature
-        return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
 
     @cached_property
     def initial_distance_sq(self) -> Number:
@@ -354,81 +275,9 @@ class Run(Shown):
         return self.gaps(start[None])[0]
 
     @cached_property
-    def gradient_forms(self) -> GradientForms:
-        """The clients' gradients, squared, as forms in (1, x), x measured from x*."""
-        return GradientForms(self.problem)
-
-    @property
-    def noise_forms(self) -> Array:
-        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
-        return self.gradient_forms.noise
-
-    @cached_property
-    def noise_variance(self) -> Bound:
-        """sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
-        return self._largest(self.noise_forms, "mini-batch noise")
-
-    @cached_property
-    def second_moment(self) -> Bound:
-        """G^2 = max_i sup_x E|g_i(x)|^2."""
-        return self._largest(self.gradient_forms.stochastic, "the second moment of the gradients")
-
-    @cached_property
     def visited_second_moment(self) -> Bound:
         """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
         return Bound(self.trajectory.local_second_moments(self.gradient_forms.stochastic).max(), AlongRun())
-
-    @cached_property
-    def lipschitz_sq(self) -> Bound:
-        """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
-        return self._largest(self.gradient_forms.lengths, "the gradient")
-
-    @cached_property
-    def objective_lipschitz_sq(self) -> Bound:
-        """rho_F^2 = sup_x |grad F(x)|^2."""
-        # grad F(x) = H (x - x*), and the ball is centred at x*.
-        return Bound((steepest := self.objective_smoothness * self.ball.radius) * steepest, self.ball)
-
-    @cached_property
-    def dissimilarity_sq(self) -> Bound:
-        """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
-        return self._largest(self.gradient_forms.apart, _DISSIMILARITY)
-
-    @cached_property
-    def mean_dissimilarity_sq(self) -> Bound:
-        """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        found = self._largest(weighted_sum(self.problem.weights, self.gradient_forms.apart)[None], _DISSIMILARITY)
-        # Suprema on balls are upper bounds: the rounding of one of them must not lift an average above the largest.
-        return Bound(min(found.value, self.dissimilarity_sq.value), found.region)
-
-    @cached_property
-    def client_dissimilarities_sq(self) -> Bound:
-        """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return self._suprema(self.gradient_forms.apart, _DISSIMILARITY)
-
-    def gradient_growth_sq(self, factor: Number) -> Bound:
-        """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
-        return self._largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
-
-    def _largest(self, forms: Array, what: str) -> Bound:
-        """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
-        if self.gradient_forms.are_constant(forms):
-            return Bound(max(forms[:, 0, 0]), Everywhere())
-        ball = self._ball_for(what)
-        return Bound(self.gradient_forms.largest_supremum(forms, ball.radius), ball)
-
-    def _suprema(self, forms: Array, what: str) -> Bound:
-        """Supremum of each of the forms, (M,)."""
-        if self.gradient_forms.are_constant(forms):
-            return Bound(forms[:, 0, 0], Everywhere())
-        ball = self._ball_for(what)
-        return Bound(self.gradient_forms.suprema(forms, ball.radius), ball)
-
-    def _ball_for(self, what: str) -> Ball:
-        try:
-            return self.ball
-        except NotApplicable as reason:
-            raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
 
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
@@ -456,6 +305,3 @@ class Run(Shown):
     def _evaluate_at_virtual_iterates(self, forms: Array) -> Array:
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*), (T, K+1, C)."""
         return self.trajectory.evaluate_at_virtual_iterates(forms)
-
-
-_DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
+from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, stacks_at
 from fedtheory.engine.region import Everywhere
-from fedtheory.engine.run import Bound, Run
+from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions.assumption import Boundedness
 from fedtheory.language.families import Instance

@@ -15,8 +15,8 @@ from tiny_runs import Pair, data, quadratics
 from tiny_shapes import PLANE, ROWS, WIDE
 
 from fedtheory.arithmetic import plain_floats
+from fedtheory.engine.constants import Bound
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
-from fedtheory.engine.run import Bound
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Multinomial
 from fedtheory.language import quantities as q

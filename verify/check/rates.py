@@ -29,9 +29,10 @@ from fedtheory.arithmetic import (
     unanswered,
 )
 from fedtheory.arithmetic.enclosures import is_enclosed
+from fedtheory.engine.constants import Bound
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import Ball
-from fedtheory.engine.run import Bound, Run
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Rate

@@ -11,6 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.certified_run import certified
+from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
 from fedtheory.engine.linear_models.frames import replica_frames
@@ -18,7 +19,7 @@ from fedtheory.engine.linear_models.objectives import MeanObjective, ModelObject
 from fedtheory.engine.linear_models.replicas import FEW, MANY, replicas_for
 from fedtheory.engine.linear_models.trajectory import Replicas, ReplicaTrajectory
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
-from fedtheory.engine.run import Bound, Run
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.definition import Participants
 from fedtheory.federation.linear_models import LinearModelProblem

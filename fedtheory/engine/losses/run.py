@@ -12,13 +12,14 @@ from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import largest, maximum
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.comparator import Comparator
+from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.losses.frames import outcome_frames
 from fedtheory.engine.losses.objectives import LossObjectives
 from fedtheory.engine.losses.surrogate import LossSurrogate
 from fedtheory.engine.losses.trajectory import LossTrajectory, mean
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
-from fedtheory.engine.run import Bound, Run
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses.line import line
 from fedtheory.federation.losses.problem import LossProblem

@@ -13,7 +13,8 @@ from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.runfile.loading import mistakes_of
 
 if TYPE_CHECKING:
-    from fedtheory.engine.run import Bound, Run
+    from fedtheory.engine.constants import Bound
+    from fedtheory.engine.run import Run
 
 
 @dataclass(frozen=True)

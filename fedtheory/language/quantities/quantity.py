@@ -15,10 +15,11 @@ from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.runfile.loading import mistakes_of
 
 if TYPE_CHECKING:
+    from fedtheory.engine.constants import Bound
     from fedtheory.engine.frames import Frame, RoundFrame
     from fedtheory.engine.objectives import Objectives
     from fedtheory.engine.region import Region
-    from fedtheory.engine.run import Bound, Run
+    from fedtheory.engine.run import Run
     from fedtheory.kernel.expressions import Expr
     from fedtheory.language.assumptions import Assumption, Boundedness
 

@@ -12,10 +12,11 @@ import sympy as sp
 
 from fedtheory.arithmetic import Number
 from fedtheory.arithmetic.enclosures import largest
+from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import common_steps, frames_at
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
-from fedtheory.engine.run import Bound, Run
+from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Selected
 from fedtheory.language.quantities.measuring.expectations import square as square_at
 from fedtheory.language.quantities.measuring.reductions import LAST_STEP, SUM_BEFORE_STEP, SUM_OVER_STEPS
