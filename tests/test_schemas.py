@@ -155,7 +155,7 @@ COMMANDS = {
     "check": ["check", "renard2022:thm-2.1", "run.toml"],
     "verify": ["verify", "renard2022:property-2.4", "--jobs", "1"],
     "falsify": ["falsify", "renard2022:property-2.4", "--budget", "1"],
-    "prove": ["prove", "renard2022:property-2.5"],
+    "prove": ["prove", "renard2022:property-2.5", "--term"],
     "errata": ["errata", "--source", "lecture27"],
     "quantities": ["quantities", "drift"],
     "assumptions": ["assumptions", "step"],

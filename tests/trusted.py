@@ -29,6 +29,8 @@ _SHOWN = (
 )
 SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name}" for name in _SHOWN)))
 """What people are shown of a proof: no verdict depends on it."""
+BESIDE = ("fedtheory.proofs.terms",)
+"""Modules of the checker of proof terms, which stands beside the kernel's verdict: no verdict rests on it yet."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """Modules that find, write, describe and read certificates, which are rebuilt from closed pieces before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
@@ -71,7 +73,7 @@ def proved() -> list[str]:
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
     found |= _of_papers(PROOFS_OF_PAPERS)
-    return sorted(name for name in found - SHOWN_ONLY if not name.startswith(JUDGED_LATER))
+    return sorted(name for name in found - SHOWN_ONLY if not name.startswith((*JUDGED_LATER, *BESIDE)))
 
 
 def _of_papers(parts: tuple[str, ...]) -> set[str]:

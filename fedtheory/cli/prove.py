@@ -42,6 +42,7 @@ NoSearch = Annotated[bool, typer.Option("--no-search", help="Search for no certi
 Effort = Annotated[
     int | None, typer.Option("--effort", metavar="N", min=1, help="Work that a search may take, counted, not timed.")
 ]
+AsTerm = Annotated[bool, typer.Option("--term", help="Show the certificate as a proof term, step by step.")]
 Tighten = Annotated[bool, typer.Option("--tighten", help="Lower the numbers of a bound as far as it is still proved.")]
 
 
@@ -55,6 +56,7 @@ def run(
     no_search: NoSearch = False,
     effort: Effort = None,
     tighten: Tighten = False,
+    term: AsTerm = False,
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> int:
@@ -66,7 +68,8 @@ def run(
     Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.  A certificate
     is data, and names published claims, or those of files that you name: --claims mine.py.  Nothing else is executed.
     """
-    from fedtheory.cli.proof_search import keys_of, print_search, write_found
+    from fedtheory.cli.proof_search import write_found
+    from fedtheory.cli.proof_terms import keys_of_terms, print_terms, terms_of
     from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
     from verify.printed import printed_proof
 
@@ -77,28 +80,47 @@ def run(
     searched = _searched(target, proofs, is_searched, effort)
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
     tightened = tightened_from(searched, effort) if tighten else None
+    terms = terms_of(_only(proofs, "--term")) if term else None
     if save is not None:
         _save(proofs, save)
     files = write_found(searched) if search else []
     found = [(proof, printed_proof(proof.claim)) for proof in proofs]
     if as_json:
-        documents = [
-            document(*each) | ({} if search is None else keys_of(search))
-            for each, search in zip(found, searched, strict=True)
-        ]
-        if tightened is not None:
-            documents[0] |= keys_of_tightened(tightened)
+        documents = _documents(found, searched)
+        documents[0] |= keys_of_tightened(tightened) if tightened is not None else {}
+        documents[0] |= keys_of_terms(terms) if terms is not None else {}
         print_json(documents[0] if len(found) == 1 else documents)
-    elif len(found) > 1:
+        return _exit_code(proofs)
+    if len(found) > 1:
         _print_table(proofs)
         print_lines(*(f"wrote {file}" for file in files))
-    elif searched[0] is not None:
-        print_search(searched[0])
-        if tightened is not None:
-            print_tightened(tightened)
     else:
-        print_text(*found[0])
+        _print_one(found[0], searched[0])
+    if tightened is not None:
+        print_tightened(tightened)
+    if terms is not None:
+        print_terms(terms)
+    return _exit_code(proofs)
+
+
+def _exit_code(proofs: list[Proof]) -> int:
     return int(any(proof.verdict == "broken" for proof in proofs))
+
+
+def _documents(found: list[tuple[Proof, list[PrintedStep]]], searched: list[Searched | None]) -> list[dict[str, Any]]:
+    from fedtheory.cli.proof_search import keys_of
+
+    pairs = zip(found, searched, strict=True)
+    return [document(*each) | ({} if search is None else keys_of(search)) for each, search in pairs]
+
+
+def _print_one(found: tuple[Proof, list[PrintedStep]], searched: Searched | None) -> None:
+    from fedtheory.cli.proof_search import print_search
+
+    if searched is None:
+        print_text(*found)
+    else:
+        print_search(searched)
 
 
 def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proof]:

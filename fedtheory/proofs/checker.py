@@ -88,7 +88,7 @@ def _prover_for(relying: tuple[str, ...]) -> Prover:
     return prove_recorded
 
 
-_RECORDED = _prover_for(())
+RECORDED = _prover_for(())
 
 _REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 """Exceptions that end a check, also for numbers too long for a message and formulas that are too deep."""
@@ -96,11 +96,11 @@ MOST_WORK = 6 * 10**7
 """Units of work for one certificate and the claims that it relies on: some seconds."""
 
 
-def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _RECORDED) -> Proof:
+def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = RECORDED) -> Proof:
     """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
     with limited(MOST_WORK) as meter:
         try:
-            document = _plain(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
+            document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
             read = certificate_in(claim, document)
         except _REFUSALS as reason:
             return Proof(claim, certificate, (Step(str(reason), False),), None, {claim.id: meter.spent})
@@ -143,7 +143,7 @@ def _first_of(own: Mapping[str, Proof], prover: Prover) -> Prover:
     return lambda name: own[name] if name in own else prover(name)
 
 
-def _plain(document: Document) -> Document:
+def plain_document(document: Document) -> Document:
     """A document with nothing but JSON in it, as it would come from a file."""
     try:
         text = json.dumps(document)
@@ -160,16 +160,16 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
-    _require_provable(claim)
+    require_provable(claim)
     if certificate.relaxed is not None:
         yield from relaxation(claim, certificate.relaxed)
         # Nothing may rest on a condition that a certificate says it does not need.
         claim = replace(claim, conditions=certificate.relaxed)
-        _require_provable(claim)
+        require_provable(claim)
     yield from _CHECKERS[type(certificate)](claim, certificate, prover)
 
 
-def _require_provable(claim: Claim) -> None:
+def require_provable(claim: Claim) -> None:
     """Raise `Rejected` where a claim says nothing, a rate, or what is no number or no ordering of the language."""
     if claim.rate is not None:
         raise Rejected("the kernel knows relations, not rates")

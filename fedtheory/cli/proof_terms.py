@@ -1,0 +1,51 @@
+"""Certificates as proof terms, for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import print_lines
+
+if TYPE_CHECKING:
+    from fedtheory.proofs import Proof
+    from fedtheory.proofs.terms.checking import TermReport
+
+
+def terms_of(proof: Proof) -> TermReport:
+    """Write the certificate of a proof as terms, and check them; `InputError` where the claim has no certificate."""
+    from fedtheory.errors import InputError
+    from fedtheory.proofs.terms.checking import report_terms
+
+    if proof.document is None:
+        raise InputError("--term", f"expected a claim with a certificate, got {proof.claim.id}, which has none")
+    return report_terms(proof.claim, proof.document)
+
+
+def keys_of_terms(report: TermReport) -> dict[str, Any]:
+    """The entries of the JSON document of a proof that are about its terms."""
+    from fedtheory.proofs.terms.explanation import explain
+
+    steps = [] if report.proof is None else explain(report.proof)
+    return {
+        "term": {
+            "verdict": "proved" if report.is_proved else "refused",
+            "refusal": report.refusal,
+            "digest": report.digest,
+            "steps": [{"number": step.number, "rule": step.rule, "text": step.text} for step in steps],
+            "document": report.document,
+        }
+    }
+
+
+def print_terms(report: TermReport) -> None:
+    """Print terms step by step, each below the one that it is a part of."""
+    from rich.markup import escape
+
+    from fedtheory.cli.unicode_math import unicode_prose
+    from fedtheory.proofs.terms.explanation import explain
+
+    named = "" if report.digest is None else f" {report.digest[:16]}"
+    outcome = "is accepted" if report.is_proved else f"is refused: {unicode_prose(report.refusal or '')}"
+    print_lines(escape(f"the certificate as a proof term{named}, which {outcome}"))
+    for step in [] if report.proof is None else explain(report.proof):
+        print_lines(escape(f"  {'  ' * step.depth}{step.number}  {unicode_prose(step.text)}"))

@@ -1,0 +1,95 @@
+"""The verdict of the checker of terms: a certificate becomes terms, these data, and what is read again is checked.
+
+It stands beside the kernel's verdict on the certificate, on which verdicts of claims rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from fedtheory.errors import InputError
+from fedtheory.kernel import Rejected, Step
+from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs.checker import MOST_WORK, RECORDED, plain_document
+from fedtheory.proofs.decoding import AnyCertificate
+from fedtheory.proofs.decoding import decode as decode_certificate
+from fedtheory.proofs.document import certificate_in, document_of, with_quantities
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.proof_report import Document, digest
+from fedtheory.proofs.recorded import recorded_for
+from fedtheory.proofs.terms.codec import decode, encode
+from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
+from fedtheory.proofs.terms.tactics import write_terms
+
+_REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
+"""Exceptions that end a check."""
+
+
+@dataclass(frozen=True)
+class TermReport:
+    """The terms of a claim, as data and as they were read, and what the checker says of them."""
+
+    claim: Claim
+    document: Document | None
+    """None where no tactic writes terms for the certificate."""
+    proof: TermProof | None
+    """The terms as they were read; None where they could not be."""
+    steps: tuple[Step, ...]
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the terms prove the claim."""
+        return self.proof is not None and bool(self.steps) and all(step.holds for step in self.steps)
+
+    @property
+    def digest(self) -> str | None:
+        """A name for the terms, the same for the same content; None where there are none."""
+        return None if self.document is None else digest(self.document)
+
+    @property
+    def refusal(self) -> str | None:
+        """The reason why the terms prove nothing; None where they prove the claim."""
+        return None if self.is_proved else next((step.text for step in self.steps if not step.holds), "no terms")
+
+
+def report_terms(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = RECORDED) -> TermReport:
+    """Write a certificate as terms, and check these as they are read again; `prover` proves the claims it relies on."""
+    document: Document | None = None
+    with limited(MOST_WORK):
+        try:
+            plain, made = _read(claim, certificate)
+            document = plain_document(encode(plain, write_terms(plain, made, prover)))
+        except _REFUSALS as reason:
+            return TermReport(claim, None, None, (Step(str(reason) or "rejected", False),))
+        return check_document(plain, document, prover)
+
+
+def check_document(claim: Claim, document: Document, prover: Prover = RECORDED) -> TermReport:
+    """Read the terms of a claim in plain symbols, and check them."""
+    proof: TermProof | None = None
+    steps: list[Step] = []
+    with limited(MOST_WORK):
+        try:
+            proof = decode(claim, document)
+            steps.extend(check_terms(claim, proof, prover))
+        except _REFUSALS as reason:
+            steps.append(Step(str(reason) or "rejected", False))
+    return TermReport(claim, document, proof, tuple(steps))
+
+
+def _read(claim: Claim, certificate: AnyCertificate | Document) -> tuple[Claim, AnyCertificate]:
+    """A claim in plain symbols, and its certificate as it is read from a document."""
+    document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
+    plain = use_plain_symbols(with_quantities(claim, document))
+    return plain, decode_certificate(certificate_in(plain, document))
+
+
+@cache
+def report_recorded(claim_id: str) -> TermReport | None:
+    """The report on the recorded certificate of a claim; None without one.  Claims it uses are proved by the kernel."""
+    certificate = recorded_for(claim_id)
+    return None if certificate is None else report_terms(find(claim_id), certificate)

@@ -1,0 +1,127 @@
+"""Proofs by terms as documents, which shapes write, read and describe; reading executes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
+from fedtheory.plain_names import require_plain
+from fedtheory.proofs.decoding import SIGNS
+from fedtheory.proofs.document.notation import HEADS, Scope
+from fedtheory.proofs.document.reading import free, plain, symbols_of
+from fedtheory.proofs.proof_report import Document
+from fedtheory.proofs.terms.process import vocabulary_symbols
+from fedtheory.proofs.terms.proof_of_claim import TermProof
+from fedtheory.proofs.terms.rules import RULES
+from fedtheory.proofs.terms.rules.name_roots import NameRoots
+from fedtheory.proofs.terms.rules.product import Multiply
+from fedtheory.proofs.terms.shapes import Schema, record_of
+from fedtheory.proofs.terms.term import every_rule
+
+FORMAT, VERSION = "fedtheory proof term", 1
+MOST_RULES = 20_000
+"""Rules in one document; the longest term of a paper has some hundred."""
+MOST_NESTED = 60
+"""Tables and lists inside each other in one document."""
+
+
+def encode(claim: Claim, proof: TermProof) -> Document:
+    """Write the terms of a claim in plain symbols as data; `InputError` where a symbol has no name."""
+    known = _named_symbols(claim)
+    own: dict[str, sp.Symbol] = {}
+    for symbol in dict.fromkeys(_declared(proof)):
+        own[free(plain(symbol), known | own)] = symbol
+    scope = Scope(own | known, frozenset(own))
+    symbols = {name: {"latex": symbol.name, "is": _sign(symbol)} for name, symbol in own.items()}
+    proved = record_of(TermProof).write(proof, scope)
+    return {"format": FORMAT, "version": VERSION, "symbols": symbols, "proof": proved}
+
+
+def decode(claim: Claim, document: object) -> TermProof:
+    """Read the terms of a claim in plain symbols from data; `InputError` names the place and what was expected."""
+    if not isinstance(document, dict) or document.keys() != {"format", "version", "symbols", "proof"}:
+        raise InputError("", "expected a table with format, version, symbols, proof")
+    if (document["format"], document["version"]) != (FORMAT, VERSION):
+        raise InputError("format", f"expected {FORMAT!r} of version {VERSION}, got {document['format']!r:.40}")
+    if not isinstance(document["symbols"], dict):
+        raise InputError("symbols", f"expected a table, got {document['symbols']!r:.80}")
+    _require_small(document["proof"])
+    known = _named_symbols(claim)
+    own = {name: _read_symbol(name, declared, known) for name, declared in document["symbols"].items()}
+    proof: TermProof = record_of(TermProof).read(document["proof"], Scope(own | known, frozenset(own)), "proof")
+    if proof.claim != claim.id:
+        raise InputError("proof.claim", f"expected {claim.id}, got {proof.claim}")
+    return proof
+
+
+def schema() -> Schema:
+    """The JSON schema of documents with proof terms."""
+    names = {"type": "object", "properties": {"latex": {"type": "string"}, "is": {"enum": list(SIGNS)}}}
+    symbol = names | {"required": ["latex", "is"], "additionalProperties": False}
+    text = f"An expression, or an ordering of two, in the notation of certificates, with the heads {', '.join(HEADS)}."
+    return {
+        "type": "object",
+        "properties": {
+            "format": {"const": FORMAT},
+            "version": {"const": VERSION},
+            "symbols": {"type": "object", "additionalProperties": symbol},
+            "proof": record_of(TermProof).schema(),
+        },
+        "required": ["format", "version", "symbols", "proof"],
+        "additionalProperties": False,
+        "$defs": {
+            "formula": {"type": "string", "description": text},
+            "term": {"oneOf": [record_of(made).schema() for made in RULES.values()]},
+        },
+    }
+
+
+@cache
+def _vocabulary() -> Mapping[str, sp.Symbol]:
+    return {quantity.name: symbol for symbol, quantity in vocabulary_symbols().items()}
+
+
+def _named_symbols(claim: Claim) -> dict[str, sp.Symbol]:
+    """The symbols of a claim and of techniques, then those of quantities that the claim does not name."""
+    return {**_vocabulary(), **symbols_of(claim)}
+
+
+def _declared(proof: TermProof) -> Iterator[sp.Symbol]:
+    """The symbols that terms declare: of roots, and of products."""
+    for term in (rule for relation in proof.relations for rule in every_rule(relation)):
+        if isinstance(term, NameRoots):
+            yield from (named.symbol for named in term.roots)
+        elif isinstance(term, Multiply):
+            yield from (one.symbol for one in term.scalars)
+
+
+def _sign(symbol: sp.Symbol) -> str:
+    return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
+
+
+def _read_symbol(name: str, declared: object, taken: Mapping[str, sp.Symbol]) -> sp.Symbol:
+    """A symbol of the document's own, which is no other symbol whatever its name."""
+    require_plain("symbols", name)
+    if not name.isidentifier() or name in taken or name in HEADS:
+        raise InputError(f"symbols.{name}", "expected a name that nothing else has")
+    if not isinstance(declared, dict) or declared.keys() != {"latex", "is"} or declared["is"] not in SIGNS:
+        raise InputError(f"symbols.{name}", f"expected latex, and is as one of {', '.join(SIGNS)}")
+    if not isinstance(declared["latex"], str):
+        raise InputError(f"symbols.{name}.latex", f"expected a text, got {declared['latex']!r:.80}")
+    return sp.Dummy(declared["latex"], **{declared["is"]: True})
+
+
+def _require_small(data: object) -> None:
+    """Raise `InputError` for more rules, or deeper ones, than a check should meet."""
+    left, count = [(data, 0)], 0
+    while left:
+        one, depth = left.pop()
+        inside = list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
+        count += isinstance(one, dict)
+        if count > MOST_RULES or depth > MOST_NESTED:
+            raise InputError("proof", f"expected at most {MOST_RULES} rules, {MOST_NESTED} tables and lists deep")
+        left.extend((part, depth + 1) for part in inside)

@@ -1,0 +1,128 @@
+"""The context of a proof term: what its binders range over, what is known there, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Context,
+    Numbers,
+    Rejected,
+    Step,
+    check_zero_form,
+    difference,
+    is_nonnegative,
+    scalar,
+    scaled,
+)
+from fedtheory.kernel.admitted import require_admitted, require_finite
+from fedtheory.kernel.expressions import Expr, shown
+from fedtheory.kernel.quotients import is_zero, quotient
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.numbers import SymbolTable, symbols_of
+from fedtheory.proofs.proof import Prover, check_assumed, check_defined
+from fedtheory.proofs.terms.process import Process
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.run_form import RunForm
+
+Place = Literal["run", "round", "step", "path", "points", "past", "models", "end", "induction", "start"]
+"""Place of a context: those of claims; sums over the past; models after the last step of a round, or at the end of a
+run; a step of an induction; and its start, where all clients are at the server's model."""
+Reading = Literal["expectation", "outcome", "path"]
+"""Whether scalars are expectations, values for every outcome, or values on the only path that there is."""
+
+
+@dataclass(frozen=True)
+class TermContext:
+    """Everything that a term may use."""
+
+    claim: Claim
+    """The claim that is being proved, in plain symbols."""
+    place: Place
+    reading: Reading
+    numbers: Numbers
+    conditions: tuple[Expr, ...]
+    prove: Prover
+    index: sp.Symbol
+    """The symbol of the present local step."""
+    vectors: Context | None = None
+    """The kernel's context of vectors; None on the whole run, where sums over rounds and steps are compared."""
+    hypotheses: Mapping[str, Proved] = field(default_factory=dict)
+    write_powers: Callable[[Expr], Expr] = sp.sympify
+    """Writes powers with the index as exponent by the symbol that an induction has for them."""
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """The symbols of the claim; others may come to them."""
+        return symbols_of(self.claim)
+
+    @property
+    def process(self) -> Process:
+        """The rounds and steps of the runs that the claim is about."""
+        return Process(self.claim)
+
+    def require(self, steps: Iterable[Step]) -> None:
+        """Raise `Rejected` for the first step that does not hold."""
+        for step in steps:
+            if not step.holds:
+                raise Rejected(step.text)
+
+    def require_assumed(self, needed: Sequence[Assumption], what: str) -> None:
+        """Raise `Rejected` where the claim does not make the assumptions."""
+        self.require([check_assumed(self.claim, needed, what)])
+
+    def require_nonnegative(self, number: Expr) -> Expr:
+        """Return a number as the kernel knows it; `Rejected` where its sign is not shown."""
+        known = self.require_number(number)
+        if not is_nonnegative(known, self.numbers, self.conditions):
+            raise Rejected(f"({shown(known)}) >= 0 is not shown under the conditions")
+        return known
+
+    def require_number(self, number: Expr) -> Expr:
+        """Return a number as the kernel knows it; `Rejected` where it is none, or may divide by zero."""
+        require_admitted(number)
+        known = self.numbers.known(number)
+        require_finite([known], self.numbers, self.conditions)
+        return known
+
+    def require_expression(self, expression: Expr) -> None:
+        """Raise `Rejected` for what is outside the language, may divide by zero, or need not exist."""
+        require_admitted(expression)
+        self.numbers.require_integer_exponents(expression)
+        require_finite([expression], self.numbers, self.conditions)
+        own, foreign = self.symbols.known_symbols, set()
+        for symbol in expression.free_symbols - own:
+            quantity = self.process.quantity_of(symbol)
+            foreign |= set() if quantity is None else {quantity}
+        if foreign:
+            self.require([check_defined(self.claim, frozenset(foreign), "the quantities of the term")])
+
+    def require_zero(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
+        """Raise `Rejected` where a sum of multiples does not vanish in normal form."""
+        if self.vectors is None:
+            self._require_zero_of_run(parts, what)
+            return
+        form = scalar(sp.S.Zero, self.vectors)
+        for number, expression in parts:
+            own = scaled(scalar(expression, self.vectors), quotient(-self.numbers.known(number)))
+            form = difference(form, own)
+        self.require([check_zero_form(what, form, self.numbers)])
+
+    def _require_zero_of_run(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
+        whole = sp.Add(*(number * expression for number, expression in parts))
+        try:
+            plain = self.numbers.with_plain_means(self.numbers.written_out(whole))
+            if is_zero(plain, self.numbers.roots):
+                return
+        except Rejected:
+            pass  # Sums over rounds and steps are no numbers: their own normal form compares them.
+        self.require([RunForm(self.process, self.numbers).check_zero(what, whole)])
+
+    def with_hypothesis(self, name: str, proved: Proved) -> TermContext:
+        """The context with one hypothesis more."""
+        return replace(self, hypotheses={**self.hypotheses, name: proved})

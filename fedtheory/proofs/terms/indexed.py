@@ -1,0 +1,77 @@
+"""Models of a run by their round and local step: symbols that are never defined twice.
+
+A symbol is one vector of a family at one round and one step.  Every client has its own of
+the families `LOCAL` and `NOISE`; the client is implicit, as it is in the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr
+
+ROUND = sp.Dummy("n", integer=True, nonnegative=True)
+"""The round."""
+STEP = sp.Dummy("k", integer=True, nonnegative=True)
+"""The local step of a round."""
+Family = Literal["server", "local", "noise", "virtual", "centralised"]
+OF_CLIENTS: frozenset[Family] = frozenset(("local", "noise"))
+"""Families of which each client has its own vectors."""
+
+
+class RangeSum(sp.Function):  # type: ignore[misc]
+    """Sum of an expression over an index, from a first value up to, and without, a last one."""
+
+    nargs = 4
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """One vector of a run; server models have no step."""
+
+    family: Family
+    round: Expr
+    step: Expr | None
+
+    def depends_on(self, index: sp.Symbol) -> bool:
+        """Whether another value of an index may give another vector."""
+        return bool(self.round.has(index) or (self.step is not None and self.step.has(index)))
+
+
+_INDEXED: dict[sp.Symbol, Indexed] = {}
+
+
+@cache
+def _symbol(vector: Indexed) -> sp.Dummy:
+    place = str(vector.round) if vector.step is None else f"{vector.round},{vector.step}"
+    symbol = sp.Dummy(f"{vector.family}[{place}]", real=True)
+    _INDEXED[symbol] = vector
+    return symbol
+
+
+def indexed_in(expression: Expr) -> Mapping[sp.Symbol, Indexed]:
+    """The vectors of runs in an expression, by their symbols."""
+    return {symbol: _INDEXED[symbol] for symbol in expression.free_symbols if symbol in _INDEXED}
+
+
+def vector_at(family: Family, at_round: Expr = ROUND, at_step: Expr | None = STEP) -> Expr:
+    """A vector of a family; models before the first local step are the server's."""
+    at_round, at_step = sp.expand(at_round), None if at_step is None else sp.expand(at_step)
+    if family == "server" or (at_step == 0 and family != "noise"):
+        return _symbol(Indexed("server", at_round, None))
+    return _symbol(Indexed(family, at_round, at_step))
+
+
+def server(at_round: Expr = ROUND) -> Expr:
+    """The server's model at the start of a round."""
+    return vector_at("server", at_round, None)
+
+
+def average(at_round: Expr = ROUND, at_step: Expr = STEP) -> Expr:
+    """The average of the clients' iterates."""
+    return Average(vector_at("local", at_round, at_step))

@@ -1,0 +1,140 @@
+"""Contexts of terms: those of claims, and those that a rule enters with a binder or at the start of an induction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.kernel import Context, Numbers, Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import build_link_context
+from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.combination import conditions_of_run
+from fedtheory.proofs.numbers import known_conditions, numbers_of, symbols_of
+from fedtheory.proofs.paper_contexts import paper_step_conditions
+from fedtheory.proofs.prefix_sum import is_about_past
+from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.recursion import k
+from fedtheory.proofs.rounds import is_in_expectation
+from fedtheory.proofs.terms.context import Place, Reading, TermContext
+
+_AT_END = (q.server_model, q.optimum, q.comparator)
+"""Vectors at the end of a run."""
+_AFTER_STEPS = (*_AT_END, q.local_iterate)
+"""Vectors after the last step of a round."""
+
+
+def index_of(claim: Claim) -> sp.Symbol:
+    """The symbol of the present local step: that of the claim, or of recursions where it is about whole runs."""
+    return k if claim.place == "run" else symbols_of(claim)(q.local_step_index)
+
+
+def context_of_run(claim: Claim, prove: Prover, equations: Sequence[Expr] = ()) -> TermContext:
+    """The context of a claim about a whole run, with equations that are known."""
+    conditions = (*conditions_of_run(claim), *equations)
+    return TermContext(claim, "run", "expectation", numbers_of(claim), conditions, prove, index_of(claim))
+
+
+def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermContext:
+    """The context of one relation between vectors."""
+    vectors = build_link_context(claim, relation, (), ())
+    numbers = vectors.numbers
+    if claim.place == "step":
+        # A bound on the largest drift of the run is one on the drift at each step.
+        numbers = replace(numbers, symbols=numbers.symbols | {symbols_of(claim)(q.max_drift)})
+        vectors = replace(vectors, numbers=numbers)
+    conditions = (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim))
+    place: Place = "past" if is_about_past(relation) else claim.place
+    reading = _reading(claim, relation)
+    return TermContext(claim, place, reading, numbers, conditions, prove, index_of(claim), vectors)
+
+
+def _reading(claim: Claim, relation: Relation) -> Reading:
+    if claim.place in ("step", "run"):
+        return "expectation"
+    if claim.place == "round":
+        return "expectation" if is_in_expectation(claim, relation) else "outcome"
+    return "path"
+
+
+def numbers_at_steps(context: TermContext, first: int = 0) -> Numbers:
+    """The numbers of a run with the number of a local step, which is at least a first one."""
+    numbers, index = context.numbers, context.index
+    symbols = {index, context.process.steps, context.symbols(q.max_drift)}
+    return replace(
+        numbers,
+        symbols=numbers.symbols | symbols,
+        at_least={context.process.steps: 1, **numbers.at_least, index: first},
+        maybe_zero=numbers.maybe_zero | {index},
+    )
+
+
+def enter_step(context: TermContext, place: Literal["step", "path"] = "step") -> TermContext:
+    """The context of any local step of any round of a run, in expectation or on the only path."""
+    _require_run(context)
+    if place == "path":
+        context.require_assumed((a.full_gradients,), "values on the only path")
+    numbers = numbers_at_steps(context)
+    vectors = replace(build_context(replace(context.claim, place=place)), numbers=numbers)
+    return replace(
+        context,
+        place=place,
+        reading="path" if place == "path" else "expectation",
+        numbers=numbers,
+        conditions=(*context.conditions, context.index + 1 <= context.process.steps),
+        vectors=vectors,
+    )
+
+
+def enter_models(context: TermContext) -> TermContext:
+    """The context of the models after any number of local steps, none to all of a round."""
+    _require_run(context)
+    numbers = numbers_at_steps(context)
+    known = replace(build_context(replace(context.claim, place="step")), numbers=numbers)
+    return replace(
+        context,
+        place="models",
+        numbers=numbers,
+        conditions=(*context.conditions, context.index <= context.process.steps),
+        vectors=_with_models(context, known, _AFTER_STEPS),
+    )
+
+
+def enter_end(context: TermContext) -> TermContext:
+    """The context of the server's model at the end of a run."""
+    _require_run(context)
+    known = build_context(replace(context.claim, place="step"))
+    return replace(context, place="end", vectors=_with_models(context, known, _AT_END))
+
+
+def _with_models(context: TermContext, known: Context, models: Sequence[q.Quantity]) -> Context:
+    """A context of the kernel that knows some models, and objectives, but no step that is taken from them."""
+    kept = {context.symbols(of) for of in models}
+    steps = {context.symbols(q.average_iterate)} if q.local_iterate in models else set()
+    return replace(
+        known,
+        vectors=known.vectors & kept,
+        client_vectors=known.client_vectors & kept,
+        noise=frozenset(),
+        common_random_numbers=frozenset(),
+        visited=frozenset(),
+        definitions={symbol: of for symbol, of in known.definitions.items() if symbol in steps},
+        assumed={},
+    )
+
+
+def _require_run(context: TermContext) -> None:
+    if context.place != "run":
+        raise Rejected(f"a round or step is entered from the whole run, not from the place {context.place!r}")
+    context.process.require_steps()
+
+
+def at_start(expression: Expr, index: sp.Symbol) -> Expr:
+    """An expression at the first local step."""
+    return sp.sympify(expression).xreplace({index: sp.S.Zero})

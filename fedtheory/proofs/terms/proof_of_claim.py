@@ -1,0 +1,82 @@
+"""A claim's proof by terms: one for each of its relations, under its conditions or weaker ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, Step
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.meaning import require_meaning
+from fedtheory.proofs.certificate import write_out
+from fedtheory.proofs.checker import require_provable
+from fedtheory.proofs.proof import Prover, relaxation
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.places import context_of_run, context_of_vectors
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.rules.name_roots import NameRoots, context_with_roots
+from fedtheory.proofs.terms.term import Condition, ProofTerm
+
+
+@dataclass(frozen=True)
+class TermProof:
+    """The terms that prove the relations of a claim."""
+
+    claim: str
+    """Id of the claim."""
+    relations: tuple[ProofTerm, ...]
+    relaxed: tuple[Condition, ...] | None = None
+    """Weaker conditions than the claim's, under which the terms prove it; None for the claim's own."""
+
+
+_SHOWN_BY = {"==": ("==",), "<=": ("==", ">="), ">=": ("==", ">="), "<": (">",), ">": (">",)}
+"""What a term may prove of the slack of a relation, by its operator."""
+
+
+def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]:
+    """Check the terms of a claim in plain symbols, one step for each relation; `Rejected` says what fails."""
+    require_provable(claim)
+    if proof.relaxed is not None:
+        yield from relaxation(claim, proof.relaxed)
+        claim = replace(claim, conditions=proof.relaxed)
+        require_provable(claim)
+    if len(claim.relations) != len(proof.relations):
+        raise Rejected(f"{len(proof.relations)} terms, {len(claim.relations)} relations of the claim")
+    equations: list[Expr] = []
+    for number, (relation, term) in enumerate(zip(claim.relations, proof.relations, strict=True), start=1):
+        context = context_of(claim, relation, prove, equations)
+        proved = _check_relation(relation, term, context)
+        yield Step(f"relation {number}: the term proves it", True)
+        if proved.is_equation and context.vectors is None and relation.operator == "==":
+            equations.append(sp.Eq(relation.slack, 0, evaluate=False))
+
+
+def context_of(claim: Claim, relation: Relation, prove: Prover, equations: list[Expr]) -> TermContext:
+    """The context in which a term proves a relation of a claim."""
+    try:
+        for side in write_out(claim, relation).sides if claim.place != "run" else relation.sides:
+            require_meaning(side, claim.place)
+    except ValueError as reason:
+        raise Rejected(str(reason)) from None
+    if claim.place == "run":
+        return context_of_run(claim, prove, equations)
+    return context_of_vectors(claim, relation, prove)
+
+
+def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -> Proved:
+    """Check a term, and that what it proves is the relation."""
+    proved = term.check(context)
+    if proved.comparison not in _SHOWN_BY[relation.operator]:
+        raise Rejected(f"the term proves {proved.comparison} 0, the relation claims {relation.operator}")
+    wanted = relation.slack if context.vectors is None else write_out(context.claim, relation).slack
+    context.require_expression(wanted)
+    if isinstance(term, NameRoots):
+        roots = [named.root for named in term.roots]
+        context = context_with_roots(context, roots)
+        for root in roots:
+            wanted = root.substitute(wanted)
+    context.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, wanted)], "what is proved is the relation")
+    return proved

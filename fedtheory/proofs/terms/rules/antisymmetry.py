@@ -1,0 +1,31 @@
+"""An equation, of which neither side is larger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.term import ProofTerm
+
+
+@dataclass(frozen=True)
+class Antisymmetry(ProofTerm):
+    """Two inequalities that are each other's reverse."""
+
+    rule: ClassVar[str] = "antisymmetry"
+    at_most: ProofTerm
+    at_least: ProofTerm
+
+    def check(self, context: TermContext) -> Proved:
+        """Check that both expressions add up to zero."""
+        one, other = self.at_most.check(context), self.at_least.check(context)
+        context.require_zero([(sp.S.One, one.expression), (sp.S.One, other.expression)], "the sum of both ways")
+        return Proved(one.expression, "==")
+
+    def explain(self) -> str:
+        """Say that neither side is larger."""
+        return "neither side is larger"

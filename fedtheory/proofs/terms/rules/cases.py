@@ -1,0 +1,42 @@
+"""A number of the local step that is not negative: at the first step, and at all later ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.term import ProofTerm
+
+
+@dataclass(frozen=True)
+class FirstAndLater(ProofTerm):
+    """Two proofs of one statement about a number: for no local step taken, and for at least one."""
+
+    rule: ClassVar[str] = "first and later"
+    first: ProofTerm
+    later: ProofTerm
+
+    def check(self, context: TermContext) -> Proved:
+        """Check both, and that the first is the later one without a step."""
+        if context.place not in ("step", "models"):
+            raise Rejected("steps are distinguished where a relation is about each of them")
+        first, later = self.first.check(context), self.later.check(_after_a_step(context))
+        number = context.numbers.known(later.expression)
+        at_start = number.xreplace({context.index: sp.S.Zero})
+        context.require_zero([(sp.S.One, at_start), (sp.S.NegativeOne, first.expression)], "the number without a step")
+        return Proved(number, ">=")
+
+    def explain(self) -> str:
+        """Name both cases."""
+        return "without a local step, and after at least one"
+
+
+def _after_a_step(context: TermContext) -> TermContext:
+    numbers = replace(context.numbers, at_least={**context.numbers.at_least, context.index: 1})
+    vectors = None if context.vectors is None else replace(context.vectors, numbers=numbers)
+    return replace(context, numbers=numbers, vectors=vectors)

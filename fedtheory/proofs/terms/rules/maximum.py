@@ -1,0 +1,107 @@
+"""The largest value over clients, steps and rounds: a bound on each is one on it, and it is one on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, difference, remainder, scalar
+from fedtheory.kernel.expressions import Expectation, Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import RunQuantity
+from fedtheory.language.term_relations import is_what_its_term_says
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.indexed import STEP
+from fedtheory.proofs.terms.places import enter_models
+from fedtheory.proofs.terms.process import Process
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.term import Formula, ProofTerm
+
+
+@dataclass(frozen=True)
+class BoundMaximum(ProofTerm):
+    """A bound on every value is one on the largest."""
+
+    rule: ClassVar[str] = "bound the maximum"
+    maximum: Formula
+    """The symbol of the quantity."""
+    bound: Formula
+    """A number, the same for all clients, steps and rounds."""
+    body: ProofTerm
+    """Shows it for each client after any number of steps."""
+
+    def check(self, context: TermContext) -> Proved:
+        """Check that the body bounds each of the values by the one number."""
+        inside = enter_models(context)
+        process = context.process
+        number = context.numbers.plain(context.require_number(self.bound))
+        if not process.is_fixed(number) or number.has(inside.index):
+            raise Rejected(f"{number} is not the same for all rounds and steps")
+        proved = self.body.check(inside).expression
+        each = process.write_indexed(number - proved, inside.index)
+        for value in values_of_maximum(process, self.maximum):
+            if not any(_is_same(process, value, one) for one in (each, process.at(each, STEP, STEP + 1))):
+                raise Rejected(f"the bound is on another value than those of which {self.maximum} is the largest")
+        return Proved(number - self.maximum)
+
+    def explain(self) -> str:
+        """State the bound on the maximum."""
+        return f"{self.maximum} <= {self.bound}, for it bounds each client after any number of steps"
+
+
+@dataclass(frozen=True)
+class BelowMaximum(ProofTerm):
+    """No value at a local step is larger than the largest."""
+
+    rule: ClassVar[str] = "below the maximum"
+    maximum: Formula
+    """The symbol of the quantity."""
+
+    def check(self, context: TermContext) -> Proved:
+        """Return the maximum minus the value at the present step, in vectors of the step."""
+        if context.place not in ("step", "models") or context.reading != "expectation":
+            raise Rejected("a maximum over the steps of a run bounds values in expectation at one of them")
+        value = _value_at_step(context.process, self.maximum)
+        return Proved(self.maximum - value)
+
+    def explain(self) -> str:
+        """Name the maximum."""
+        return f"no value is larger than {self.maximum}, the largest"
+
+
+def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]]:
+    """A quantity that is a maximum over clients, steps and rounds, and the values at a step that it compares."""
+    quantity = process.quantity_of(maximum) if maximum.is_Symbol else None
+    term = quantity.term if isinstance(quantity, RunQuantity) else None
+    if term is None or not isinstance(quantity, RunQuantity) or not is_what_its_term_says(quantity):
+        raise Rejected(f"{maximum} is no quantity that its term defines")
+    indices = [(over.index, over.by, over.begin, over.weights) for over in term.over]
+    if indices != [(index, "largest", 0, None) for index in ("clients", "steps", "rounds")] or quantity.root:
+        raise Rejected(f"{maximum} is no maximum over clients, steps and rounds")
+    process.require_steps()
+    values = term.expression.args if isinstance(term.expression, sp.Max) else (term.expression,)
+    return quantity, [value.replace(Expectation, lambda inside: inside) for value in values]
+
+
+def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
+    """The values of which a quantity is the largest, by round and step."""
+    quantity, values = _term_of_maximum(process, maximum)
+    return [process.in_vectors(quantity, value) for value in values]
+
+
+def _value_at_step(process: Process, maximum: Expr) -> Expr:
+    """The value before a step, in symbols of its vectors."""
+    quantity, values = _term_of_maximum(process, maximum)
+    written = [process.in_symbols(quantity, value) for value in values]
+    later = {process.symbols(of) for of in (q.next_local_iterate, q.next_average_iterate)}
+    before = [value for value in written if not value.free_symbols & later]
+    if len(before) != 1:
+        raise Rejected(f"{maximum} has no single value before a step")
+    return before[0]
+
+
+def _is_same(process: Process, one: Expr, other: Expr) -> bool:
+    context = process.context_of(sp.Tuple(one, other))
+    return not remainder(difference(scalar(one, context), scalar(other, context)), context.numbers)

@@ -1,0 +1,72 @@
+"""Symbols for square roots of numbers that are shown not to be negative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Numbers
+from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_symbols
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.term import Formula, ProofTerm, Variable
+
+
+@dataclass(frozen=True)
+class NamedRoot:
+    """A symbol for the square root of a number."""
+
+    symbol: Variable
+    square: Formula
+    least: Formula
+    """A rational number that is not negative."""
+    body: ProofTerm
+    """Shows on the whole run that the square is at least that number."""
+
+    @property
+    def root(self) -> Root:
+        """The symbol with what it is the root of."""
+        return Root(self.symbol, self.square, (), self.least)
+
+
+@dataclass(frozen=True)
+class NameRoots(ProofTerm):
+    """A proof in which numbers may be square roots."""
+
+    rule: ClassVar[str] = "name roots"
+    roots: tuple[NamedRoot, ...]
+    body: ProofTerm
+
+    def check(self, context: TermContext) -> Proved:
+        """Check each number under a root, then the body with the symbols."""
+        for named in self.roots:
+            self._check_root(named, context)
+        return self.body.check(context_with_roots(context, [named.root for named in self.roots]))
+
+    def _check_root(self, named: NamedRoot, context: TermContext) -> None:
+        require_own_symbols(context.claim, [one.root for one in self.roots], context.numbers)
+        context.numbers.plain(context.require_number(named.square))
+        context.require(positive(named.root, context.numbers, context.conditions))
+        here = replace(context, place="run", reading="expectation", vectors=None)
+        proved = named.body.check(here)
+        above = named.square - named.least
+        here.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, above)], f"the square of {named.symbol}")
+
+    def explain(self) -> str:
+        """State the squares."""
+        squares = ", ".join(f"{one.symbol}^2 = {one.square}" for one in self.roots)
+        return f"with {squares}, which is not negative"
+
+
+def context_with_roots(context: TermContext, roots: Sequence[Root]) -> TermContext:
+    """A context in whose numbers and conditions symbols stand for roots."""
+    if not roots:
+        return context
+    numbers: Numbers = numbers_with(roots, context.numbers)
+    named = conditions_with(roots, context.conditions)
+    if context.vectors is None:
+        return replace(context, numbers=numbers, conditions=tuple(dict.fromkeys((*named, *context.conditions))))
+    return replace(context, numbers=numbers, conditions=named, vectors=replace(context.vectors, numbers=numbers))

@@ -1,0 +1,123 @@
+"""Products of inequalities, whose sum is a relation between quotients times what it divides by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, is_same
+from fedtheory.kernel.expressions import Expr, Inner
+from fedtheory.kernel.quotients import is_zero
+from fedtheory.proofs.products import divides_by
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.term import Formula, ProofTerm, Variable
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A symbol for an inner product, a squared length, or a difference of values."""
+
+    symbol: Variable
+    meaning: Formula
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A polynomial in such symbols that is not negative: linear in them, or by Cauchy-Schwarz."""
+
+    name: str
+    polynomial: Formula
+    body: ProofTerm | None
+    """Shows it; None for Cauchy-Schwarz."""
+
+
+@dataclass(frozen=True)
+class ProductOfFactors:
+    """A number times factors."""
+
+    coefficient: Formula
+    factors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Multiply(ProofTerm):
+    """A relation that is a sum of products of factors, over factors that it divides by."""
+
+    rule: ClassVar[str] = "multiply"
+    goal: Formula
+    scalars: tuple[Scalar, ...]
+    factors: tuple[Factor, ...]
+    divided_by: tuple[str, ...]
+    products: tuple[ProductOfFactors, ...]
+
+    def check(self, context: TermContext) -> Proved:
+        """Check every factor and coefficient, then the identity between polynomials."""
+        context.require_expression(self.goal)
+        meanings = self._meanings(context)
+        factors = {one.name: self._check_factor(one, meanings, context) for one in self.factors}
+        shown = self.goal.xreplace({meaning: symbol for symbol, meaning in meanings.items()})
+        replace(context.numbers, symbols=context.numbers.symbols | meanings.keys()).plain(shown)
+        for name in self.divided_by:
+            if not divides_by(shown, _named(factors, name)):
+                raise Rejected(f"the relation does not divide by {name}")
+        whole = shown * sp.Mul(*(_named(factors, name) for name in self.divided_by))
+        for product in self.products:
+            number = context.numbers.plain(context.require_nonnegative(product.coefficient))
+            whole -= number * sp.Mul(*(_named(factors, name) for name in product.factors))
+        if not is_zero(whole):
+            raise Rejected("the relation times its denominators is another sum of products")
+        return Proved(self.goal)
+
+    def _meanings(self, context: TermContext) -> dict[sp.Symbol, Expr]:
+        """The meanings of the symbols; `Rejected` where one stands for something else, or has a sign."""
+        known = context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
+        taken = known.union(*(one.meaning.free_symbols for one in self.scalars))
+        for one in self.scalars:
+            context.require_expression(one.meaning)
+            if one.symbol in taken or one.symbol.is_nonnegative or one.symbol.is_nonpositive:
+                raise Rejected(f"{one.symbol} has another meaning, or a sign that its quantity need not have")
+        meanings = {one.symbol: one.meaning for one in self.scalars}
+        if len(meanings) < len(self.scalars):
+            raise Rejected("a symbol of a product has two meanings")
+        return meanings
+
+    def _check_factor(self, factor: Factor, meanings: dict[sp.Symbol, Expr], context: TermContext) -> Expr:
+        """Return the polynomial of a factor, once it is shown not to be negative."""
+        if factor.body is None:
+            return _check_cauchy_schwarz(factor, meanings, context)
+        proved = factor.body.check(context)
+        linear = sp.expand(factor.polynomial).xreplace(meanings)
+        context.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, linear)], factor.name)
+        return factor.polynomial
+
+    def explain(self) -> str:
+        """State the goal and what it is divided by."""
+        below = f", times {', '.join(self.divided_by)}," if self.divided_by else ""
+        return f"{self.goal} >= 0{below} as a sum of products"
+
+
+def _named(factors: dict[str, Expr], name: str) -> Expr:
+    if name not in factors:
+        raise Rejected(f"there is no factor with the name {name!r}")
+    return factors[name]
+
+
+def _check_cauchy_schwarz(factor: Factor, meanings: dict[sp.Symbol, Expr], context: TermContext) -> Expr:
+    """Check that a factor is ``|u|^2 |v|^2 - <u, v>^2`` of two vectors, none of them random."""
+    if context.vectors is None or context.vectors.noise or context.vectors.random:
+        raise Rejected("products of expectations are not expectations of products")
+    for symbol, meaning in meanings.items():
+        squares = [one for one in meanings if one is not symbol]
+        pairs = ((left, right) for left in squares for right in squares)
+        if not isinstance(meaning, Inner):
+            continue
+        for left, right in pairs:
+            if sp.expand(factor.polynomial - left * right + symbol**2) == 0 and all(
+                is_same(meanings[one], Inner(side, side), context.vectors)
+                for one, side in zip((left, right), meaning.args, strict=True)
+            ):
+                return factor.polynomial
+    raise Rejected(f"{factor.polynomial} is not |u|^2 |v|^2 - <u, v>^2 of two vectors")

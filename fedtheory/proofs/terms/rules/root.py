@@ -1,0 +1,67 @@
+"""Square roots of inequalities, and squares of inequalities between lengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Inner, is_length
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.term import Formula, ProofTerm
+
+
+@dataclass(frozen=True)
+class Root(ProofTerm):
+    """A bound on a length, from one on its square."""
+
+    rule: ClassVar[str] = "root"
+    bound: Formula
+    vector: Formula
+    body: ProofTerm
+    """Shows that the square of the bound is at least that of the length."""
+
+    def check(self, context: TermContext) -> Proved:
+        """Check the squares, and that the bound is not negative."""
+        proved = self.body.check(context)
+        number = context.require_nonnegative(self.bound)
+        length = sp.sqrt(Inner(self.vector, self.vector))
+        context.require_expression(length)
+        squares = [(sp.S.NegativeOne, number**2), (sp.S.One, Inner(self.vector, self.vector))]
+        context.require_zero([(sp.S.One, proved.expression), *squares], "the difference of the squares")
+        return Proved(number - length)
+
+    def explain(self) -> str:
+        """State the bound on the length."""
+        return f"|{self.vector}| <= {self.bound}, for so are the squares"
+
+
+@dataclass(frozen=True)
+class Square(ProofTerm):
+    """A bound on the square of a length, from one on the length."""
+
+    rule: ClassVar[str] = "square"
+    length: Formula
+    bound: Formula
+    body: ProofTerm
+    """Shows that the length is at most the bound."""
+
+    def check(self, context: TermContext) -> Proved:
+        """Check the inequality between the length and its bound."""
+        if not is_length(self.length):
+            raise Rejected(f"{self.length} is not a length, and might be negative")
+        if context.vectors is None:
+            raise Rejected("lengths are those of vectors, which a run as a whole has none of")
+        proved = self.body.check(context)
+        sides = [(sp.S.NegativeOne, self.bound), (sp.S.One, self.length)]
+        context.require_zero([(sp.S.One, proved.expression), *sides], "the difference of length and bound")
+        found = sp.expand(self.bound**2 - self.length**2)
+        context.require_expression(found)
+        return Proved(found)
+
+    def explain(self) -> str:
+        """State both squares."""
+        return f"the square of {self.length} is at most that of {self.bound}"

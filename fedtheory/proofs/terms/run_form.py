@@ -1,0 +1,157 @@
+"""Normal forms of expressions about a run: sums over rounds and steps of monomials of the kernel.
+
+A sum whose member is shifted by one step differs from the plain one by its ends: so sums
+that telescope cancel.  Sums of polynomials in an index are polynomials in their ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel import Form, LazyText, Numbers, Rejected, Step, added, composed, remainder, scalar, scaled
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value, is_length, parts_of
+from fedtheory.kernel.quotients import ONE, Quotient, quotient
+from fedtheory.kernel.work import NODE, spend
+from fedtheory.language.quantities import RunQuantity
+from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, indexed_in
+from fedtheory.proofs.terms.process import Process
+from fedtheory.proofs.terms.range_sums import powers_of, sum_over_range
+
+_MOST_SHIFTED = 4
+"""Steps by which the members of a sum may be shifted."""
+
+
+@dataclass(frozen=True)
+class RunForm:
+    """Normal forms of expressions about the runs of a claim."""
+
+    process: Process
+    numbers: Numbers
+
+    def check_zero(self, what: str, expression: Expr) -> Step:
+        """Check that an expression vanishes, once its quantities are what they measure."""
+        written = self.process.end_rounds(self.process.unfold(expression))
+        left = remainder(self.form(written), self.numbers)
+        text = LazyText(what, "; what is left over is a sum of multiples of ", ", ".join(map(str, left)))
+        return Step(text if left else what, not left)
+
+    def form(self, expression: Expr) -> Form:
+        """The coefficients of an expression by its monomials."""
+        spend(NODE)
+        if isinstance(expression, sp.Add):
+            return added(self.form(part) for part in expression.args)
+        if isinstance(expression, RangeSum):
+            body, index, first, end = expression.args
+            return self._sum_of_form(self.form(body), index, first, end)
+        if self._is_constant(expression):
+            return {sp.S.One: self._number(expression)} if expression != 0 else {}
+        return self._form_of_changing(expression)
+
+    def _form_of_changing(self, expression: Expr) -> Form:
+        if isinstance(expression, sp.Mul):
+            return self._form_of_product(expression)
+        if isinstance(expression, sp.Pow) and not is_length(expression):
+            return self._form_of_power(expression)
+        if self._is_atom(expression):
+            return {expression: ONE}
+        return scalar(expression, self.process.context_of(expression))
+
+    def _number(self, expression: Expr) -> Quotient:
+        return quotient(self.numbers.with_plain_means(self.numbers.written_out(expression)))
+
+    def _is_constant(self, expression: Expr) -> bool:
+        """Whether an expression is a number, the same at all rounds; polynomials in the step are summed as numbers."""
+        if parts_of(expression, RangeSum, Inner, Value, Gradient, ClientSum):
+            return False
+        varying = (self.process.depends_on(symbol, ROUND) for symbol in expression.free_symbols - {ROUND, STEP})
+        return not any(varying) and not self._has_step_quantity(expression)
+
+    def _has_step_quantity(self, expression: Expr) -> bool:
+        return any(self.process.depends_on(symbol, STEP) for symbol in expression.free_symbols - {STEP})
+
+    def _is_atom(self, expression: Expr) -> bool:
+        """Whether an expression is a quantity that changes with the round or step, or a sum of clients' numbers."""
+        if isinstance(expression, ClientSum) or (isinstance(expression, Average) and not indexed_in(expression)):
+            return not parts_of(expression, Inner, Value, Gradient)
+        return bool(expression.is_Symbol) and isinstance(self.process.quantity_of(expression), RunQuantity)
+
+    def _form_of_product(self, product: Expr) -> Form:
+        inside = [factor for factor in product.args if not self._is_constant(factor)]
+        number = self._number(sp.Mul(*(one for one in product.args if one not in inside)))
+        if len(inside) == 1:
+            return scaled(self.form(inside[0]), number)
+        if all(self._is_factor(factor) for factor in inside):
+            forms = [self.form(factor) for factor in inside]
+            if all(len(form) == 1 for form in forms):
+                found, whole = sp.S.One, number
+                for form in forms:
+                    ((monomial, coefficient),) = form.items()
+                    found, whole = found * monomial, whole * coefficient
+                return {found: whole}
+        return self.form(self._expanded(product))
+
+    def _is_factor(self, expression: Expr) -> bool:
+        return self._is_atom(expression) or bool(expression.is_Pow and self._is_atom(expression.base))
+
+    def _form_of_power(self, power: Expr) -> Form:
+        base, exponent = power.args
+        if exponent.is_Integer and exponent < 0:
+            form = self.form(base)
+            if len(form) == 1:
+                ((monomial, coefficient),) = form.items()
+                return {monomial**exponent: quotient(coefficient.expression**exponent)}
+            return {composed(form) ** exponent: ONE}
+        if self._is_atom(base):
+            return {power: ONE}
+        return self.form(self._expanded(power))
+
+    def _expanded(self, expression: Expr) -> Expr:
+        expanded = sp.expand(expression)
+        if expanded == expression or isinstance(expanded, sp.Mul | sp.Pow):
+            raise Rejected(f"{expression} is not linear in what changes from step to step")
+        return expanded
+
+    # Sums over an index.
+
+    def _sum_of_form(self, form: Form, index: sp.Symbol, first: Expr, end: Expr) -> Form:
+        return added(self._sum_of(monomial, number, index, (first, end)) for monomial, number in form.items())
+
+    def _sum_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> Form:
+        first, end = ends
+        if not self.process.depends_on(monomial, index):
+            return {monomial: sum_over_range(number, index, first, end)}
+        shift = self._shift(monomial, index)
+        if shift:
+            monomial = self.process.at(monomial, index, index - shift)
+            number = quotient(number.expression.xreplace({index: index - shift}))
+            first, end = first + shift, end + shift
+        whole = self.process.end_of(index)
+        by_power = powers_of(number, index).items()
+        plain = {RangeSum(index**power * monomial, index, sp.S.Zero, whole): own for power, own in by_power}
+        return added([plain, *self._ends_of(monomial, number, index, (first, end))])
+
+    def _ends_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:
+        """The members by which a sum differs from that over the whole range."""
+        first, whole = ends[0], self.process.end_of(index)
+        more = sp.expand(ends[1] - whole)
+        if not (first.is_Integer and more.is_Integer and 0 <= first <= _MOST_SHIFTED and abs(more) <= _MOST_SHIFTED):
+            raise Rejected(f"a sum over {index} from {ends[0]} to {ends[1]} is no sum over a whole range")
+        signs = {sp.Integer(value): -1 for value in range(first)} | {
+            sp.expand(whole + value): 1 for value in range(more)
+        }
+        signs |= {sp.expand(whole + value): -1 for value in range(more, 0)}
+        return [
+            scaled(
+                self.form(self.process.at(monomial, index, value)),
+                quotient(sign * number.expression.xreplace({index: value})),
+            )
+            for value, sign in signs.items()
+        ]
+
+    def _shift(self, monomial: Expr, index: sp.Symbol) -> int:
+        """By how many steps the first vector of a monomial is later than the index."""
+        places = [one.round if index == ROUND else one.step for one in indexed_in(monomial).values()]
+        shifts = [sp.expand(place - index) for place in places if place is not None and place.has(index)]
+        return int(min(shifts)) if shifts and all(shift.is_Integer for shift in shifts) else 0

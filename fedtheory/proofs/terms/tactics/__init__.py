@@ -1,0 +1,40 @@
+"""Certificates as proof terms: functions that write terms, of which nothing is believed until these are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fedtheory.kernel import Rejected
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.decoding import AnyCertificate
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.recursion import Recursion
+from fedtheory.proofs.terms.proof_of_claim import TermProof
+from fedtheory.proofs.terms.tactics.combinations import terms_of_combination
+from fedtheory.proofs.terms.tactics.links import terms_of_certificate
+from fedtheory.proofs.terms.tactics.means import terms_of_mean
+from fedtheory.proofs.terms.tactics.recursions import terms_of_recursion
+
+_TACTICS: Mapping[type, Callable[[Claim, Any, Prover], TermProof]] = {
+    Certificate: terms_of_certificate,
+    Combination: terms_of_combination,
+    MeanCertificate: terms_of_mean,
+    Recursion: terms_of_recursion,
+}
+
+
+def write_terms(claim: Claim, certificate: AnyCertificate, prove: Prover) -> TermProof:
+    """Write a certificate of a claim in plain symbols as proof terms; `Rejected` where there is no tactic for it."""
+    tactic = _TACTICS.get(type(certificate))
+    if tactic is None:
+        raise Rejected(f"a {type(certificate).__name__} has no proof term yet")
+    relaxed = getattr(certificate, "relaxed", None)
+    if relaxed is None:
+        return tactic(claim, certificate, prove)
+    found = tactic(replace(claim, conditions=relaxed), certificate, prove)
+    return replace(found, relaxed=tuple(relaxed))

@@ -1,0 +1,118 @@
+"""Sums of the kernel's terms, and links of certificates, as proof terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatchmethod
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, Term
+from fedtheory.kernel.expressions import Expr, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import BothWays
+from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.products import CauchySchwarz, Positive, Products
+from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.terms.proved import Comparison
+from fedtheory.proofs.terms.rules.antisymmetry import Antisymmetry
+from fedtheory.proofs.terms.rules.axiom import Axiom
+from fedtheory.proofs.terms.rules.combine import Combine
+from fedtheory.proofs.terms.rules.maximum import BelowMaximum
+from fedtheory.proofs.terms.rules.product import Factor, Multiply, ProductOfFactors, Scalar
+from fedtheory.proofs.terms.rules.root import Root, Square
+from fedtheory.proofs.terms.rules.sign import Sign
+from fedtheory.proofs.terms.rules.sum_over import SumOver
+from fedtheory.proofs.terms.rules.use import Use
+from fedtheory.proofs.terms.term import ProofTerm, Weighted
+
+ONE, ZERO = sp.S.One, sp.S.Zero
+
+
+@dataclass(frozen=True)
+class SumTactic:
+    """Writes sums of the kernel's terms for a claim that may use lemmas."""
+
+    claim: Claim
+    prove: Prover
+    lemmas: Sequence[str] = ()
+
+    def combine(self, goal: Expr, terms: Sequence[Term], comparison: Comparison = ">=") -> Combine:
+        """Write a goal as the sum of the kernel's terms."""
+        return Combine(goal, comparison, self.weigh(terms))
+
+    def weigh(self, terms: Sequence[Term]) -> tuple[Weighted, ...]:
+        """Write the kernel's terms, each with its number or under the sums that it stands in."""
+        return tuple(self._weighted(term) for term in terms)
+
+    def _weighted(self, term: Term) -> Weighted:
+        proof, number = self._reason(term), term.coefficient
+        if term.summed:
+            proof, number = SumOver("steps of a client", number, proof), ONE
+        if term.averaged:
+            proof, number = SumOver("clients", number, proof), ONE
+        return Weighted(number, proof)
+
+    def _reason(self, term: Term) -> ProofTerm:
+        kind, about = term.reason.kind, term.reason.about
+        if kind == "one":
+            return Sign(ONE)
+        if kind == "assumption":
+            return self._assumption(str(about[0]))
+        if kind == "root":
+            return Root(about[1], about[2], self._assumption(str(about[0])))
+        return Axiom(kind, tuple(about))
+
+    def _assumption(self, name: str) -> ProofTerm:
+        """An assumption of the claim, or the lemma that goes by its name."""
+        for lemma in self.lemmas:
+            if name == lemma:
+                return self._drift(lemma)
+            if name.startswith(f"{lemma}, relation "):
+                return Use(lemma, int(name.rsplit(" ", 1)[1]) - 1)
+        return Axiom("assumption", (name,))
+
+    def _drift(self, lemma: str) -> ProofTerm:
+        """A bound on the largest drift of a run, for a client at a local step."""
+        symbol = symbols_of(self.claim)
+        bound = self.prove(lemma).rename_for(self.claim).statement.relations[0].right
+        drift = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
+        parts = Weighted(ONE, Use(lemma)), Weighted(ONE, BelowMaximum(symbol(q.max_drift)))
+        return Combine(bound - drift, ">=", parts)
+
+    @singledispatchmethod
+    def link(self, why: Any, relation: Relation) -> ProofTerm:
+        """Write a link of a certificate as the term that proves a relation."""
+        if not isinstance(why, tuple | list):
+            raise Rejected(f"a link that is a {type(why).__name__} has no proof term yet")
+        return self.combine(relation.slack, why, "==" if relation.operator == "==" else ">=")
+
+    @link.register
+    def _both_ways(self, why: BothWays, relation: Relation) -> ProofTerm:
+        slack = relation.slack
+        return Antisymmetry(self.combine(slack, why.at_most), self.combine(-slack, why.at_least))
+
+    @link.register
+    def _positive(self, _why: Positive, relation: Relation) -> ProofTerm:
+        return Sign(relation.slack, is_strict=True)
+
+    @link.register
+    def _square(self, why: Squared, _relation: Relation) -> ProofTerm:
+        return Square(why.length, why.bound, self.combine(why.bound - why.length, why.terms))
+
+    @link.register
+    def _products(self, why: Products, relation: Relation) -> ProofTerm:
+        meanings = dict(why.scalars)
+        factors = []
+        for name, fact in why.facts.items():
+            body = None
+            if not isinstance(fact, CauchySchwarz):
+                body = self.combine(sp.expand(fact.slack).xreplace(meanings), fact.terms)
+            factors.append(Factor(name, fact.slack, body))
+        scalars = tuple(Scalar(symbol, meaning) for symbol, meaning in meanings.items())
+        products = tuple(ProductOfFactors(part.coefficient, tuple(part.facts)) for part in why.parts)
+        return Multiply(relation.slack, scalars, tuple(factors), tuple(why.divided_by), products)

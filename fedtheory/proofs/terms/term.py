@@ -1,0 +1,71 @@
+"""Proof terms: each one proves that an expression is zero, not negative, or positive, in a context."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import sympy as sp
+
+from fedtheory.proofs.terms.proved import Proved
+
+if TYPE_CHECKING:
+    from fedtheory.proofs.terms.context import TermContext
+
+Formula = Annotated[Any, "formula"]
+"""A SymPy expression in the symbols of the context."""
+Condition = Annotated[Any, "condition"]
+"""An ordering of two such expressions, or an equation."""
+Variable = Annotated[sp.Symbol, "variable"]
+"""A symbol that a term declares."""
+
+
+class ProofTerm(ABC):
+    """One rule of inference with what it is applied to."""
+
+    rule: ClassVar[str]
+    """The name of the rule in documents."""
+
+    @abstractmethod
+    def check(self, context: TermContext) -> Proved:
+        """Infer what the term proves in a context; `Rejected` where it proves nothing."""
+
+    @abstractmethod
+    def explain(self) -> str:
+        """Describe the step in words, without the terms that it is applied to."""
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A multiple of what a term proves."""
+
+    coefficient: Formula
+    term: ProofTerm
+
+
+def parts_of_term(term: ProofTerm) -> Iterator[ProofTerm]:
+    """List the terms that a rule is applied to, in the order of its fields."""
+    for one in fields(term):  # type: ignore[arg-type]
+        yield from _terms_in(getattr(term, one.name))
+
+
+def _terms_in(value: object) -> Iterator[ProofTerm]:
+    if isinstance(value, ProofTerm):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _terms_in(one)
+    elif hasattr(value, "__dataclass_fields__"):
+        for name in value.__dataclass_fields__:
+            yield from _terms_in(getattr(value, name))
+
+
+def every_rule(term: ProofTerm) -> Iterator[ProofTerm]:
+    """A term and all that it is made of."""
+    left = [term]
+    while left:
+        one = left.pop()
+        yield one
+        left.extend(parts_of_term(one))

@@ -1,0 +1,177 @@
+"""Changed proof terms: each is refused, or proves what no exact run refutes."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proof_terms import prove_by_terms, report_of
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.errors import FedtheoryError
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expectation, Inner, Value
+from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.terms.checking import check_document
+from fedtheory.proofs.terms.codec import decode
+from fedtheory.proofs.terms.indexed import RangeSum
+from fedtheory.proofs.terms.places import context_of_vectors
+from fedtheory.proofs.terms.proof_of_claim import context_of
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.rules.use import Use
+from verify.check import check
+
+CHANGED = (
+    *("property-2.2", "property-2.5", "eq-8", "lemma-2.2.proof.heart", "lemma-2.2.proof.last.fixed", "lemma-2.3"),
+    *(
+        "lemma-2.3.mean",
+        "lemma-2.2.fixed",
+        "thm-2.1",
+        "thm-2.1.proof.split.fixed",
+        "thm-2.1.any-point",
+        "thm-2.1.quiet",
+    ),
+)
+"""Claims of renard2022 whose terms are changed."""
+REFUSALS = (FedtheoryError, Rejected, Exhausted, ValueError, RecursionError)
+TWO = {"kind": "quadratic", "hessians": [[["2"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["3"], "noise": "1"}
+ALGORITHMS = ({"local_steps": 2, "rounds": 3}, {"local_steps": 1, "rounds": 2}, {"local_steps": 3, "rounds": 1})
+RUNS = [parse_run({"problem": TWO, "algorithm": {"local_step_size": "1/8", **one}}, RATIONAL) for one in ALGORITHMS]
+
+
+def document_of(name: str) -> dict[str, Any]:
+    """The term of a claim, as data that may be changed."""
+    document = report_of(f"renard2022:{name}").document
+    assert document is not None
+    copy: dict[str, Any] = json.loads(json.dumps(document))
+    return copy
+
+
+def places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Every entry of a document: the table or list that it is in, and its key there."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in list(items):
+        yield data, key
+        yield from places(value)
+
+
+def change(document: dict[str, Any], chance: random.Random) -> None:
+    """Change one entry of a document: a formula, a name, a choice, a list, or a term for another of it."""
+    container, key = chance.choice([*places(document["proof"]["relations"])])
+    value = container[key]
+    terms = [one[at] for one, at in places(document["proof"]) if isinstance(one[at], dict) and "rule" in one[at]]
+    if isinstance(value, str):
+        others = [one[at] for one, at in places(document["proof"]) if isinstance(one[at], str)]
+        changes: list[Callable[[], str]] = [
+            lambda: f"2*({value})",
+            lambda: f"-({value})",
+            lambda: f"({value})/2",
+            lambda: f"{value} + 1",
+            lambda: chance.choice(others),
+            lambda: chance.choice(["1", "0", "local_steps", "smoothness", "rounds", "client_smoothness"]),
+        ]
+        container[key] = chance.choice(changes)()
+    elif isinstance(value, list) and value:
+        value.pop(chance.randrange(len(value)))
+    elif isinstance(value, dict) and "rule" in value:
+        container[key] = json.loads(json.dumps(chance.choice(terms)))
+    elif isinstance(value, int):
+        container[key] = value + 1
+
+
+def conclusions(claim: Claim, document: dict[str, Any]) -> Iterator[Proved]:
+    """Infer what the terms of a document prove; refused ones prove nothing."""
+    with limited(2 * 10**7):
+        try:
+            proof = decode(claim, document)
+            for relation, term in zip(claim.relations, proof.relations, strict=False):
+                yield term.check(context_of(claim, relation, prove_by_terms, []))
+        except REFUSALS:
+            return
+
+
+def refuted(claim: Claim, proved: Proved) -> bool:
+    """Whether an exact run refutes a conclusion in the claim's own symbols."""
+    expression = sp.sympify(proved.expression)
+    if not expression.free_symbols <= {*claim.where, *claim.for_all} or expression.atoms(RangeSum):
+        return False
+    if claim.place == "step":
+        expression = expression.replace(lambda part: isinstance(part, Inner | Value), Expectation)
+    relation = Relation(expression, proved.comparison, sp.S.Zero)
+    changed = replace(claim, also=(relation,), lhs=None, rhs=None, chain=())
+    try:
+        return any(check(changed, run).holds is False for run in RUNS)
+    except (FedtheoryError, ValueError):
+        return False
+
+
+def _require_true_conclusions(name: str, seed: int, times: int) -> None:
+    claim = report_of(f"renard2022:{name}").claim
+    document, chance = document_of(name), random.Random(seed)
+    for _ in range(times):
+        change(document, chance)
+    for proved in conclusions(claim, document):
+        assert not refuted(claim, proved), (name, proved)
+
+
+@settings(max_examples=20, deadline=None)
+@given(name=st.sampled_from(CHANGED), seed=st.integers(0, 2**32), times=st.integers(1, 3))
+def test_a_changed_term_proves_nothing_false(name: str, seed: int, times: int) -> None:
+    _require_true_conclusions(name, seed, times)
+
+
+@pytest.mark.long
+@settings(max_examples=800, deadline=None)
+@given(name=st.sampled_from(CHANGED), seed=st.integers(0, 2**32), times=st.integers(1, 3))
+def test_many_changed_terms_prove_nothing_false(name: str, seed: int, times: int) -> None:
+    _require_true_conclusions(name, seed, times)
+
+
+def test_honest_conclusions_are_compared_with_runs() -> None:
+    """A conclusion with its sign changed is refuted: otherwise the test above would hold for anything."""
+    found = 0
+    for name in CHANGED:
+        claim = report_of(f"renard2022:{name}").claim
+        for proved in conclusions(claim, document_of(name)):
+            assert not refuted(claim, proved)
+            found += refuted(claim, Proved(-proved.expression - 1, proved.comparison))
+    assert found >= len(CHANGED) - 3
+
+
+def test_no_claim_is_used_at_the_start_of_an_induction() -> None:
+    """There all clients are at the server's model, and a claim about other models would be read as one about these."""
+    document = document_of("lemma-2.3")
+    claim = report_of("renard2022:lemma-2.3").claim
+    (induct,) = [one[at] for one, at in places(document) if _is_rule(one[at], "induct on the drift")]
+    induct["base"] = {"rule": "use", "claim": "renard2022:eq-8"}
+    report = check_document(claim, document, prove_by_terms)
+    assert report.refusal is not None
+    assert "is used at 'start'" in report.refusal
+
+
+def _is_rule(value: Any, rule: str) -> bool:
+    return isinstance(value, dict) and value.get("rule") == rule
+
+
+READINGS = [
+    ("liu2022:two-sided.special-case", "vlaski2023:eq-5.8", "is read for the expectation"),
+    ("vlaski2023:eq-5.7", "vlaski2023:eq-5.12", "is read for the outcome"),
+]
+
+
+@pytest.mark.parametrize(("name", "used", "why"), READINGS)
+def test_a_claim_in_expectation_says_nothing_of_an_outcome(name: str, used: str, why: str) -> None:
+    claim = use_plain_symbols(find(name))
+    context = context_of_vectors(claim, claim.relations[0], prove_by_terms)
+    with pytest.raises(Rejected, match=why):
+        Use(used).check(context)

@@ -1,0 +1,88 @@
+"""Certificates of papers as proof terms: written, read again and accepted, with claims that terms prove."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from proof_terms import report_of
+
+from fedtheory.errors import InputError
+from fedtheory.proofs import certificates
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.terms.checking import check_document
+from fedtheory.proofs.terms.codec import MOST_NESTED, decode, encode, schema
+from fedtheory.proofs.terms.explanation import explain
+from fedtheory.proofs.terms.rules import RULES
+from fedtheory.proofs.terms.term import every_rule
+
+RENARD = sorted(name for name in certificates() if name.startswith("renard2022:"))
+VALIDATOR = Draft202012Validator(schema())
+
+
+@pytest.mark.parametrize("name", RENARD)
+def test_every_certificate_of_a_paper_is_a_term(name: str) -> None:
+    report = report_of(name)
+    assert report.is_proved, report.refusal
+    assert report.document is not None
+    assert report.proof is not None
+    plain = report.claim
+    again = encode(plain, decode(plain, report.document))
+    assert again == report.document
+    assert not list(VALIDATOR.iter_errors(report.document))
+
+
+def test_a_step_of_an_explanation_is_one_rule() -> None:
+    proof = report_of("renard2022:thm-2.1").proof
+    assert proof is not None
+    steps = explain(proof)
+    assert len(steps) == sum(1 for relation in proof.relations for _ in every_rule(relation))
+    assert {step.rule for step in steps} <= RULES.keys()
+    assert [step.number for step in steps][:3] == ["1", "1.1", "1.2"]
+    assert all(step.text for step in steps)
+
+
+def test_every_rule_is_named_as_it_says() -> None:
+    assert all(made.rule == name for name, made in RULES.items())
+    used = {type(rule) for name in RENARD for term in _relations(name) for rule in every_rule(term)}
+    assert used <= set(RULES.values())
+
+
+def _relations(name: str) -> tuple[Any, ...]:
+    proof = report_of(name).proof
+    assert proof is not None
+    return proof.relations
+
+
+def _changed(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Documents that are none."""
+    document = report_of(name).document
+    assert document is not None
+    yield "format", {**document, "format": "another"}
+    yield "proof.claim", {**document, "proof": {**document["proof"], "claim": "renard2022:eq-8"}}
+    (term,) = document["proof"]["relations"]
+    for key, value in (
+        ("rule", "guess"),
+        ("goal", "__import__('os')"),
+        ("goal", 7),
+        ("comparison", "<="),
+        ("parts", {}),
+    ):
+        changed = {**term, key: value}
+        yield f"proof.relations[0].{key}", {**document, "proof": {**document["proof"], "relations": [changed]}}
+    deep: Any = term
+    for _ in range(MOST_NESTED):
+        deep = {"rule": "antisymmetry", "at_most": deep, "at_least": term}
+    yield "proof", {**document, "proof": {**document["proof"], "relations": [deep]}}
+
+
+def test_documents_that_are_none_are_refused() -> None:
+    plain = use_plain_symbols(report_of("renard2022:thm-2.1").claim)
+    for where, document in _changed("renard2022:thm-2.1"):
+        with pytest.raises(InputError) as refusal:
+            decode(plain, json.loads(json.dumps(document)))
+        assert where in str(refusal.value)
+        assert not check_document(plain, document).is_proved
