@@ -23,7 +23,7 @@ class InputError(FedtheoryError):
         return ": ".join(part for part in (self.file, self.key, self.message) if part)
 
     def in_file(self, file: str) -> InputError:
-        """The same mistake, with the file it was found in; one that is named already is nearer to it."""
+        """Return the error with the file that contains it; a file that it names already is nearer to the cause."""
         return type(self)(self.key, self.message, self.file or file)
 
 
@@ -53,7 +53,7 @@ class NotApplicable(FedtheoryError):
         return f"{self.name} has no value: {self.reason}" if self.name else self.reason
 
     def about(self, name: str) -> NotApplicable:
-        """The same reason, for the quantity of that name, which depends on what has none."""
+        """Return the reason for the quantity of that name, which depends on a value that does not exist."""
         return type(self)(self.reason, name)
 
 

@@ -285,7 +285,7 @@ def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
 
 
 def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
-    """As many rounds as can be listed, and how to call them."""
+    """Select as many rounds as can be listed, with their description."""
     if own.run.algorithm.rounds <= most:
         return own.run, f"On {own.name}."
     return own.at(rounds=most), f"On the first {most} rounds of {own.name}."

@@ -175,7 +175,7 @@ def data_run(data: str, split: str, batch: int | None) -> Run:
 
 
 def compared(run: Run) -> dict[str, StepSizeComparison]:
-    """For each claim that covers a run its best step size beside the exact one, in floats."""
+    """Compare the best step size of each claim that covers a run with the exact one, in floats."""
     errors = ExactErrors(run.as_floats())
     found = {claim.id: compare(claim, errors) for claim in comparable()}
     return {claim_id: comparison for claim_id, comparison in found.items() if comparison is not None}

@@ -63,7 +63,7 @@ CLOCKED_TIME = fmpq(40)
 
 @cache
 def clocked() -> dict[str, Run]:
-    """The same problem and local work under every policy, until the same clock time, with unequal update times."""
+    """Run one problem and local work under every policy, until one clock time, with unequal update times."""
     generator = np.random.default_rng(80)
     problem = random_quadratics(
         generator, [_SPECTRUM[:2]] * 5, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)

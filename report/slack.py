@@ -103,7 +103,7 @@ def _numbers(share: Share | None) -> tuple[str, str, str, str, bool]:
 
 
 def _below_one(share: Share) -> str:
-    """In three digits; what is not all of the part does not look like it."""
+    """Write a share in three digits, below 1 unless it is all of the part."""
     text = decimal(share.value, 3)
     return "> 0.999" if text == "1" and not share.is_attained else text
 

@@ -23,7 +23,7 @@ def not_below(witness: Witness | None, largest: float | None) -> float | None:
 
 
 def is_nearly(ratio: float | None, largest: float | None) -> bool:
-    """Whether a ratio is the largest, but for so little that a simpler run is worth more."""
+    """Whether a ratio is so close to the largest that a simpler run is preferred."""
     if ratio is None or largest is None:
         return ratio is largest
     return ratio >= largest - _NEARLY * abs(largest)

@@ -16,6 +16,6 @@ class Stages:
         self._before, self._whole, self._ahead = self._before + self._whole, 0, ahead
 
     def __call__(self, done: int, whole: int) -> None:
-        """So much of the present stage is done."""
+        """Report how much of the present stage is done."""
         self._whole = whole
         self._tell(self._before + done, self._before + whole + self._ahead)

@@ -37,7 +37,7 @@ def group_alike(*parts: Array) -> tuple[list[int], list[int]]:
 
 
 def _keys(part: Array) -> list[Hashable]:
-    """For each row what tells it from others."""
+    """Compute for each row a key that equal rows share."""
     given: object = part
     if not isinstance(given, np.ndarray):
         # Nothing is known of numbers inside of intervals.

@@ -71,11 +71,11 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
     @property
     def bounds(self) -> Floats:
-        """For each entry a number that its size does not exceed."""
+        """Compute for each entry an upper bound of its absolute value."""
         return _outward(np.abs(self.middle) + self.radius)
 
     def enclosures(self) -> NDArray[Any]:
-        """The same numbers as `Enclosure`s."""
+        """Return these numbers as `Enclosure`s."""
         found = np.empty(self.shape, dtype=object)
         for place in np.ndindex(self.shape):
             found[place] = Enclosure(_interval(float(self.middle[place]), float(self.radius[place])))

@@ -41,7 +41,7 @@ class Arithmetic(ABC):
         """Least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric; `InputError` if there is none."""
 
     def solve_to_digits(self, matrix: Array, right: Array) -> Array:
-        """The same solution; `Unresolved` where its printed digits may be lost."""
+        """Solve as `solve` does; `Unresolved` where printed digits may be lost."""
         return self.solve(matrix, right)
 
     @abstractmethod

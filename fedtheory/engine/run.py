@@ -126,7 +126,7 @@ class Run(AssumedConstants, Shown):
         return self.memo.once(make, lambda: make(self))
 
     def as_floats(self) -> Run:
-        """The same run in double precision."""
+        """Return the run in double precision."""
         return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
     is_estimated = False
@@ -145,7 +145,7 @@ class Run(AssumedConstants, Shown):
         return ()
 
     def refined(self, _bits: int) -> Run:
-        """The same run for enclosures of so many bits; without enclosures there is nothing to refine."""
+        """Return the run for enclosures of so many bits; without enclosures, the run itself."""
         return self
 
     @property
@@ -163,7 +163,7 @@ class Run(AssumedConstants, Shown):
         return other
 
     def with_many_rounds(self) -> Run:
-        """The same run, prepared for following its rounds many times: noise is found as linear maps where that pays."""
+        """Return the run prepared for following many rounds: noise is computed as linear maps where that pays."""
         other = self._with_algorithm(self.algorithm)
         if self.algorithm.defined is None:
             vars(other)["_updates"] = Updates(self.problem, self.algorithm, is_for_many=True)

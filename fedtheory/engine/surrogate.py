@@ -150,7 +150,7 @@ class Surrogate:
 
     @cached_property
     def types(self) -> Array:
-        """For each client the first one of its type, (M,)."""
+        """Index of the first client of the same type, for each client, (M,)."""
         # Not the centred objectives: rounding would tell equal ones apart.
         problem = self.problem
         first, kinds = group_alike(problem.hessians, problem.linear, problem.constants)

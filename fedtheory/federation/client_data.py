@@ -37,7 +37,7 @@ class ClientData:
         return self.names[client] if self.names else str(client)
 
     def as_floats(self) -> ClientData:
-        """The same data in double precision."""
+        """Return the data in double precision."""
         if arithmetic_of(self.inputs[0]) is FLOAT and arithmetic_of(self.outputs[0]) is FLOAT:
             return self
         inputs, outputs = (tuple(map(FLOAT.array, given)) for given in (self.inputs, self.outputs))

@@ -56,7 +56,7 @@ def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
 
 
 def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
-    """For each t the points of a circle: what each counts, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
+    """Compute for each t the points of a circle: their weights, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
     ordered = np.sort(weights)
     smallest = ordered[:selected].sum() or ordered[ordered > 0][0]
     times = _times(weights, float(smallest))

@@ -175,7 +175,7 @@ class Algorithm:
         return [duration * (n + 1) for n in range(self.rounds)]
 
     def as_floats(self) -> Algorithm:
-        """The same setting in double precision."""
+        """Return the setting in double precision."""
         return replace(
             self,
             work=replace(self.work, step_sizes=FLOAT.array(self.work.step_sizes)),

@@ -67,7 +67,7 @@ def _power(polynomial: Polynomial, power: int) -> Polynomial:
 
 
 def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
-    """The same quotient without a common factor."""
+    """Divide numerator and denominator by their common factor."""
     size = words(numerator) + words(denominator)
     spend(16 * (len(numerator) + len(denominator)) * size)
     if len(numerator) > 1 and len(denominator) > 1:
@@ -81,7 +81,7 @@ def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
 
 
 def _terms_without_common_factor(numerator: Polynomial, denominator: Polynomial) -> int:
-    """At most how many terms two polynomials have after their greatest common divisor is divided out, and that has."""
+    """Bound the terms of two polynomials divided by their greatest common divisor, and those of the divisor."""
     pairs = enumerate(zip(numerator.degrees(), denominator.degrees(), strict=True))
     shared = {place: min(one, other) for place, (one, other) in pairs if one and other}
     most = max(_terms_of_cofactor(part, dict.fromkeys(shared, 0)) for part in (numerator, denominator))
@@ -93,7 +93,7 @@ def _terms_without_common_factor(numerator: Polynomial, denominator: Polynomial)
 
 
 def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
-    """At most the number of terms of a polynomial that is divided by one of known degrees in some generators.
+    """Bound the terms of a polynomial divided by one of known degrees in some generators.
 
     The other generators have the same powers before and after.
     """
@@ -105,7 +105,7 @@ def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
 
 
 def _most_points(points: Sequence[Sequence[int]], degrees: Sequence[int]) -> int:
-    """At most how many monomials a cofactor has, from the monomials of the product and degrees of the other factor.
+    """Bound the monomials of a cofactor by those of the product and the degrees of the other factor.
 
     What powers range over, and differences of two, is no more in the cofactor.  Of these, one for each generator is
     taken, so that together they say which monomial it is: the smallest ones, as in a spanning tree.

@@ -225,7 +225,7 @@ def _has_root(base: Expr) -> bool:
 
 @dataclass(frozen=True)
 class _Compiler:
-    """From expressions to polynomials, numerators and denominators, in one ring."""
+    """Translates expressions into polynomials, numerators and denominators, in one ring."""
 
     ring: Any
     generators: Mapping[Expr, Polynomial]
@@ -292,7 +292,7 @@ def _product(one: Fraction, other: Fraction) -> Fraction:
 
 
 def _monic(numerator: Polynomial, denominator: Polynomial) -> Fraction:
-    """The same quotient with one as the leading coefficient of its denominator."""
+    """Scale a quotient so that the leading coefficient of its denominator is one."""
     leading = denominator.leading_coefficient()
     return numerator / leading, denominator / leading
 

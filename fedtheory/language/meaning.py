@@ -30,7 +30,7 @@ def require_meaning(expression: Expr, place: str) -> None:
 
 
 def _require_known_expectations(expression: Expr) -> None:
-    """At local steps second moments are known, and nothing of a single outcome."""
+    """Raise an error where a claim needs single outcomes at local steps, where second moments alone are known."""
     for expectation in expression.atoms(Expectation):
         if _degree(expectation.args[0]) > 1:
             raise ValueError(f"only expectations linear in inner products and values are known, not {expectation}")

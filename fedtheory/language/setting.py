@@ -114,7 +114,7 @@ def lifted_by(claim: Claim) -> tuple[Assumption, ...]:
 
 
 def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
-    """For each part of plain FedAvg what a claim leaves of it, or has instead."""
+    """List for each part of plain FedAvg whether a claim keeps it, or its replacement."""
     quantities = set(claim.notation.values())
     return {
         default: next((instead for quantity, instead in beyond.items() if quantity in quantities), default)

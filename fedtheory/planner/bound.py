@@ -328,7 +328,7 @@ def with_means(claim: Claim, expression: Expr) -> Expr:
 
 @cache
 def _symbols_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
-    """For each mean or sum over clients in a claim the symbol of its bound, which is typeset like the mean."""
+    """Choose for each mean or sum over clients in a claim the symbol of its bound, which is typeset like the mean."""
     terms, conditions = _sides(claim)
     means: set[Expr] = set().union(*(part.atoms(Average, ClientSum) for part in (*terms, *conditions)))
     with claim.typesetting():

@@ -62,7 +62,7 @@ def covering_claims() -> tuple[Claim, ...]:
 
 
 def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
-    """For each symbol of the claims, and each name of a quantity, the quantities that it stands for."""
+    """Quantities that each symbol of the claims, and each name of a quantity, can denote."""
     found: dict[str, set[str]] = {}
     for claim in claims:
         for symbol, quantity in claim.where.items():

@@ -39,7 +39,7 @@ def diverges_beyond(run: LinearModelRun) -> float:
 
 
 def _edge_of_definition(run: LinearModelRun) -> float:
-    """The same from the map of a round; infinite where step sizes change from round to round."""
+    """Find the edge from the map of a round; infinite where step sizes change from round to round."""
     if not run.algorithm.has_one_size_a_step:
         return math.inf
     curvatures = {run.problem.model.strength, run.problem.model.ridge}

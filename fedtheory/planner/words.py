@@ -23,7 +23,7 @@ Write = Callable[[Claim, Expr], str]
 
 
 def write_formula(claim: Claim, expression: Expr) -> str:
-    """As people type it."""
+    """Write a formula as people type it."""
     return claim.in_words(with_means(claim, expression))
 
 

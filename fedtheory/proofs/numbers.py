@@ -158,7 +158,7 @@ class SymbolTable:
         return None if name is None else self._quantities.get(name)
 
     def copy(self) -> SymbolTable:
-        """The same symbols, to which others may come."""
+        """Copy the symbols, so that others can be added."""
         made = SymbolTable({})
         made.known, made._names, made._quantities = dict(self.known), dict(self._names), self._quantities
         return made

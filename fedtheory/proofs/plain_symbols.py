@@ -24,7 +24,7 @@ from fedtheory.proofs.run_terms import unfold_terms
 
 @lru_cache(maxsize=2**10)
 def use_plain_symbols(claim: Claim) -> Claim:
-    """The same claim, with what terms of quantities say; `Rejected` where its symbols are ambiguous."""
+    """Return the claim with the definitions of its quantities by terms; `Rejected` where its symbols are ambiguous."""
     symbols_of(claim)
     claim = unfold_terms(claim)
     known = {**claim.where, **claim.notation}

@@ -62,7 +62,7 @@ class Proof(ProofReport):
         return rename_symbols(plain, self.symbols)
 
     def rename_for(self, claim: Claim) -> Proof:
-        """The same proof, of its statement in the symbols that a claim in plain symbols has for the same quantities."""
+        """Rename the symbols of a proof to those that a claim in plain symbols has for the same quantities."""
         symbols = match_symbols(claim, self.statement)
         return replace(self, symbols=symbols) if symbols else self
 

@@ -121,7 +121,7 @@ def _from_source() -> Iterator[None]:
 
 @contextlib.contextmanager
 def one_line(home: Path) -> Iterator[None]:
-    """Whatever goes wrong in the code of a file or folder, as an `InputError` that names file and line."""
+    """Turn any error in the code of a file or folder into an `InputError` that names file and line."""
     try:
         yield
     except InputError as error:

@@ -319,7 +319,7 @@ def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
 
 
 def _require_fixed_constants(claim: Claim, run: Run) -> None:
-    """As a horizon grows, the constants of the assumptions must stay: not on a ball that grows with it.
+    """Raise an error where constants of assumptions hold only on a ball that grows with the horizon.
 
     Nor, where numbers of the claim hold on balls, from small ones of short runs to a large one around all others.
     """

@@ -100,7 +100,7 @@ class RunsTogether:
     def _alike(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
     ) -> Iterable[tuple[Claim, Iterable[Rows]]]:
-        """For each claim its runs of the same kind; without those on which some quantity has no value.
+        """Group the runs of each claim by kind, without those on which some quantity has no value.
 
         All that is asked of a run is measured in one go: much of what it takes is shared, and not kept for long.
         """
@@ -156,7 +156,7 @@ def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -
 
 
 def _worst(values: Values, decided: Array) -> list[tuple[int, float | None]]:
-    """For each run the decision and the ratio where the relation is tightest, or violated most."""
+    """Return for each run the decision and the ratio where the relation is tightest, or violated most."""
     runs, places = decided.shape
     at = tightest_places(values, decided) if places > 1 else np.zeros(runs, dtype=int)
     every = np.arange(runs)

@@ -256,7 +256,7 @@ def _column(place: int, table: Table, factor: fmpq) -> Table:
 
 
 def translated(table: Table, origin: Array) -> Table:
-    """The same run in coordinates whose zero is `origin`, (d,); terms of scalar losses stay where they are."""
+    """Return the run in coordinates whose origin is `origin`, (d,); terms of scalar losses are unchanged."""
     if "terms" in table["problem"]:
         return table
     changes: dict[str, Any] = {"problem.start": (_problem(table).start - origin).tolist()}

@@ -123,7 +123,7 @@ def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
 
 
 def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
-    """From where one of noise, distance and dissimilarity is alone, then from where two are, and all.
+    """Rays from runs with one of noise, distance and dissimilarity, then with two of them, then with all.
 
     First against all terms together, then against each one.
     """

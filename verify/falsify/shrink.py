@@ -180,7 +180,7 @@ class _Shrinking:
         return self._repeat(_with_fewer_parts)
 
     def _fewer_keys(self) -> bool:
-        """Without what a run file need not say."""
+        """Remove keys that have their default value."""
         return self._repeat(_with_fewer_keys)
 
     def _other_units(self) -> bool:

@@ -142,7 +142,7 @@ def _small_runs(claim: Claim) -> Iterator[Run]:
 
 
 def _quota(runs: Iterable[Run], most: int) -> Iterator[Run]:
-    """At most so many runs of each kind, in their order."""
+    """Select at most so many runs of each kind, in their order."""
     counts: dict[Hashable, int] = {}
     for run in runs:
         kind = _detailed_kind(run)

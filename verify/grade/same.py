@@ -74,7 +74,7 @@ def _scale_alike(
     point: Mapping[sp.Symbol, Expr],
     scales: tuple[Expr, Expr],
 ) -> bool | None:
-    """None where one of the two has no value; zero has no units."""
+    """Compare the units of two answers; None where one has no value. Zero has no units."""
     scaled = {symbol: value * _factor(units[symbol], scales) for symbol, value in point.items()}
     before, after = number_at(answer, point), number_at(answer, scaled)
     known, known_after = number_at(reference, point), number_at(reference, scaled)

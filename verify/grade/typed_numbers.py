@@ -32,7 +32,7 @@ _COUNTED = re.compile(
 
 
 def with_plain_numbers(text: str) -> str:
-    """The same text with its numbers as Python writes them; `Ambiguous` for 1,234, which is two numbers."""
+    """Write the numbers of a text as Python does; `Ambiguous` for 1,234, which is two numbers."""
     text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_fraction(found[2])})", _ROUGHLY.sub("", text))
     text = _RAISED_AND_LOWERED.sub(lambda found: f"{found[1]}({_fraction(found[2])}/{_fraction(found[3])})", text)
     text = _AND_SO_ON.sub("", text)
@@ -50,7 +50,7 @@ def with_plain_numbers(text: str) -> str:
 
 
 def with_powers_of_ten(text: str) -> str:
-    """The same text with a sign of multiplication for the x in 2.1 x 10^-3."""
+    """Replace the x in 2.1 x 10^-3 by a sign of multiplication."""
     return _TIMES_TEN.sub("*", text)
 
 

@@ -42,7 +42,7 @@ def _problem(kind: str, terms: list[_Term], start: Array, clients: int, **keys: 
 
 
 def _with_mirror_images(terms: list[_Term]) -> list[_Term]:
-    """For each term of a kind that rises for ever one that falls, of half the weight: every sum has a minimiser."""
+    """Add to each increasing term a decreasing one of half the weight, so that every sum has a minimiser."""
     mirrored = [(client, place, weight / 2, centre, -width) for client, place, weight, centre, width in terms]
     return [*terms, *mirrored]
 

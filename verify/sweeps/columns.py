@@ -19,7 +19,7 @@ _LARGEST = 2**63
 
 
 def kinds(design: Design) -> dict[str, str]:
-    """For each swept key "flag", "integer", "number" or "text" (words, and lists as JSON)."""
+    """Kind of each swept key: "flag", "integer", "number" or "text" (words, and lists as JSON)."""
     examples: dict[str, Sequence[Any]] = {axis.key.text: axis.values for axis in design.axes}
     examples |= {drawn.key.text: drawn.examples for drawn in design.draws}
     return {key: _common({_kind(value) for value in values}) for key, values in examples.items()}

@@ -62,7 +62,7 @@ class Results:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """For each swept key "flag", "integer", "number" or "text"."""
+        """Kind of each swept key: "flag", "integer", "number" or "text"."""
         return kinds(self.design)
 
     def summary(self, claim: str) -> Summary:

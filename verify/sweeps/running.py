@@ -107,7 +107,7 @@ GOES_ON = "what is done is stored, and the same command goes on from there"
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Without the messages of libraries: what matters of them becomes an error of this project."""
+    """Suppress messages of libraries: those that matter become errors of this project."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -126,12 +126,12 @@ class MomentFrame(MomentSpace):
 
     @property
     def local_maps(self) -> Array:
-        """From the live models to the clients' iterates, (M, d, V(d+1))."""
+        """Maps from the live models to the clients' iterates, (M, d, V(d+1))."""
         return self._placed(self._step.maps[:, 1:, :])
 
     @property
     def average_maps(self) -> Array:
-        """From the live models to the mean of the iterates, (1, d, V(d+1))."""
+        """Map from the live models to the mean of the iterates, (1, d, V(d+1))."""
         if len(self.joint) > self.run.problem.dimension + 1:
             return _mixed(self.run.problem.weights, self.local_maps)
         # The engine's averaged maps are used, not the clients' one by one.
@@ -164,7 +164,7 @@ class MomentFrame(MomentSpace):
 
     @property
     def _identity(self) -> Array:
-        """From (1, x) to x, (d, d+1)."""
+        """Map from (1, x) to x, (d, d+1)."""
         return self.run.arithmetic.identity(self.run.problem.dimension + 1)[1:]
 
     def _placed(self, maps: Array) -> Array:

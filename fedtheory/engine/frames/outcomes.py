@@ -43,14 +43,14 @@ class _Client:
 
 
 def _client(run: Run, client: int, bases: Array) -> _Client:
-    """From models (P, d)."""
+    """Follow one client from models (P, d)."""
     work, draws = run.algorithm.work, _draws(run.problem, client)
     one, (models, dimension) = run.arithmetic.identity(1)[0], bases.shape
     probabilities, iterates = one, bases[:, None, None]
     gradients = at_server = np.empty((models, 1, 0, dimension), dtype=bases.dtype)
 
     def gradient(points: Array) -> Array:
-        """At points (P, n, d) for each draw: (P, n * draws, d)."""
+        """Compute the gradients at points (P, n, d) for each draw: (P, n * draws, d)."""
         homogeneous = np.concatenate([np.broadcast_to(one, (*points.shape[:-1], 1)), points], axis=-1)
         noise = (draws.maps @ homogeneous[..., None, :, None])[..., 0]
         full = run.client_objectives.gradients([client], points[..., None, :])

@@ -201,7 +201,7 @@ class _End:
         return self.local.moved(forms, self.layout.lost(node), self.numbers)
 
     def server(self, sums: list[Expr]) -> Array:
-        """From (1, s, q) to (1, s')."""
+        """Map from (1, s, q) to (1, s')."""
         arithmetic, d, size = self.parameters.arithmetic, self.layout.dimension, self.layout.shared
         matrix = arithmetic.zeros(size, size + len(sums) * d)
         matrix[0, 0] = arithmetic.number(1, "one")
@@ -220,7 +220,7 @@ class _End:
         return matrix
 
     def broadcast(self, sums: list[Expr]) -> Array | None:
-        """From q to what the clients' vectors become."""
+        """Map from q to the clients' vectors after the broadcast."""
         blocks = self._blocks(sums)
         return blocks if blocks.any() else None
 

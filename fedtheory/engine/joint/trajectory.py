@@ -371,7 +371,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:
-        """For each round and k: the second moment of the averaged iterate, (d+1, d+1), and each kind's drift, (G,).
+        """Second moment of the averaged iterate, (d+1, d+1), and drift of each kind, (G,), for each round and k.
 
         A client that has finished its steps stays where it is.
         """

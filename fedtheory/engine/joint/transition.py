@@ -132,7 +132,7 @@ class Transition:
         return None if self.steady_covariance is None else NoiseOfRound(self, self.steady_covariance)
 
     def mean_map(self) -> Array:
-        """From the means of (1, s) and of one client's vectors of each kind to those after the round."""
+        """Map from the means of (1, s) and of one client's vectors of each kind to those after the round."""
         kinds, rows, own = self.expected.own.shape
         clients = arithmetic_of(self.maps.server).zeros(kinds, rows, self.shared + kinds * own)
         clients[:, :, : self.shared] = self.expected.shared

@@ -145,7 +145,7 @@ class Interpreter:
         return self._always if is_fixed else self._numbers_at(n, k, coins)
 
     def _numbers_at(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
-        """The same; numbers of clients are (1, M, 1)."""
+        """Evaluate numbers at the clients' points; numbers of clients are (1, M, 1)."""
         assert self.algorithm.defined is not None
         work = self.algorithm.work
         sizes = [work.sizes_at(n, step)[None, :, None] for step in range(int(self.steps.max()))]

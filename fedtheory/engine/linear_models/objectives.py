@@ -133,7 +133,7 @@ class ModelSurrogate(Surrogate):
 
     @cached_property
     def types(self) -> Array:
-        """For each client the first one with the same rows in the same order, (M,)."""
+        """Index of the first client with the same rows in the same order, for each client, (M,)."""
         model = self.problem.model
         rows = [model.rows_of(client) for client in range(model.clients)]
         keys = [(model.inputs[own].tobytes(), model.offsets[own].tobytes()) for own in rows]

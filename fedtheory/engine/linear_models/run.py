@@ -89,7 +89,7 @@ class LinearModelRun(Run):
         return self._with_algorithm(replace(self.algorithm, rounds=rounds))
 
     def with_many_rounds(self) -> Self:
-        """The same run with fewer replicas, for following its rounds at many step sizes with common random numbers."""
+        """Return the run with fewer replicas, to follow many step sizes with common random numbers."""
         return replace(self, most_replicas=FEW)
 
     def _with_algorithm(self, algorithm: object) -> Self:

@@ -38,7 +38,7 @@ class LossRun(Run):
             raise InputError("algorithm.name", f"{expected}, got {self.algorithm.name!r}")
 
     def refined(self, bits: int) -> LossRun:
-        """The same run for enclosures of so many bits; what it has computed is kept for the next time."""
+        """Return the run for enclosures of so many bits; its results are stored for the next call."""
         if bits not in self._refinements:
             self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
         return self._refinements[bits]

@@ -54,7 +54,7 @@ class LossSurrogate(Surrogate):
 
     @cached_property
     def types(self) -> Array:
-        """For each client the first one with the same terms, (M,)."""
+        """Index of the first client with the same terms, for each client, (M,)."""
         # Not the centred objectives: rounding would tell equal ones apart.
         terms = self.problem.given.terms
         each = zip(terms.owners, terms.coordinates, terms.weights, terms.centres, terms.widths, strict=True)

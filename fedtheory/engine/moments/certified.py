@@ -98,7 +98,7 @@ def _tried(
     missed: Sequence[MidpointRadius],
     on_progress: Callable[[int, int], None],
 ) -> Iterator[tuple[Array, Array]]:
-    """For several W the e_n, (T+1,), and the roots of w_ii w_jj."""
+    """Compute e_n, (T+1,), and the roots of w_ii w_jj for several W."""
     # Lengths are counted in units of the run, rounded to a power of two, with which nothing rounds.
     reach = _power_of_two(max(float(moment[1:, 1:].trace()) for moment in near) ** 0.5)
     least = np.inf

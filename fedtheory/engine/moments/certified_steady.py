@@ -66,7 +66,7 @@ class RoundInBalls:
         return cls(RATIONAL.identity(len(point)) + moved, homogeneous(added), balls(np.outer(point, point)))
 
     def repeated(self, rounds: int) -> ManyRounds:
-        """So many of these rounds, one or more."""
+        """Compose so many of these rounds, one or more."""
         return many_rounds(self.map, self.noise, self.start, rounds)
 
 

@@ -48,7 +48,7 @@ class ManyRounds:
 
 
 def many_rounds(round_map: Array, noise: Array, start: Array, rounds: int) -> ManyRounds:
-    """So many rounds, one or more, with mean map R and noise C from the moment S_0, all (..., d+1, d+1)."""
+    """Run so many rounds, one or more, with mean map R and noise C from the moment S_0, all (..., d+1, d+1)."""
     doubled = ManyRounds(1, round_map, noise, start)
     found = None
     while rounds:

@@ -80,7 +80,7 @@ class Metric:
 
 
 def _norm(matrix: MidpointRadius) -> float:
-    """At least the norm of a matrix."""
+    """Compute an upper bound of the norm of a matrix."""
     return float(np.sqrt((matrix.bounds * matrix.bounds).sum())) * ABOVE + _LEAST
 
 

@@ -134,7 +134,7 @@ class _Rounds:
         return self._joint(self._begun)
 
     def _maps(self, step: LocalStep) -> Array:
-        """From the S models to the virtual iterate, (N, d+1, S(d+1))."""
+        """Maps from the S models to the virtual iterate, (N, d+1, S(d+1))."""
         rounds, sources, clients = self._placed.shape
         displacements = (step.maps - self._identity).reshape(clients, -1)
         maps = (self._placed @ displacements).reshape(rounds, sources, *self._identity.shape)

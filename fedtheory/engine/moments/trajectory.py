@@ -124,7 +124,7 @@ class Trajectory(ServerTrajectory):
         return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
     def _divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
-        """Nothing is the same in every round here: what counts is that the distances themselves keep growing."""
+        """Find where distances in a run with stale models keep growing: its rounds differ, so no map decides."""
         if overflow is not None:
             return Divergence(overflow, "the numbers leave double precision")
         return self.growing()

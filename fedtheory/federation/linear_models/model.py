@@ -125,11 +125,11 @@ class LinearModel:
         return replace(self, counts=self.counts[clients], **chosen)
 
     def translated(self, origin: Array) -> LinearModel:
-        """The same objectives in coordinates whose zero is the given point, (d,)."""
+        """Return the objectives in coordinates whose origin is the given point, (d,)."""
         return replace(self, offsets=self.offsets - self.inputs @ origin, origin=self.origin - origin)
 
     def with_penalties(self, penalties: Array, origin: Array) -> LinearModel:
-        """The same rows with other penalties, about another point."""
+        """Return the rows with other penalties, about another point."""
         return replace(self, penalties=penalties, origin=origin)
 
     def margins(self, points: Array) -> Array:

@@ -143,7 +143,7 @@ class LinearModelProblem(NonquadraticProblem):
 
     @cached_property
     def centred(self) -> LinearModelProblem:
-        """The same problem in coordinates whose zero is x*, or the start where no minimiser is certified."""
+        """Return the problem in coordinates whose origin is x*, or the start where no minimiser is certified."""
         at = self.centre
         moved = self._with(model=self.model.translated(at), start=self.start - at)
         if self.stationary_point is not None:
@@ -152,7 +152,7 @@ class LinearModelProblem(NonquadraticProblem):
 
     @property
     def about_optimum(self) -> LinearModelProblem:
-        """The same problem in coordinates whose zero is x*; `NoMinimiser` where none is certified."""
+        """Return the problem in coordinates whose origin is x*; `NoMinimiser` where none is certified."""
         _ = self.optimum
         return self.centred
 
@@ -190,15 +190,15 @@ class LinearModelProblem(NonquadraticProblem):
         return self._with(model=model, start=self.start * length)
 
     def with_full_gradients(self) -> LinearModelProblem:
-        """The same objectives without mini-batches."""
+        """Return the problem without mini-batches."""
         return self._with(oracle=ExactOracle())
 
     def with_batches(self, batch: int, replacement: bool) -> LinearModelProblem:
-        """The same objectives with mini-batches of so many rows."""
+        """Return the problem with mini-batches of so many rows."""
         return self._with(oracle=RowBatches(batch, replacement, self.model.counts))
 
     def as_floats(self) -> LinearModelProblem:
-        """The same problem."""
+        """Return the problem itself: its numbers are floats."""
         return self
 
     def _with(self, **changes: Any) -> LinearModelProblem:

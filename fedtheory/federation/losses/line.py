@@ -80,7 +80,7 @@ class FunctionsOfCoordinate:
 
     @cached_property
     def _sigmoids(self) -> Sigmoids | None:
-        """The same functions for proofs in enclosures; None where they are piecewise linear or in floats."""
+        """Return the functions for proofs in enclosures; None where they are piecewise linear or in floats."""
         if not isinstance(self.kind, SmoothKind) or self.arithmetic is FLOAT:
             return None
         offsets, amplitudes, scales = self.kind.tanh_form(self.widths)
@@ -102,7 +102,7 @@ class FunctionsOfCoordinate:
         return self._zero(near) if self.kind.is_convex else self._global_minimiser(near)
 
     def _global_minimiser(self, near: Number) -> Number:
-        """For a sum of bounded losses with piecewise linear slopes: the lowest of its stationary points."""
+        """Find the lowest stationary point of a sum of bounded losses with piecewise linear slopes."""
         kinks = self._kinks
         slopes = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
         level = kinks[abs(slopes) <= self._rounding(slopes)]
@@ -136,7 +136,7 @@ class FunctionsOfCoordinate:
         return self._flat_zero(near) if self.kind.is_piecewise else self._steep_zero()
 
     def _flat_zero(self, near: Number) -> Number:
-        """For a piecewise linear function, which can vanish on a whole interval."""
+        """Find a zero of a piecewise linear function, which can vanish on a whole interval."""
         kinks = self._kinks
         values = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
         rounding = 0 if values.dtype == object else 1e-14 * values.max()
@@ -148,7 +148,7 @@ class FunctionsOfCoordinate:
         return left - low * (right - left) / (high - low)
 
     def _steep_zero(self) -> float:
-        """For a function that rises all the time."""
+        """Find the zero of a strictly increasing function."""
         from scipy.optimize import brentq
 
         def value(point: float) -> float:

@@ -93,14 +93,14 @@ class LossProblem(NonquadraticProblem):
 
     @cached_property
     def centred(self) -> LossProblem:
-        """The same problem in coordinates whose zero is the optimum."""
+        """Return the problem in coordinates whose origin is the optimum."""
         at = self.optimum
         centred = LossProblem(self.terms.translated(at), self.weights, self.start - at, self.oracle)
         centred.__dict__.update(optimum=at - at, given=self.given)
         return centred
 
     def anew(self) -> LossProblem:
-        """The same problem with nothing computed yet."""
+        """Return the problem without any computed value."""
         return LossProblem(self.terms, self.weights, self.start, self.oracle)
 
     @cached_property
@@ -126,7 +126,7 @@ class LossProblem(NonquadraticProblem):
         return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
 
     def as_floats(self) -> LossProblem:
-        """The same problem in double precision."""
+        """Return the problem in double precision."""
         if self.arithmetic is FLOAT:
             return self
         weights, start = FLOAT.array(self.weights), FLOAT.array(self.start)

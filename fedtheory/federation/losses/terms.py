@@ -80,7 +80,7 @@ class Terms:
         return Terms(self.kind, *(array[places] for array in arrays))
 
     def as_floats(self) -> Terms:
-        """The same terms in double precision."""
+        """Return the terms in double precision."""
         return replace(
             self,
             weights=FLOAT.array(self.weights),

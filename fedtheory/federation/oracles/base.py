@@ -87,7 +87,7 @@ class Oracle(ABC):
         return self
 
     def as_floats(self) -> Oracle:
-        """The same oracle in double precision."""
+        """Return the oracle in double precision."""
         return self
 
     def of(self, _clients: Sequence[int]) -> Oracle:
@@ -95,5 +95,5 @@ class Oracle(ABC):
         return self
 
     def translated(self, _origin: Array) -> Oracle:
-        """The same oracle in coordinates whose zero is the given point."""
+        """Return the oracle in coordinates whose origin is the given point."""
         return self

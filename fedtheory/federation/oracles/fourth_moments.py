@@ -64,7 +64,7 @@ class FourthMoments:
 
     @cached_property
     def _turn(self) -> Array:
-        """From (1, x) to the principal axes, (d+1, d+1)."""
+        """Map from (1, x) to the principal axes, (d+1, d+1)."""
         turn: Array = np.eye(len(self.axes) + 1)
         turn[1:, 1:] = self.axes
         return turn

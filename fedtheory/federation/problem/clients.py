@@ -33,7 +33,7 @@ class Clients:
 
     @classmethod
     def of(cls, values: Array) -> Clients:
-        """From one value a row, (n,): numbers or words."""
+        """Read clients from one value a row, (n,): numbers or words."""
         distinct, codes = np.unique(values, return_inverse=True)
         return cls.numbered(map(label_of, distinct.tolist()), codes.reshape(-1))
 

@@ -47,7 +47,7 @@ def least_squares(
 
 
 def in_all_dimensions(problem: Problem) -> Problem:
-    """The same problem with a coordinate for each feature, for algorithms that tell coordinates apart."""
+    """Return the problem with a coordinate for each feature, for algorithms that treat coordinates differently."""
     if problem.span is None:
         return problem
     data, oracle = problem.span.data, problem.oracle

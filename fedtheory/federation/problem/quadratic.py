@@ -303,13 +303,13 @@ class Problem(Shown):
 
     @property
     def about_optimum(self) -> Problem:
-        """The same problem in coordinates whose zero is x*; `NoMinimiser` where F is unbounded below."""
+        """Return the problem in coordinates whose origin is x*; `NoMinimiser` where F is unbounded below."""
         _ = self.optimum
         return self.centred
 
     @cached_property
     def centred(self) -> Problem:
-        """The same problem in coordinates whose zero is the centre, where F* is well separated from rounding."""
+        """Return the problem in coordinates whose origin is the centre, where F* is well separated from rounding."""
         at = self.centre
         linear, constants = self._about(at)
         oracle = self.oracle.translated(at)
@@ -368,11 +368,11 @@ class Problem(Shown):
         )
 
     def with_full_gradients(self) -> Problem:
-        """The same objectives without noise or mini-batches."""
+        """Return the problem without noise or mini-batches."""
         return self if isinstance(self.oracle, ExactOracle) else replace(self, oracle=ExactOracle())
 
     def as_floats(self) -> Problem:
-        """The same problem in double precision."""
+        """Return the problem in double precision."""
         if self.arithmetic is FLOAT:
             return self
         arrays: dict[str, Any] = {name: FLOAT.array(getattr(self, name)) for name in _ARRAYS}

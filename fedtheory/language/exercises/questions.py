@@ -59,7 +59,7 @@ class Question(ABC):
     @property
     @abstractmethod
     def solution_cell(self) -> str:
-        """The same cell with the solution."""
+        """Return the cell with the solution."""
 
 
 @dataclass(frozen=True, kw_only=True)

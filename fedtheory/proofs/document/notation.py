@@ -120,7 +120,7 @@ def _kept_size(text: str) -> tuple[int, int]:
 
 
 def _size(node: ast.AST) -> tuple[int, int]:
-    """At most the degree of an expression in its symbols and heads, and how deep one is divided by another."""
+    """Bound the degree of an expression in its symbols and heads, and the depth of its quotients."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         degree, divisions = _size(node.left)
         numbers = [part.value for part in ast.walk(node.right) if isinstance(part, ast.Constant)]

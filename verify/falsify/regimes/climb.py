@@ -70,7 +70,7 @@ class LevelClimb:
         return at
 
     def _onward(self, before: Seen, at: Seen, name: str) -> Seen:
-        """As far as the same move goes on helping."""
+        """Repeat a move as long as it helps."""
         for _ in range(_REPEATED):
             level = self._repeated(name, before.point[name], at.point[name])
             if level is None or level == at.point[name]:

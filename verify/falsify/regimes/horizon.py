@@ -40,7 +40,7 @@ def _sets_of_participants(point: Point) -> int:
 
 
 def _whole_cycles(point: Point) -> int:
-    """As many cycles as are asked for, or fewer; one round where even one cycle is too long."""
+    """Rounds of at most so many whole cycles; one round where even one cycle is too long."""
     cycle = rounds_of_a_cycle(point)
     most = _MOST_IN_CYCLES // cycle
     return cycle * max(1, min(round(2.0 ** point["horizon"][1]), most)) if most else 1

@@ -83,7 +83,7 @@ class OnData:
 
     @cached_property
     def over_step_sizes(self) -> Sequence[Point]:
-        """From short steps to ones for which no theorem speaks."""
+        """Runs from short steps to ones that no theorem covers."""
         scale = plain_float(self.planned.smoothness) * self.local_steps
         points = []
         for length in _LENGTHS:
@@ -116,7 +116,7 @@ class OnData:
 
     @cached_property
     def over_rounds(self) -> Sequence[Point]:
-        """At that step size."""
+        """Runs over rounds at that step size."""
         return [*(self.point(self.best.step_size, rounds) for rounds in HORIZONS[:-1]), self.best]
 
 

@@ -22,7 +22,7 @@ class Charges:
 
     @property
     def potential(self) -> Expr:
-        """In units of F, what a client's squared distance from the mean costs a round in which k steps are done."""
+        """Cost, in units of F, of a client's squared distance from the mean in a round after k steps."""
         return (Rational(5, 18) * L * (tau - k) * (3 * tau + k - 1) + self.draw) / (tau + k)
 
     @property

@@ -25,7 +25,7 @@ _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
 
 
 def _other_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run:
-    """The same problem and local work with another policy, its closed-form weights, and a multiple of eta_g."""
+    """Replace the policy of a run, with its closed-form weights and a multiple of eta_g."""
     run.require_single_clients("another policy has other weights of single clients")
 
     def compared() -> Run:

@@ -39,7 +39,7 @@ class ToyRun:
 
     @property
     def with_equal_shares(self) -> Run:
-        """The same clients and algorithm with equal shares, as the convergence theorem wants them."""
+        """Return the run with equal shares, as the convergence theorem requires."""
         problem = self.run.problem
         assert problem.data is not None
         equal = least_squares(problem.data, problem.start, batch=BATCH)
@@ -55,7 +55,7 @@ class ToyRun:
 
     @property
     def inside(self) -> int:
-        """At how many rounds the exact loss lies within the Monte-Carlo interval."""
+        """Count the rounds at which the exact loss lies within the Monte-Carlo interval."""
         low, high = self.sampled_loss.low, self.sampled_loss.high
         # At the start all replicas agree, and the interval is a point up to rounding.
         slack = 1e-12 * self.loss

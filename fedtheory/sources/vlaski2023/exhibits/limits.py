@@ -22,7 +22,7 @@ def has_limits(claim: Claim) -> bool:
 
 
 def limits(_claim: Claim) -> Display:
-    """In the plane: the agents' minimisers, w^o, the minimiser of sum E_k J_k, and the limits of the mean."""
+    """Draw in the plane the agents' minimisers, w^o, the minimiser of sum E_k J_k, and the limits of the mean."""
     exactly = sampled((fmpq(1, 2),) * len(LOCAL_STEPS))
     run, size = exactly.as_floats(), exactly.algorithm.work.common_step_size
     optimum = plain_floats(run.problem.optimum)

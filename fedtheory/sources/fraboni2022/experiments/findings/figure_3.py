@@ -79,7 +79,7 @@ def _stable_in_both(result: LocalWorkCompared) -> list[int]:
 
 
 def _overtaking(result: LocalWorkCompared) -> str:
-    """At which numbers of local steps time-based weights have the larger deviation of the loss."""
+    """Numbers of local steps at which time-based weights have the larger deviation of the loss."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     ahead = [k for k in shared if result.time_based[k].fluctuation > result.identical[k].fluctuation]
     return f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"

@@ -42,7 +42,7 @@ def findings_3_over_splits(
 
 
 def _group_by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, list[Runs]]]:
-    """For each kind of split the runs of every seed, in ascending order of local steps."""
+    """Group the runs of every seed by kind of split, in ascending order of local steps."""
     listed = list(works)
     for split in SPLITS:
         seeds = sorted({each.seed for each in listed if each.split == split})
@@ -153,7 +153,7 @@ def _cases(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str
 
 
 def _improved(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
-    """In how many runs a change leaves a smaller deviation, and the number of runs."""
+    """Count the runs in which a change leaves a smaller deviation, and all runs."""
     cases = _cases(changed).values()
     return sum(runs[change].deviation < runs["none"].deviation for runs in cases), len(cases)
 

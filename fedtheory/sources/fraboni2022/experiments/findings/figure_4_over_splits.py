@@ -85,7 +85,7 @@ def _outcomes(excess: Excess, better: str, worse: str) -> list[bool]:
 
 
 def _counts(excess: Excess, better: str, worse: str) -> str:
-    """For every time budget the number of splits, and the median excess loss of the first scheme over the second."""
+    """Count the splits for every time budget, with the median excess loss of the first scheme over the second."""
     ratios: dict[int, list[float]] = {}
     for scheme, time, seed in excess:
         if scheme == better:
