@@ -246,7 +246,7 @@ def bound_of_run(claim: Claim, run: Run) -> NumericBound:
     scalars = {symbol: number[0] for symbol, number in numbers.items() if len(number) == 1}
     for symbol in _symbols(terms, ()):
         if symbol not in scalars and symbol not in named.values():
-            raise NotApplicable(f"{claim.notation[symbol].name} is not one number")
+            raise NotApplicable(f"{claim.notation[symbol].name} has a value for each client, expected one number")
     names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
     values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())

@@ -150,7 +150,7 @@ class Round:
     def _heard(self, inside: Expr) -> Expr:
         """Return the received mixture of neighbours' vectors; its distances follow from the sent ones."""
         if self.context.assumed.get(MIXING) != self._mixing(inside):
-            raise Rejected(f"what neighbours make of {inside} depends on the graph")
+            raise Rejected(f"the mixture of {inside} over neighbours depends on the graph")
         return HEARD
 
     def _mixing(self, inside: Expr) -> Expr:

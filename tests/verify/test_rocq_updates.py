@@ -133,7 +133,7 @@ def test_nobody_may_count() -> None:
 @pytest.mark.parametrize("claim_id", [MOVE, TANGENTS, PROGRESS, SAMPLES])
 def test_symbols_of_assumptions_need_them(claim_id: str) -> None:
     """alpha, L and draws mean nothing where neither Assumption 5 nor smooth objectives nor means are assumed."""
-    with pytest.raises(NotExported, match="is known by the assumption"):
+    with pytest.raises(NotExported, match="is defined by the assumption"):
         exported(replace(find(claim_id), assumptions=()), certificate_of(claim_id))
 
 

@@ -41,7 +41,7 @@ def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     parameters += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
     parameters += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
     if relation.left != symbols_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
-        raise NotExported(f"of algorithms at rest, bounds on {q.optimum_displacement_sq.name} are exported")
+        raise NotExported(f"expected a bound on {q.optimum_displacement_sq.name}, got another statement at rest")
     statement = f"{_move(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
     definitions = f"{known.text()}{known.at_optimum()}{goal}"
     name, needs = name_of(claim.id), ("Definitions",)

@@ -166,7 +166,7 @@ class GapsVocabulary(RunVocabulary):
             case Summed():
                 return self._sum(premise, known)
             case Telescoped() | AtNextStart() | AtFirstStart():
-                raise NotExported(f"{claim.id} is not exported at another end of an interval")
+                raise NotExported(f"a premise at another end of an interval is not exported: {claim.id}")
         return found, f"pose proof ({self._apply(known, premise.link, {})}) as fact; {_OPENED}"
 
     def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
@@ -208,7 +208,7 @@ class GapsVocabulary(RunVocabulary):
                 return f"assert ({self._said(premise, known)}) by exact ({at_first})."
             case _ if type(premise) is Derived:
                 return f"pose proof (fun n Hn => {self._apply(known, premise.link, {})})."
-        raise NotExported(f"{known.claim.id} is not exported at another end of an interval")
+        raise NotExported(f"a premise at another end of an interval is not exported: {known.claim.id}")
 
     def _said(self, premise: Derived, known: Exported) -> str:
         """A relation about the start of an interval, said of another model."""

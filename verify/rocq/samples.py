@@ -74,7 +74,8 @@ def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumpt
         if one not in chosen and not (needs_fixed and one is _ASSUMED[0]):
             continue
         if one.assumption is not None and one.assumption not in assumptions:
-            raise NotExported(f"{one.binders[0].name} is known by the assumption {one.assumption.name!r} alone")
+            name = one.binders[0].name
+            raise NotExported(f"{name} is defined by the assumption {one.assumption.name!r}, which the claim does not make")
         if not one.on or one.on in parameters:
             yield from one.binders
 

@@ -86,15 +86,15 @@ class Spoken:
 
     def translate(self, _expression: Expr, other: Claim) -> Expr:
         """An expression of another claim in this one's symbols."""
-        raise NotExported(f"{other.id} is no premise about the same numbers")
+        raise NotExported(f"{other.id} cannot be used as a premise: it is about other numbers")
 
     def derived(self, _premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the slack of another claim about intervals, and a tactic for its sign."""
-        raise NotExported(f"{known.claim.id} is no premise about the same intervals")
+        raise NotExported(f"{known.claim.id} cannot be used as a premise: it is about other intervals")
 
     def note_starts(self, _premise: Derived, known: Exported) -> str:
         """A tactic that notes what another claim says of where an interval starts."""
-        raise NotExported(f"{known.claim.id} is no premise about the same intervals")
+        raise NotExported(f"{known.claim.id} cannot be used as a premise: it is about other intervals")
 
     def instead(self, _other: Claim) -> dict[str, str]:
         """Arguments for the hypotheses of another claim, where this one has others."""

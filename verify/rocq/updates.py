@@ -258,7 +258,8 @@ class UpdateVocabulary(ScheduleVocabulary):
         for point, binders in _POINTS.items():
             if re.search(rf"\b{point}\b", goal):
                 if point in _OF_ASSUMPTIONS and _OF_ASSUMPTIONS[point] not in self.claim.assumptions:
-                    raise NotExported(f"{point} is known by the assumption {_OF_ASSUMPTIONS[point].name!r} alone")
+                    needed = _OF_ASSUMPTIONS[point].name
+                    raise NotExported(f"{point} is defined by the assumption {needed!r}, which the claim does not make")
                 yield from binders
 
     def _list_binders(self) -> Iterator[Binder]:
