@@ -7,6 +7,8 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
     candidates  the inequalities that a context has
     exact       coefficients as rational functions
     conic       which inequalities a sum needs, by semidefinite programs
+    faces       vectors on which Gram matrices vanish, and feasible coefficients at samples
+    fits        products of powers with given values
     blocks      scalars as rows and Gram matrices, and sums of squares
     dimensions  units, which coefficients have to agree with
     known       bounds on runs from proved claims and facts

@@ -6,7 +6,7 @@ The solver is Clarabel, of the extra `search`; where it is missing no certificat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -20,7 +20,6 @@ from fedtheory.kernel.work import spend
 from fedtheory.search.blocks import Blocks, Key, blocks_of, vectors_of
 from fedtheory.search.samples import Samples
 
-_SOLVED = ("Solved", "AlmostSolved")
 _PROGRAM = 20_000
 """Units of work of one program, which takes milliseconds."""
 
@@ -35,6 +34,12 @@ class Programs:
     """Sampled candidates, of shape (samples, entries, candidates)."""
     rows: int
     sizes: Sequence[int]
+    inner: int
+    """Samples that are inside the conditions, the first ones: others are at edges, where programs may fail."""
+
+    def only(self, samples: Sequence[int]) -> Programs:
+        """The programs at some of the samples."""
+        return replace(self, goals=self.goals[samples], candidates=self.candidates[samples])
 
     def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Weights of some candidates at a sample, not negative, with the least cost; None where there are none."""
@@ -53,7 +58,7 @@ class Programs:
         settings.max_threads = 1
         empty = csc_matrix((len(chosen), len(chosen)))
         found = clarabel.DefaultSolver(empty, costs[list(chosen)], matrix, right, cones, settings).solve()
-        return np.asarray(found.x) if str(found.status) in _SOLVED else None
+        return np.asarray(found.x) if is_solved(found) else None
 
     @property
     def count(self) -> int:
@@ -70,7 +75,12 @@ def solver() -> Any:
     return clarabel
 
 
-def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks]) -> Programs:
+def is_solved(solution: Any) -> bool:
+    """Whether Clarabel found an optimum, up to rounding."""
+    return str(solution.status) in ("Solved", "AlmostSolved")
+
+
+def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], inner: int) -> Programs:
     """The programs at some points."""
     every = [goal, *candidates]
     rows = sorted({row for one in every for row in one.rows}, key=str)
@@ -95,7 +105,7 @@ def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks]) ->
         for place, (key, scale) in enumerate(places, start=len(rows)):
             if key in one.matrices:
                 table[number, :, place] = scale * value(one.matrices[key])
-    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes)
+    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes, inner)
 
 
 def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
@@ -119,8 +129,9 @@ def least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
     random = np.random.default_rng(attempt)
     costs = np.ones(len(everything)) if attempt == 0 else np.exp(random.uniform(-1.5, 1.5, len(everything)))
     first = [programs.solve(sample, everything, costs) for sample in range(programs.count)]
-    if any(weights is None for weights in first):
+    if any(weights is None for weights in first[: programs.inner]):
         return None
+    programs = programs.only([sample for sample, weights in enumerate(first) if weights is not None])
     largest = np.max([weights for weights in first if weights is not None], axis=0)
     kept = [one for one in everything if largest[one] > 1e-6]
     if not _suffices(programs, kept):
@@ -141,18 +152,3 @@ def _suffices(programs: Programs, chosen: Sequence[int]) -> bool:
 
 UNBOUNDED = 1e12
 """Stands for an end that a program does not find."""
-
-
-def interval(programs: Programs, chosen: Sequence[int], which: int) -> list[tuple[float, float]]:
-    """Between which weights a candidate may have at each sample, others of the chosen ones as they must be."""
-    found = []
-    for sample in range(programs.count):
-        ends = []
-        for sign in (1.0, -1.0):
-            costs = np.zeros(programs.candidates.shape[2])
-            costs[which] = sign
-            weights = programs.solve(sample, chosen, costs)
-            open_end = 0.0 if sign > 0 else UNBOUNDED
-            ends.append(open_end if weights is None else float(weights[list(chosen).index(which)]))
-        found.append((ends[0], ends[1]))
-    return found

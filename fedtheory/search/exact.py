@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, islice, product
 from typing import Any
 
@@ -14,10 +15,12 @@ from fedtheory.kernel import Context, Rejected, Term, is_ordering, slack
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.blocks import Blocks, blocks_of, plus, squares_of, times, vectors_of
+from fedtheory.search.blocks import Block, Blocks, blocks_of, plus, squares_of, times, vectors_of
 from fedtheory.search.candidates import CandidateInequality
-from fedtheory.search.conic import UNBOUNDED, Programs, interval
+from fedtheory.search.conic import UNBOUNDED
 from fedtheory.search.dimensions import Dimension, Dimensions, quotient_of
+from fedtheory.search.faces import Face, Reduced, costs_of
+from fedtheory.search.fits import Products
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
 
@@ -29,12 +32,17 @@ class Candidates:
     """Candidates that suffice at every sample."""
 
     candidates: Sequence[CandidateInequality]
-    places: Sequence[int]
-    programs: Programs
     samples: Samples
     dimensions: Dimensions
+    many: Samples
+    """More samples, at which coefficients and vectors are recognised."""
     units: Sequence[Expr] = ()
     """Sums that coefficients may have as a factor."""
+
+    @cached_property
+    def products(self) -> Products:
+        """Products of powers of the numbers at these."""
+        return Products(self.many, self.units)
 
 
 @dataclass
@@ -72,6 +80,18 @@ class System:
                 self.known[place] = {free: number for free, number in sums.items() if number}
         return True
 
+    def substituted(self, equation: Mapping[int, Quotient]) -> dict[int, Quotient]:
+        """An equation between coefficients, in those that are still free."""
+        found: dict[int, Quotient] = {}
+        for place, factor in equation.items():
+            for free, other in self.known.get(place, {place: ONE}).items():
+                found[free] = plus(found.get(free, ZERO), times(factor, other))
+        return {free: number for free, number in found.items() if number}
+
+    def copy(self) -> System:
+        """A system in which more may be imposed."""
+        return System(self.goal, self.chosen, {key: dict(sums) for key, sums in self.known.items()})
+
     @property
     def free(self) -> list[int]:
         """Candidates whose coefficients are not determined."""
@@ -90,15 +110,24 @@ def _solve(system: System, choice: Candidates, context: Context, signs: SignFact
     if not _reduce(system):
         return None
     if not system.free:
-        return _finished(system, context, signs)
-    if len(system.free) > _MOST_FREE:
-        return None
+        return _finished(system, choice, context, signs)
+    for narrower in _faces(system, choice):
+        found = _solve(narrower, choice, context, signs)
+        if found is not None:
+            return found
+    return _try_values(system, choice, context, signs) if len(system.free) <= _MOST_FREE else None
+
+
+def _try_values(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
+    """Give a free coefficient one simple value after the other."""
     place = system.free[0]
-    between = interval(choice.programs, choice.places, choice.places[place])
+    between = _interval(system, choice)
+    if between is None:
+        return None
     dimensions = choice.dimensions
     expected = quotient_of(*map(dimensions.find_dimension, (system.goal, choice.candidates[place].blocks)))
     for number in islice(simple_values(between, choice, expected), _MOST_VALUES):
-        other = System(system.goal, system.chosen, {key: dict(sums) for key, sums in system.known.items()})
+        other = system.copy()
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
             found = _solve(other, choice, context, signs)
             if found is not None:
@@ -106,20 +135,90 @@ def _solve(system: System, choice: Candidates, context: Context, signs: SignFact
     return None
 
 
+def _interval(system: System, choice: Candidates) -> list[tuple[float, float]] | None:
+    """Between which values the first free coefficient may be at each sample; None where no value is feasible."""
+    reduced, count = _reduced(system, choice), len(system.free)
+    low, high = (reduced.find_face([sign, *[0.0] * (count - 1)]) for sign in (1.0, -1.0))
+    if low is None:
+        return None
+    upper = [UNBOUNDED] * reduced.count if high is None else high.free[:, 0]
+    return [(float(one), float(other)) for one, other in zip(low.free[:, 0], upper, strict=True)]
+
+
+def _reduced(system: System, choice: Candidates) -> Reduced:
+    sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
+    return Reduced(choice.many, system.free, system.rest(), sums)
+
+
+def _faces(system: System, choice: Candidates) -> Iterator[System]:
+    """Systems with fewer free coefficients: the Gram matrices vanish where they do at an optimum at every sample."""
+    free, parts = system.free, system.rest()
+    sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
+    reduced = _reduced(system, choice)
+    faces = (reduced.find_face(costs) for costs in costs_of(len(free)))
+    seen = set[str]()
+    for face in filter(None, faces):
+        equations = [dict(sums[place]) for place in reduced.vanishing(face)]
+        equations += _kernel_equations(face, parts, choice.products)
+        narrower, written = system.copy(), str(equations)
+        is_new = written not in seen and all(narrower.impose(narrower.substituted(each)) for each in equations)
+        if is_new and len(narrower.free) < len(free):
+            yield narrower
+        seen.add(written)
+
+
+def _kernel_equations(face: Face, parts: Mapping[int, Blocks], products: Products) -> Iterator[dict[int, Quotient]]:
+    """Equations by which the Gram matrices vanish on the kernels of a face that are recognised."""
+    for block, vectors, kernel in face.kernels:
+        for column in range(kernel.shape[2]):
+            entries = [products.fit(kernel[:, row, column]) for row in range(len(vectors))]
+            known = [quotient(each) for each in entries if each is not None]
+            if len(known) == len(vectors):
+                yield from _vanishing_on(parts, block, vectors, known)
+
+
+def _vanishing_on(
+    parts: Mapping[int, Blocks], block: Block, vectors: Sequence[Expr], kernel: Sequence[Quotient]
+) -> list[dict[int, Quotient]]:
+    """Equations between free coefficients, by which a Gram matrix vanishes on a vector."""
+    found = []
+    for one in vectors:
+        equation: dict[int, Quotient] = {}
+        for free, part in parts.items():
+            for other, factor in zip(vectors, kernel, strict=True):
+                entry = part.matrices.get((block, one, other)) or part.matrices.get((block, other, one))
+                if entry and factor:
+                    equation[free] = plus(equation.get(free, ZERO), times(entry, factor))
+        found.append(equation)
+    return found
+
+
 _MOST_FREE = 3
 _MOST_VALUES = 6
 """Values that a free coefficient may take."""
 
 
-def _finished(system: System, context: Context, signs: SignFacts) -> list[Term] | None:
+def _finished(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
-    if not all(signs.is_nonnegative(number.expression) for number in coefficients):
-        return None
     rest = system.rest()[-1]
-    squares = squares_of(rest.matrices, context, signs) if not rest.rows else None
+    if rest.rows or any(_is_negative(number, choice) for number in coefficients):
+        return None
+    squares = squares_of(rest.matrices, context, signs)
     if squares is None:
         return None
-    return [candidate.term(c) for candidate, c in zip(system.chosen, coefficients, strict=True) if c] + squares
+    terms = list[Term]()
+    for candidate, number in zip(system.chosen, coefficients, strict=True):
+        summands = signs.split(number.expression)
+        if summands is None:
+            return None
+        terms += [candidate.term(quotient(each)) for each in summands]
+    return terms + squares
+
+
+def _is_negative(number: Quotient, choice: Candidates) -> bool:
+    """Whether a coefficient is negative at a sample."""
+    values = choice.samples.values(number.expression) if number else np.zeros(1)
+    return bool(np.any(values < -1e-9 * np.abs(values).max()))
 
 
 def _reduce(system: System) -> bool:
@@ -172,7 +271,7 @@ def simple_values(
     """
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
-    samples = choice.samples
+    samples = choice.many
     powers = np.array(_powers(len(samples.symbols))).reshape(-1, len(samples.symbols))
     spend(200 * len(powers) * (1 + 2 * len(choice.units)))
     monomials = np.exp(powers @ np.log(samples.at))

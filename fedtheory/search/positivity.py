@@ -46,6 +46,14 @@ class SignFacts:
         except Rejected:
             return False
 
+    def split(self, number: Expr) -> list[Expr] | None:
+        """Summands of a number that the kernel sees not to be negative; None where none are found."""
+        try:
+            ways = (split_quickly, split_pairs, split_into_products)
+            return next((found for way in ways if (found := way(number, self)) is not None), None)
+        except Rejected:
+            return None
+
 
 def split_quickly(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Summands that are seen at once not to be negative: the number itself, or its terms as they stand."""

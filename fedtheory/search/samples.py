@@ -111,6 +111,60 @@ def draw_generic(
     return Samples(used, at[:, holds][:, :count], chosen)
 
 
+def draw_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -> Samples:
+    """Points, and others at the edges of the conditions: numbers that may vanish do, and bounds are attained.
+
+    Whatever holds inside but divides by such a number fails there.
+    """
+    if not samples.at.shape[1]:
+        return samples
+    orderings = [one for one in conditions if is_ordering(one) and not one.atoms(Average, ClientSum)]
+    orderings = [one for one in orderings if one.free_symbols <= set(samples.symbols)]
+    found = [samples.at]
+    for place, symbol in enumerate(samples.symbols):
+        if symbol in numbers.maybe_zero and symbol not in numbers.divisors:
+            vanishing = samples.at[:, :1].copy()
+            vanishing[place] = 0.0
+            found.append(vanishing)
+    for condition in orderings:
+        movable = [s for s in samples.symbols if s in condition.free_symbols and s not in numbers.at_least]
+        for symbol in [s for s in movable if s not in numbers.integer][:1]:
+            found.append(_move_to_edge(samples, samples.symbols.index(symbol), condition))
+    at = np.concatenate(found, axis=1)
+    holds = np.all(np.isfinite(at), axis=0)
+    for condition in orderings:
+        holds &= _values(slack(condition), samples.symbols, at) >= -1e-9
+    own = {
+        symbol: np.concatenate([each, np.repeat(each[:, :1], at.shape[1] - each.shape[1], axis=1)], axis=1)[:, holds]
+        for symbol, each in samples.of_clients.items()
+    }
+    return Samples(samples.symbols, at[:, holds], own)
+
+
+def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.float64]:
+    """A point with one number moved, by bisection, until a condition holds with equality; no number if it cannot."""
+    gap: Any = sp.lambdify(list(samples.symbols), slack(condition), modules="numpy", cse=False)
+    at = samples.at[:, :1].copy()
+    inside, first = at[place, 0], at[place, 0]
+    for outside in (first * 1e3, first * 1e-3):
+        at[place, 0] = outside
+        if float(np.asarray(gap(*at)).item()) < 0:
+            break
+    else:
+        return np.full_like(at, np.nan)
+    for _ in range(_BISECTIONS):
+        at[place, 0] = (inside + outside) / 2
+        if float(np.asarray(gap(*at)).item()) >= 0:
+            inside = at[place, 0]
+        else:
+            outside = at[place, 0]
+    at[place, 0] = inside
+    return at
+
+
+_BISECTIONS = 60
+
+
 def _drawn(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
     if symbol in numbers.at_least or symbol in numbers.integer:
         counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 import sympy as sp
 
-from fedtheory.kernel import Context, Term, one, scalar
+from fedtheory.kernel import Context, InequalityRef, Term, one, scalar
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
@@ -35,11 +35,13 @@ from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import supposable
-from fedtheory.search.samples import draw_generic
+from fedtheory.search.samples import draw_edges, draw_generic
 
 Link = list[Term] | BothWays
 _MOST_CANDIDATES = 120
 _SAMPLES = 5
+_SPARE = 8
+"""Samples beyond the number of factors, at which products of powers are recognised."""
 _ATTEMPTS = 4
 """Supports that are tried: which candidates are left out first differs."""
 
@@ -109,6 +111,30 @@ def find_link(claim: Claim, relation: Relation) -> Link | None:
 def find_terms(claim: Claim, relation: Relation) -> list[Term] | None:
     """Terms that add up to the slack of an inequality between plain symbols; None where none do."""
     context = build_link_context(claim, relation, (), ())
+    terms = _find_terms(claim, relation, context)
+    return None if terms is None else _write_in_quantities(terms, claim, context)
+
+
+def _write_in_quantities(terms: Sequence[Term], claim: Claim, context: Context) -> list[Term]:
+    """Write parts of a defined vector that no quantity names as the vector without its other parts."""
+    known = {**claim.where, **claim.notation}.keys()
+    parts = {
+        part: whole - (definition - part)
+        for whole, definition in context.definitions.items()
+        for part in sp.Add.make_args(definition)
+        if whole in known and part.is_Symbol and part not in known
+    }
+
+    def rewrite(part: Expr | str) -> Expr | str:
+        return part if isinstance(part, str) else sp.sympify(part).xreplace(parts)
+
+    return [
+        replace(each, reason=InequalityRef(each.reason.kind, tuple(rewrite(part) for part in each.reason.about)))
+        for each in terms
+    ]
+
+
+def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term] | None:
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
     if not form:
@@ -141,12 +167,19 @@ def _sum_to(
     samples = draw_generic(symbols, context.numbers, signs.conditions, _SAMPLES, of_one)
     if samples.at.shape[1] < 2:
         return None
-    programs = programs_at(samples, goal, [each.blocks for each in candidates])
+    edges = draw_edges(samples, context.numbers, signs.conditions)
+    programs = programs_at(edges, goal, [each.blocks for each in candidates], samples.at.shape[1])
     units = units_of(goal, signs.conditions)
+    many = draw_generic(symbols, context.numbers, signs.conditions, len(symbols) + len(units) + _SPARE, of_one)
     attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
+    tried = set[tuple[int, ...]]()
     for support in takewhile(lambda found: found is not None, attempts):
+        # Attempts that end with the same candidates are one.
+        if tuple(support or ()) in tried:
+            continue
+        tried.add(tuple(support or ()))
         chosen = [candidates[place] for place in support or ()]
-        choice = Candidates(chosen, support or (), programs, samples, dimensions, units)
+        choice = Candidates(chosen, samples, dimensions, many, units)
         found = solve_exactly(System(goal, chosen, {}), choice, context, signs)
         if found is not None:
             return found

@@ -25,7 +25,7 @@ eta = sp.Symbol("eta", positive=True)
 def _choice() -> Any:
     """Two points of one symbol, and no units or dimensions."""
     dimensions = SimpleNamespace(fit=lambda *_: True, find=lambda _: None)
-    return SimpleNamespace(samples=Samples([eta], np.array([[0.7, 1.9]])), units=(), dimensions=dimensions)
+    return SimpleNamespace(many=Samples([eta], np.array([[0.7, 1.9]])), units=(), dimensions=dimensions)
 
 
 @pytest.mark.parametrize("factor", ["1", "1/2", "2", "1/4", "4", "3/2", "3", "1/3", "3/4"])

@@ -23,7 +23,7 @@ from fedtheory.proofs.certificate import build_link_context
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, squares_of, times
 from fedtheory.search.candidates import find_candidates
-from fedtheory.search.conic import UNBOUNDED, Programs, interval, least_support
+from fedtheory.search.conic import UNBOUNDED, Programs, least_support
 from fedtheory.search.dimensions import Dimensions, quotient_of
 from fedtheory.search.exact import Candidates, System, simple_values
 from fedtheory.search.positivity import (
@@ -240,8 +240,8 @@ def test_linear_equations_are_solved() -> None:
 def test_simple_values_begin_at_an_end() -> None:
     """Two ends at 2 eta^2 leave one value; inside (0, eta) the end eta comes first."""
     at = np.array([0.3, 1.7, 2.9])
-    nothing = Programs(np.zeros((3, 0)), np.zeros((3, 0, 0)), 0, ())
-    choice = Candidates([], [], nothing, Samples([eta], at[None, :]), Dimensions(_sided()))
+    samples = Samples([eta], at[None, :])
+    choice = Candidates([], samples, Dimensions(_sided()), samples)
     exact = list(simple_values([(2 * v**2, 2 * v**2) for v in at], choice))
     assert exact == [2 * eta**2]
     inside = list(simple_values([(0.0, v) for v in at], choice))
@@ -260,8 +260,8 @@ def test_simple_values_begin_at_an_end() -> None:
 def test_ends_that_a_program_does_not_find() -> None:
     """An end counts where it is known, if that is at two points or more."""
     at = np.array([0.3, 1.7, 2.9])
-    nothing = Programs(np.zeros((3, 0)), np.zeros((3, 0, 0)), 0, ())
-    choice = Candidates([], [], nothing, Samples([eta], at[None, :]), Dimensions(_sided()))
+    samples = Samples([eta], at[None, :])
+    choice = Candidates([], samples, Dimensions(_sided()), samples)
     ends = [(0.0, 0.3), (0.0, 1.7), (0.0, UNBOUNDED)]
     assert next(simple_values(ends, choice)) == eta
 
@@ -270,7 +270,7 @@ def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: 
     """The same program at two samples; without matrices every entry has to cancel."""
     pytest.importorskip("clarabel")
     table = np.array(columns, dtype=float).T
-    return Programs(np.array([goal, goal], dtype=float), np.array([table, table]), len(goal) - sum(sizes), sizes)
+    return Programs(np.array([goal, goal], dtype=float), np.array([table, table]), len(goal) - sum(sizes), sizes, 2)
 
 
 def test_no_candidate_of_a_support_can_be_left_out() -> None:
@@ -279,16 +279,6 @@ def test_no_candidate_of_a_support_can_be_left_out() -> None:
     assert least_support(programs) == [1, 2]
     assert all(len(least_support(programs, attempt) or ()) == 2 for attempt in range(4))
     assert least_support(_programs((2, 3), [(1, 0), (1, 0)])) is None
-
-
-def test_intervals_of_weights() -> None:
-    """The weight of (1, 1) lies between 0 and 2; that of a candidate that says nothing has no end."""
-    low, high = interval(_programs((2, 3), [(1, 0), (0, 1), (1, 1)]), [0, 1, 2], 2)[0]
-    assert low == pytest.approx(0, abs=1e-5)
-    assert high == pytest.approx(2, abs=1e-5)
-    below = interval(_programs((5,), [(2,)], sizes=(1,)), [0], 0)
-    assert below[1] == pytest.approx((0, 2.5), abs=1e-5)
-    assert interval(_programs((5,), [(-2,)], sizes=(1,)), [0], 0)[0][1] >= 1e9
 
 
 x, y, F = sp.symbols("x y F", real=True)

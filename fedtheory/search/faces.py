@@ -1,0 +1,184 @@
+"""Faces of what is feasible: vectors on which the Gram matrices vanish, and coefficients that are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import Quotient
+from fedtheory.kernel.work import spend
+from fedtheory.search.blocks import Block, Blocks, blocks_of, vectors_of
+from fedtheory.search.conic import is_solved, solver
+from fedtheory.search.samples import Samples
+
+_PROGRAM = 20_000
+_SMALL = 1e-6
+"""Eigenvalues of scaled matrices that count as zero."""
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Face:
+    """An optimum at every sample: values of the free coefficients, and kernels of the Gram matrices."""
+
+    free: Matrix
+    """Of shape (samples, free coefficients)."""
+    kernels: Sequence[tuple[Block, Sequence[Expr], Matrix]]
+    """Vectors of each block, and a kernel in echelon form of shape (samples, vectors, dimensions)."""
+
+
+class Reduced:
+    """The feasible free coefficients at every sample: matrices and numbers that are affine in them."""
+
+    def __init__(
+        self,
+        samples: Samples,
+        free: Sequence[int],
+        parts: Mapping[int, Blocks],
+        sums: Sequence[Mapping[int, Quotient]],
+    ) -> None:
+        """Take the remainder and the coefficients as sums of multiples of free ones; -1 stands for the number one."""
+        self.count = samples.at.shape[1]
+        self._free = list(free)
+        columns = [-1, *free]
+        keys = {key: None for part in parts.values() for key in part.matrices}
+        self._blocks = [(block, vectors_of(keys, block)) for block in blocks_of(keys)]
+        empty = Blocks({}, {})
+        known: dict[Expr, Matrix] = {}
+
+        def value(number: Quotient | None) -> Matrix:
+            if number is None or not number:
+                return np.zeros(self.count)
+            expression = number.expression
+            if expression not in known:
+                known[expression] = samples.values(expression)
+            return known[expression]
+
+        self._matrices = []
+        for block, vectors in self._blocks:
+            table = np.zeros((self.count, len(columns), len(vectors), len(vectors)))
+            for place, column in enumerate(columns):
+                entries = parts.get(column, empty).matrices
+                for row, one in enumerate(vectors):
+                    for other in range(row, len(vectors)):
+                        pair = entries.get((block, one, vectors[other])) or entries.get((block, vectors[other], one))
+                        table[:, place, row, other] = table[:, place, other, row] = value(pair)
+            self._matrices.append(table)
+        self._numbers = np.array([[value(each.get(column)) for column in columns] for each in sums])
+
+    def find_face(self, costs: Sequence[float]) -> Face | None:
+        """The face that is optimal for some costs of the free coefficients; None where it differs or is not found."""
+        found = [self._solve(sample, np.array(costs)) for sample in range(self.count)]
+        if any(each is None for each in found):
+            return None
+        free = np.array(found)
+        weights = np.concatenate([np.ones((self.count, 1)), free], axis=1)
+        kernels = []
+        for (block, vectors), table in zip(self._blocks, self._matrices, strict=True):
+            at = np.einsum("sc,scij->sij", weights, table)
+            scales = np.einsum("sc,scij->sij", np.abs(weights), np.abs(table))
+            kernel = _find_kernel(at, scales)
+            if kernel is not None:
+                kernels.append((block, vectors, kernel))
+        return Face(free, kernels)
+
+    def vanishing(self, face: Face) -> list[int]:
+        """Positions of the coefficients that are zero at a face at every sample."""
+        weights = np.concatenate([np.ones((self.count, 1)), face.free], axis=1)
+        values = np.einsum("sc,ncs->ns", weights, self._numbers)
+        sizes = np.einsum("sc,ncs->ns", np.abs(weights), np.abs(self._numbers))
+        largest = np.max(sizes, axis=0)
+        return [place for place, each in enumerate(values) if np.all(np.abs(each) <= _SMALL * largest)]
+
+    def _solve(self, sample: int, costs: Matrix) -> Matrix | None:
+        clarabel = solver()
+        from scipy.sparse import csc_matrix
+
+        spend(_PROGRAM)
+        columns, rights, cones = [], [], []
+        for table in self._matrices:
+            parts = _projected(table[sample])
+            size = parts.shape[1]
+            if size:
+                triangles = _triangles(parts)
+                columns.append(-triangles[1:].T)
+                rights.append(triangles[0])
+                cones.append(clarabel.PSDTriangleConeT(size))
+        numbers = self._numbers[:, :, sample]
+        scale = np.maximum(np.abs(numbers).max(axis=1, keepdims=True), 1e-300)
+        columns.append(-(numbers / scale)[:, 1:])
+        rights.append((numbers / scale)[:, 0])
+        cones.append(clarabel.NonnegativeConeT(len(numbers)))
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_threads = False, 1
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+        empty = csc_matrix((len(costs), len(costs)))
+        matrix = csc_matrix(np.concatenate(columns))
+        solution = clarabel.DefaultSolver(empty, costs, matrix, np.concatenate(rights), cones, settings).solve()
+        return np.asarray(solution.x) if is_solved(solution) else None
+
+
+def _projected(parts: Matrix) -> Matrix:
+    """Symmetric matrices without what all of them vanish on, scaled so that diagonals are of one size."""
+    size = parts.shape[1]
+    diagonal = np.sqrt(np.abs(parts).max(axis=0).max(axis=0))
+    scaled = parts / np.outer(np.where(diagonal > 0, diagonal, 1.0), np.where(diagonal > 0, diagonal, 1.0))
+    _, values, rows = np.linalg.svd(scaled.reshape(-1, size), full_matrices=True)
+    rank = int(np.sum(values > 1e-9 * max(1.0, float(values.max(initial=0.0)))))
+    basis = rows[:rank]
+    found: Matrix = np.einsum("ai,cij,bj->cab", basis, scaled, basis)
+    return found
+
+
+def _triangles(parts: Matrix) -> Matrix:
+    """Upper triangles, column by column, with entries beside the diagonal times the root of two."""
+    size = parts.shape[1]
+    entries = [
+        parts[:, row, column] * (1.0 if row == column else sqrt(2))
+        for column in range(size)
+        for row in range(column + 1)
+    ]
+    return np.array(entries).T
+
+
+def _find_kernel(at: Matrix, scales: Matrix) -> Matrix | None:
+    """A kernel in echelon form at every sample; None where there is none, or its dimensions differ."""
+    size = at.shape[1]
+    diagonal = np.sqrt(np.maximum(np.einsum("sii->si", scales), 1e-300))
+    values, vectors = np.linalg.eigh(at / diagonal[:, :, None] / diagonal[:, None, :])
+    dimensions = np.sum(values < _SMALL * size, axis=1)
+    dimension = int(dimensions[0])
+    if dimension == 0 or np.any(dimensions != dimension):
+        return None
+    kernel = vectors[:, :, :dimension]
+    pivots = _choose_pivots(kernel)
+    try:
+        kernel = kernel / diagonal[:, :, None]
+        found: Matrix = kernel @ np.linalg.inv(kernel[:, pivots, :])
+    except np.linalg.LinAlgError:
+        return None
+    return found
+
+
+def _choose_pivots(kernel: Matrix) -> list[int]:
+    """Rows of a kernel that are independent at every sample, the farthest from dependent first."""
+    left, pivots = kernel.copy(), list[int]()
+    for _ in range(kernel.shape[2]):
+        sizes = np.linalg.norm(left, axis=2).min(axis=0)
+        pivot = int(np.argmax(sizes))
+        pivots.append(pivot)
+        direction = left[:, pivot, :] / np.maximum(np.linalg.norm(left[:, pivot, :], axis=1), 1e-300)[:, None]
+        left = left - np.einsum("svd,sd,se->sve", left, direction, direction)
+    return pivots
+
+
+def costs_of(count: int) -> Iterator[list[float]]:
+    """Costs that make each free coefficient small, then large."""
+    for sign in (1.0, -1.0):
+        for place in range(count):
+            yield [sign if other == place else 0.0 for other in range(count)]

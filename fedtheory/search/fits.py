@@ -1,0 +1,78 @@
+"""Products of powers that have given values at samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.kernel.work import spend
+from fedtheory.search.samples import Samples
+
+_LARGEST_POWER = 4
+_LARGEST_DENOMINATOR = 64
+_PRECISE = 1e-4
+"""Relative error of values, which programs return."""
+_SPARE = 3
+"""Samples beyond the number of unknown powers."""
+
+
+class Products:
+    """Factors that a number may have, with their values at samples: symbols, sums, and means over clients."""
+
+    def __init__(self, samples: Samples, units: Sequence[Expr]) -> None:
+        means = {mean for unit in units for mean in unit.atoms(Average)}
+        factors = dict.fromkeys([*samples.symbols, *sorted(means, key=str), *units])
+        values: Mapping[Expr, NDArray[np.float64]] = {factor: samples.values(factor) for factor in factors}
+        kept = {factor: each for factor, each in values.items() if np.all(each != 0) and np.all(np.isfinite(each))}
+        self._factors, self._count = _select_independent(kept)
+        self._logarithms = np.array([np.log(np.abs(kept[factor])) for factor in self._factors])
+        self._values = kept
+
+    def fit(self, values: NDArray[np.float64]) -> Expr | None:
+        """Return the product of a rational and powers of factors with these values; None where there is none."""
+        if np.all(np.abs(values) <= _PRECISE * _PRECISE):
+            return sp.S.Zero
+        unknown = len(self._factors) + 1
+        if len(values) < unknown + _SPARE or not (np.all(values > 0) or np.all(values < 0)):
+            return _recognise(values)
+        spend(100 * unknown * len(values))
+        columns = np.vstack([np.ones(len(values)), self._logarithms]).T
+        found, *_ = np.linalg.lstsq(columns, np.log(np.abs(values)), rcond=None)
+        powers = np.rint(found[1:])
+        if np.any(np.abs(powers) > _LARGEST_POWER):
+            return None
+        rest = values * np.exp(-powers @ self._logarithms)
+        signs = np.prod([np.sign(self._values[f]) ** p for f, p in zip(self._factors, powers, strict=True)], axis=0)
+        rational = _recognise(rest * signs)
+        if rational is None:
+            return None
+        return sp.Mul(rational, *(f ** int(p) for f, p in zip(self._factors, powers, strict=True)))
+
+
+def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> tuple[list[Expr], int]:
+    """The factors whose logarithms are no sums of those before them, and of a constant."""
+    chosen: list[Expr] = []
+    count = len(next(iter(values.values()), np.empty(0)))
+    columns = [np.ones(count)]
+    for factor, each in values.items():
+        more = [*columns, np.log(np.abs(each))]
+        if np.linalg.matrix_rank(np.array(more), tol=1e-6 * count) == len(more):
+            chosen.append(factor)
+            columns = more
+    return chosen, count
+
+
+def _recognise(values: NDArray[np.float64]) -> sp.Rational | None:
+    """Return the simple rational that all values are near to."""
+    middle = float(np.median(values))
+    if middle == 0 or np.any(np.abs(values - middle) > 10 * _PRECISE * abs(middle)):
+        return None
+    found = Fraction(middle).limit_denominator(_LARGEST_DENOMINATOR)
+    if abs(float(found) - middle) > _PRECISE * abs(middle) * 10:
+        return None
+    return sp.Rational(found.numerator, found.denominator)

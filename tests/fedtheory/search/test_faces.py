@@ -1,0 +1,72 @@
+"""Products of powers at samples, edges of conditions, and faces of Gram matrices, against values known by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel.quotients import ONE, quotient
+from fedtheory.search.blocks import SHARED, Blocks
+from fedtheory.search.exact import System
+from fedtheory.search.faces import Reduced, costs_of
+from fedtheory.search.fits import Products
+from fedtheory.search.samples import Samples, draw_edges, draw_generic
+
+a, b, c = sp.symbols("a b c", positive=True)
+u, v = sp.symbols("u v", real=True)
+NUMBERS = Numbers(symbols=frozenset({a, b, c}), maybe_zero=frozenset({c}))
+
+
+def _samples() -> Samples:
+    return draw_generic([a, b, c], NUMBERS, [a * b <= 1], 20)
+
+
+def test_products_are_recognised() -> None:
+    """Powers of several symbols and of a sum, with a rational in front."""
+    samples = _samples()
+    products = Products(samples, [1 - a * b])
+    for number in (sp.Rational(-3, 2) * a**2 * b * c / (1 - a * b), sp.Rational(5, 4), a / b, sp.S.Zero):
+        found = products.fit(np.broadcast_to(samples.values(number), (samples.at.shape[1],)))
+        assert found is not None
+        assert sp.simplify(found - number) == 0
+
+
+def test_sums_are_no_products() -> None:
+    """A sum that is no unit is not taken for a product."""
+    samples = _samples()
+    assert Products(samples, []).fit(samples.values(a + b)) is None
+
+
+def test_edges_attain_bounds_and_zeros() -> None:
+    """Some point has c = 0, some a b = 1, and the conditions hold at all of them."""
+    edges = draw_edges(_samples(), NUMBERS, [a * b <= 1])
+    products = edges.at[edges.symbols.index(a)] * edges.at[edges.symbols.index(b)]
+    assert np.any(edges.at[edges.symbols.index(c)] == 0)
+    assert np.any(np.abs(products - 1) < 1e-9)
+    assert np.all(products <= 1 + 1e-9)
+
+
+def test_a_face_has_the_kernel_of_its_matrix() -> None:
+    """The least f with a |u|^2 - 2 b <u, v> + f |v|^2 >= 0 is b^2/a, and the matrix vanishes on (b/a, 1)."""
+    entries = {(SHARED, u, u): quotient(a), (SHARED, u, v): quotient(-b)}
+    parts = {-1: Blocks({}, entries), 0: Blocks({}, {(SHARED, v, v): ONE})}
+    samples = _samples()
+    face = Reduced(samples, [0], parts, [{0: ONE}]).find_face([1.0])
+    assert face is not None
+    least = samples.values(b**2 / a)
+    assert np.allclose(face.free[:, 0], least, rtol=1e-5)
+    ((block, vectors, kernel),) = face.kernels
+    assert (block, list(vectors), kernel.shape[2]) == (SHARED, [u, v], 1)
+    assert np.allclose(kernel[:, 0, 0] / kernel[:, 1, 0], samples.values(b / a), rtol=1e-4)
+
+
+def test_costs_prefer_each_coefficient_small_then_large() -> None:
+    """Two coefficients have four costs."""
+    assert list(costs_of(2)) == [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+
+
+def test_equations_are_written_in_free_coefficients() -> None:
+    """With c_0 = 2 c_1 the equation c_0 + c_1 is 3 c_1."""
+    system = System(Blocks({}, {}), [], {0: {1: quotient(sp.Integer(2))}})
+    assert system.substituted({0: ONE, 1: ONE}) == {1: quotient(sp.Integer(3))}
