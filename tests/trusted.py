@@ -35,7 +35,7 @@ JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """Modules that find, write, describe and read certificates, which are rebuilt from closed pieces before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
 RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic", "sources")
-PROOFS_OF_PAPERS, RUNS_OF_PAPERS = ("signs", "context"), ("quantities",)
+PROOFS_OF_PAPERS, RUNS_OF_PAPERS = ("signs", "context"), ("quantities", "assumptions")
 """Parts of papers that are found in their folders, not imported by name."""
 
 

@@ -20,7 +20,8 @@ import sympy as sp
 from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.kernel.inequalities import subjects
-from fedtheory.proofs import definition_facts, facts
+from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.proofs import facts
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
@@ -69,7 +70,7 @@ _RECORDS = {
 }
 FACTS = {
     name.lower(): fact
-    for module in (facts, *(one for context in paper_contexts() for one in context.facts), definition_facts)
+    for module in (facts, *modules_of_papers("context"))
     for name, fact in vars(module).items()
     if type(fact) is Fact
 }

@@ -71,7 +71,11 @@ KINDS = _with_papers(
         *(q.client_optimum, q.relative_noise, q.absolute_noise, q.optimal_value_gap),
         by=a.strongly_convex_clients,
     ),
-    existing("the minimiser for small steps", q.small_step_optimum, q.small_step_bias, by=a.strongly_convex_clients),
+    existing(
+        "the minimiser for small steps",
+        *(q.small_step_optimum, q.small_step_bias, q.distance_to_small_step_limit),
+        by=a.strongly_convex_clients,
+    ),
 )
 """Kinds of values that may be missing on a run."""
 OPTIMUM = KINDS[0]

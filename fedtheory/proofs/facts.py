@@ -97,9 +97,6 @@ NO_LATER_STEP = zero(
     "no client drifts before its first local step", n.average_round_drift, *ROUNDS, where=n.local_steps - 1
 )
 QUIET = zero("without noise its variance is zero", n.noise_deviation, a.full_gradients)
-_PACE, _STEP_SIZE = sp.sqrt(n.clients) / sp.sqrt(n.iterations), "the step size of the corollary"
-SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE / n.smoothness, a.speedup_step)
-PLAIN_SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE, a.plain_speedup_step)
 ITERATIONS = zero(
     "iterations are the local steps of all rounds", n.iterations - n.rounds * n.local_steps, a.same_local_work
 )

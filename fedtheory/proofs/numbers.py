@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.signs import Signs
+from fedtheory.language.signs import Signs, quantities_of_runs
 from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
@@ -39,32 +39,15 @@ _OWN = Signs(
         q.communication_probability,
     ),
     nonnegative=(
-        q.initial_distance,
         q.initial_gap,
-        q.visited_second_moment,
         q.strong_convexity,
         q.smallest_curvature,
         q.objective_smoothness,
-        q.noise_deviation,
-        q.second_moment,
-        q.gradient_dissimilarity,
-        q.mean_dissimilarity,
-        q.lipschitz,
-        q.small_step_bias,
-        q.comparator_distance,
         q.comparator_suboptimality,
-        q.comparator_noise,
-        q.comparator_dissimilarity,
-        q.comparator_curved_noise,
-        q.comparator_curved_dissimilarity,
         q.noise_smoothness,
         q.largest_importance,
         q.sampling_variance,
-        q.noise_at_optimum,
-        q.dissimilarity_at_optimum,
-        q.optimum_gradient,
         q.momentum,
-        q.mixing_contraction,
         q.proximal_weight,
         q.average_local_gradient_sq,
         q.optimum_noise,
@@ -94,17 +77,21 @@ def _every(kind: str) -> tuple[Quantity, ...]:
 
 
 _COUNTS, _AT_LEAST_ONE = _every("counts"), _every("at_least_one")
-NUMBERS = (*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("nonnegative"))
+_OF_CLIENTS_NUMBERS = (*_every("positive_of_clients"), *_every("nonnegative_of_clients"))
+"""Numbers that each client has one of; none is negative."""
+_ROOTS = tuple(
+    one for one in quantities_of_runs() if one.root and one.place == "run" and one not in _OF_CLIENTS_NUMBERS
+)
+"""Numbers that are square roots by their definitions."""
+NUMBERS = (*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("nonnegative"), *_ROOTS)
 """Numbers that are the same for all clients and all rounds; none is negative."""
 OF_AN_UPDATE = _every("of_an_update")
 """Numbers that are the same for all clients and local steps of an update; none is negative."""
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
-_OF_CLIENTS_NUMBERS = (*_every("positive_of_clients"), *_every("nonnegative_of_clients"))
-"""Numbers that each client has one of; none is negative."""
 POSITIVE = frozenset((*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("positive_of_clients")))
 """Numbers that are positive, but for the curvatures of flat objectives."""
-NONNEGATIVE = frozenset((*_every("nonnegative"), *OF_AN_UPDATE, *_GAPS, *_every("nonnegative_of_clients")))
+NONNEGATIVE = frozenset((*_every("nonnegative"), *_ROOTS, *OF_AN_UPDATE, *_GAPS, *_every("nonnegative_of_clients")))
 """Numbers that may be zero, and are not negative."""
 CURVED = (
     q.smoothness,

@@ -1,6 +1,6 @@
 """Additions of papers to proofs about quantities of a run: their meanings, conditions on their numbers, and facts.
 
-It is found in the folders ``context`` of the papers, and as much trusted as the kernel is.
+It is found in the folders ``context`` of the papers, with facts in any module, and as much trusted as the kernel is.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ class PaperContext:
     """Orderings between numbers of a claim by their quantities."""
     step_conditions: Callable[[Claim], tuple[Expr, ...]]
     """Orderings, with those between numbers of single clients and steps, which only such a context knows."""
-    facts: Sequence[ModuleType]
-    """Modules of facts on its quantities."""
     derived: Sequence[type[Derived]]
     """Further derived relations of a proved claim."""
     symbols: Mapping[str, ModuleType]

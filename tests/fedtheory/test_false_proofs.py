@@ -26,6 +26,7 @@ from fedtheory.proofs import (
     facts,
 )
 from fedtheory.proofs.combination import Fact
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.recursion import k as counter
 
@@ -231,7 +232,7 @@ def test_zeros_are_not_divided_by() -> None:
     hidden = {"links": [[Part(-M / gap, equation.id)]]}
     assert verdict(Combination, hidden, lambda _id: proof, "divided by zero", lhs=M, rhs=sp.S.Zero) == "broken"
     step = eta - sp.sqrt(M) / sp.sqrt(T)
-    tuned = {"links": [[Part(-M / step, facts.PLAIN_SPEEDUP_STEP)]]}
+    tuned = {"links": [[Part(-M / step, FACTS["plain_speedup_step"])]]}
     plain = {"assumptions": (a.plain_speedup_step,), "because": "may be zero"}
     assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, **plain) == "broken"
 

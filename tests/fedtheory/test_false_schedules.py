@@ -15,11 +15,12 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, check_certificate, definition_facts, facts
+from fedtheory.proofs import Combination, Part, certificates, check_certificate, facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context import definition_facts as definitions_of_updates
 from fedtheory.sources.fraboni2022.context import schedule_facts
+from fedtheory.sources.liu2022.context import definition_facts
 
 ONE = sp.S.One
 M, N, T, W, tau, rate, slow, fast, dist = sp.symbols("M N T W tau rate slow fast dist", nonnegative=True)

@@ -12,7 +12,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs import definition_facts, facts
+from fedtheory.proofs import facts
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from verify.rocq.numbers import SignProofs
@@ -74,7 +75,7 @@ _IN_FILES: Mapping[Quantity, str] = {
 }
 """Files of the library that symbols need besides those of all."""
 STEP_SIZES: Mapping[Assumption, Fact] = {
-    assumption: fact for fact in (facts.SPEEDUP_STEP, facts.PLAIN_SPEEDUP_STEP) for assumption in fact.needs
+    assumption: fact for fact in (FACTS["speedup_step"], FACTS["plain_speedup_step"]) for assumption in fact.needs
 }
 """Step sizes that are functions of other numbers."""
 NEEDED = (a.same_local_work, a.unit_server_step, a.full_participation)
@@ -110,11 +111,9 @@ _FACTS = {
     facts.ROUND_DRIFT.name: "pose proof (round_drift_at_most_largest A n Hn) as fact; lra",
     facts.QUIET.name: "reflexivity",
     facts.ITERATIONS.name: "ring",
-    definition_facts.SERVER_MESSAGES.name: "pose proof (server_messages A b) as fact; lra",
-    definition_facts.RING_MESSAGES.name: "pose proof (ring_messages A b w Hw) as fact; lra",
-    definition_facts.GROWTH.name: (
-        "pose proof (least_growth A G_one zeta_mean least_growth_A least_zeta_A) as fact; lra"
-    ),
+    FACTS["server_messages"].name: "pose proof (server_messages A b) as fact; lra",
+    FACTS["ring_messages"].name: "pose proof (ring_messages A b w Hw) as fact; lra",
+    FACTS["growth"].name: ("pose proof (least_growth A G_one zeta_mean least_growth_A least_zeta_A) as fact; lra"),
 }
 """A tactic for each fact: that its slack is not negative, or zero."""
 

@@ -8,8 +8,8 @@ import sympy as sp
 
 from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, smoothness, square
 from fedtheory.kernel.expressions import Average, Gradient, LocalSum
-from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs import distances as pair
+from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
@@ -18,6 +18,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.proofs.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
+from fedtheory.sources.liu2022.context import definition_facts as own
 from fedtheory.sources.liu2022.statements.corollary_2 import constant
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.non_iid import c
@@ -148,7 +149,7 @@ def _few(moment: sp.Symbol) -> list[Part]:
 
 
 _FEW = _few(G)
-_PLAIN = facts.PLAIN_SPEEDUP_STEP
+_PLAIN = own.PLAIN_SPEEDUP_STEP
 _NINE = 9 * L**2 * K**2 * spread**2
 _ELEVEN_TWELFTHS = sp.Rational(11, 12)
 _ELEVEN = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
@@ -186,13 +187,13 @@ _PRINTED_LEMMA_1 = [
 
 CERTIFICATES = [
     Certificate(claim="liu2022:two-sided.special-case", links=[[]]),
-    Combination(claim="liu2022:architecture.ps", links=[[Part(-sp.S.One, definition_facts.SERVER_MESSAGES)]]),
+    Combination(claim="liu2022:architecture.ps", links=[[Part(-sp.S.One, own.SERVER_MESSAGES)]]),
     Certificate(
         claim="liu2022:noniid.GB.special",
         links=[[], [Term(_ONE, square(Gradient(f, x)))]],
     ),
-    Combination(claim="liu2022:noniid.GB.B1", links=[[Part(-sp.S.One, definition_facts.GROWTH)]]),
-    Combination(claim="liu2022:architecture.rar", links=[[Part(-1 / N, definition_facts.RING_MESSAGES)]]),
+    Combination(claim="liu2022:noniid.GB.B1", links=[[Part(-sp.S.One, own.GROWTH)]]),
+    Combination(claim="liu2022:architecture.rar", links=[[Part(-1 / N, own.RING_MESSAGES)]]),
     Certificate(claim="liu2022:eq-5", links=[[]]),
     Certificate(claim="liu2022:eq-6", links=[[]]),
     Certificate(claim="liu2022:lemma-1.proof", links=_PRINTED_LEMMA_1),
@@ -297,7 +298,7 @@ CERTIFICATES = [
     Combination(claim="liu2022:thm-3.sharp", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift.sharp")]]),
     Combination(
         claim="liu2022:cor-2.step",
-        links=[[Part(_ONE, "liu2022:thm-1"), Part(_FROM_STEP, facts.SPEEDUP_STEP)], []],
+        links=[[Part(_ONE, "liu2022:thm-1"), Part(_FROM_STEP, own.SPEEDUP_STEP)], []],
     ),
     Combination(
         claim="liu2022:cor-2.K",
@@ -318,7 +319,10 @@ CERTIFICATES = [
     Combination(
         claim="liu2022:cor-2.loop.step",
         links=[
-            [Part(_ONE, "liu2022:thm-1.loop"), Part(_FROM_STEP.xreplace(ALONG_THE_LOOP), facts.SPEEDUP_STEP)],
+            [
+                Part(_ONE, "liu2022:thm-1.loop"),
+                Part(_FROM_STEP.xreplace(ALONG_THE_LOOP), own.SPEEDUP_STEP),
+            ],
         ],
     ),
     Combination(
@@ -335,7 +339,7 @@ CERTIFICATES = [
         links=[
             [
                 Part(1 / (T * (1 + 6 * L * s)), T >= 36 * L**2 * N),
-                Part(-36 * L**2 * (s + _TUNED) / (1 + 6 * L * s), facts.PLAIN_SPEEDUP_STEP),
+                Part(-36 * L**2 * (s + _TUNED) / (1 + 6 * L * s), own.PLAIN_SPEEDUP_STEP),
             ]
         ],
     ),
@@ -345,7 +349,7 @@ CERTIFICATES = [
             [
                 Part(1 / (T * _FOURTH), FEW_LOCAL_STEPS),
                 Part(N**2 * K**4 / (T**2 * _FOURTH), N * T >= (6 * L) ** 4),
-                Part(-((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH, facts.PLAIN_SPEEDUP_STEP),
+                Part(-((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH, own.PLAIN_SPEEDUP_STEP),
             ]
         ],
     ),

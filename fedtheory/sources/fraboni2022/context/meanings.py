@@ -20,7 +20,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.paper_contexts import PaperContext
-from fedtheory.sources.fraboni2022.context import definition_facts, schedule_facts, update_facts, updates
+from fedtheory.sources.fraboni2022.context import updates
 from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.sources.fraboni2022.context.surrogate import build_loss_changes_context, build_surrogate_context
 from fedtheory.sources.fraboni2022.context.terms import meaning_of
@@ -257,7 +257,6 @@ CONTEXT = PaperContext(
     share=q.weight_share,
     conditions=shared_conditions,
     step_conditions=weight_conditions,
-    facts=(update_facts, schedule_facts, definition_facts),
     symbols={"update": updates},
     derived=(OverClients, OverSteps, OverUpdates, OverWindow, OverWindows),
 )

@@ -1,7 +1,10 @@
-"""Facts that are definitions: two names for one quantity, or one written out; as much trusted as the kernel is."""
+"""Facts that are definitions: quantities that are written out, and step sizes; as much trusted as the kernel is."""
 
 from __future__ import annotations
 
+import sympy as sp
+
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.facts import n, zero
 
@@ -17,3 +20,6 @@ RING_MESSAGES = zero(
     "a worker of a ring sends an N-th of a model N - 1 times to sum up, and N - 1 times to spread the sums",
     n.clients * n.ring_worker_load - 2 * (n.clients - 1) * n.model_size,
 )
+_PACE, _STEP_SIZE = sp.sqrt(n.clients) / sp.sqrt(n.iterations), "the step size of the corollary"
+SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE / n.smoothness, a.speedup_step)
+PLAIN_SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE, a.plain_speedup_step)

@@ -1,0 +1,115 @@
+"""Signs by definition: square roots are single numbers, and few quantities with a term are written down elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fedtheory.errors import FedtheoryError
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities.measuring.terms import evaluator_of
+from fedtheory.language.quantities.quantity import MeanOverRounds, RunQuantity
+from fedtheory.language.signs import quantities_of_runs
+from fedtheory.proofs import numbers
+from verify.instances import Instance
+
+ROOTS = [one for one in quantities_of_runs() if one.root and one in numbers.NUMBERS]
+
+
+@pytest.mark.parametrize("family", ["short rounds", "sampled clients", "asynchronous cycles", "full gradients"])
+def test_square_roots_are_one_number_of_a_run(family: str) -> None:
+    """A number that a proof takes to be the same for all clients, rounds and local steps has one value on a run."""
+    for number in (0, 4):
+        run = Instance(family, number).run()
+        for one in ROOTS:
+            try:
+                value = one.on(run)
+            except FedtheoryError:
+                continue
+            assert np.size(value) == 1, one.name
+            assert np.asarray(value).reshape(-1)[0] >= 0, one.name
+
+
+def test_every_square_root_of_a_run_has_a_sign() -> None:
+    of_clients = {one for one in quantities_of_runs() if one.root and one in numbers.NONNEGATIVE} - set(ROOTS)
+    assert set(ROOTS) | of_clients == {one for one in quantities_of_runs() if one.root and one.place == "run"}
+    assert of_clients == {
+        *(q.client_optimum_distance, q.client_dissimilarity, q.mean_square_smoothness),
+        *(q.relative_noise, q.absolute_noise),
+    }
+
+
+def _is_listed(one: RunQuantity) -> bool:
+    """Whether a table says that a number is not negative, though it is no square root."""
+    return not one.root and one in numbers.NONNEGATIVE
+
+
+SIGNS_BESIDE_TERMS = {
+    *("average_local_gradient_sq", "client_gap_at_optimum", "comparator_suboptimality", "final_suboptimality"),
+    *("initial_gap", "interval_start_gap", "next_interval_start_gap"),
+}
+"""Quantities whose signs stand in a table and follow from their terms; none may be added."""
+ROUTINES_BESIDE_TERMS = {
+    "average_gradient_sq",
+    "average_local_gradient_sq",
+    "average_round_drift",
+    "average_suboptimality",
+    "best_aggregated_suboptimality",
+    "client_gap_at_optimum",
+    "client_optimum_distance",
+    "comparator_curved_dissimilarity",
+    "comparator_dissimilarity",
+    "comparator_distance",
+    "comparator_gap",
+    "comparator_suboptimality",
+    "curvature_drift",
+    "curvature_imbalance",
+    "dissimilarity_at_optimum",
+    "final_comparator_distance_sq",
+    "final_distance_sq",
+    "final_suboptimality",
+    "initial_distance",
+    "initial_gap",
+    "interval_start_gap",
+    "last_round_suboptimality",
+    "max_drift",
+    "mean_server_suboptimality",
+    "misrepresentation",
+    "next_interval_start_gap",
+    "next_server_distance_sq",
+    "optimum_gradient",
+    "received_distance_sq",
+    "round_drift",
+    "round_gap",
+    "round_gap_at_step",
+    "round_suboptimality",
+    "server_distance_after_sq",
+    "server_distance_sq",
+    "server_suboptimality",
+    "server_suboptimality_after",
+    "suboptimality_after_step",
+    "suboptimality_at_step",
+    "surrogate_gap",
+    "surrogate_suboptimality",
+    "surrogate_suboptimality_at_step",
+    "total_comparator_progress",
+    "total_descent",
+    "total_progress",
+    "unrepresented_gap",
+    "virtual_client_gap",
+    "virtual_gradient_sq",
+    "virtual_suboptimality",
+}
+"""Quantities that a routine computes beside their terms, quicker than the evaluator; none may be added."""
+
+
+def test_a_quantity_with_a_term_is_written_once() -> None:
+    defined = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
+    listed = {one.name for one, _ in defined if _is_listed(one)}
+    computed = {
+        one.name
+        for one, term in defined
+        if one.measure != evaluator_of(term) and not isinstance(one.measure, MeanOverRounds)
+    }
+    assert listed == SIGNS_BESIDE_TERMS
+    assert computed == ROUTINES_BESIDE_TERMS
