@@ -13,7 +13,7 @@ from planned_runs import LIU, THEOREM, a_run
 
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
-from fedtheory.planner import alternatives, answer, comparators, coverage, listing, rounds_needed
+from fedtheory.planner import alternatives, answer, comparators, coverage, extent, listing, rounds_needed
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives
 from fedtheory.planner.answer import Promise
@@ -123,6 +123,25 @@ def test_step_sizes_at_other_numbers() -> None:
     assert len(sizes._edges) == 3
 
 
+def test_twice_the_clients_bring_exactly_half_of_linear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is enough, up to eight clients here; beyond them they bring nothing."""
+
+    def value_at(_sizes: Any, _name: str, number: float) -> float:
+        half, is_odd = divmod(int(number), 2)
+        if is_odd:
+            return 1.0
+        return (extent.HALF_OF_LINEAR if half <= 8 else 1.0) * value_at(None, "", half)
+
+    monkeypatch.setattr(extent, "value_at", value_at)
+    bound: Any = SimpleNamespace(depends_on=lambda *_: True, expression=None)
+    sizes: Any = SimpleNamespace(bound=bound, best=lambda _: (1.0, 1.0))
+    assert extent.linear_speed_up(sizes) == 8
+    sizes.best = lambda _: None
+    assert extent.linear_speed_up(sizes) is None
+    sizes.best, bound.depends_on = lambda _: (1.0, 1.0), lambda *_: False
+    assert extent.linear_speed_up(sizes) is None
+
+
 def test_refuted_bounds_of_the_papers_that_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """User-defined claims name no paper, whatever their source is."""
 
@@ -173,7 +192,7 @@ def _search(accuracy: float | None) -> Any:
     return search
 
 
-@pytest.mark.parametrize("lasting", [(), (0.5,), (0.25,), (0.5, 0.25)])
+@pytest.mark.parametrize("lasting", [(), (0.5,), (0.25,), (0.125,), (0.5, 0.25), (0.25, 0.125)])
 def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of rounds, whatever order they were found in; the best one is not reached where none lasts."""
     monkeypatch.setattr(rounds_needed, "limit_of", lambda *_: None)
@@ -182,7 +201,7 @@ def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: p
     few, more, most = _outcome(0.5, 3), _outcome(0.25, 5), _outcome(0.125, 9)
     for others in ([more, most, few], [most, more]):
         settled = RoundsNeeded._settled(search, few, others)
-        expected = {0.5: few, 0.25: more}.get(max(lasting, default=0.0), few)
+        expected = {0.5: few, 0.25: more, 0.125: most}.get(max(lasting, default=0.0), few)
         assert (settled.step_size, settled.rounds) == (expected.step_size, expected.rounds)
         assert settled.reached is bool(lasting)
 
