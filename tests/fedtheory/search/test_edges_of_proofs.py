@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from own_claims import LOOSE, L, M, error_bound, eta, sigma, tau
+from own_claims import CONVEX, LOOSE, L, M, error_bound, eta, sigma, tau
 
 from fedtheory import quantities as q
 from fedtheory.kernel import Numbers, Rejected
-from fedtheory.kernel.expressions import Average, Value
+from fedtheory.kernel.expressions import Average, Gradient, Value, norm_sq
 from fedtheory.kernel.quotients import ONE, quotient
 from fedtheory.language.claim import Relation
 from fedtheory.language.registry import find
@@ -351,3 +351,33 @@ def test_numbers_that_equations_replace() -> None:
     assert len(replaced.parts) == 1
     assert not left(other + 1).parts
     assert not left(sp.sqrt(one) + other).parts
+
+
+def test_conditions_solved_for_the_step_size_replace_those_of_the_claim() -> None:
+    """Where one is solved the certificate needs them; curvatures that may be zero are not divided by."""
+    assert remainders.goal_of(error_bound(LOOSE, assumptions=CONVEX), []).relaxed is None
+    assert remainders.goal_of(error_bound(LOOSE, [4 * L * eta <= 1]), []).relaxed is None
+    relaxed = remainders.goal_of(error_bound(LOOSE, [4 * L * eta <= 1], assumptions=CONVEX), []).relaxed
+    assert relaxed is not None
+    assert {str(one) for one in relaxed} >= {"eta <= 1/(4*L)"}
+
+
+def test_norms_have_the_dimension_of_their_vectors() -> None:
+    x, objective = sp.symbols("x F", real=True)
+    dimensions = Dimensions(error_bound(LOOSE))
+    for vector, number, expected in ((x, L, (-1, 1)), (Gradient(objective, x), sp.S.One, (-1, 1)), (x, eta, (3, -1))):
+        norm = sp.sqrt(norm_sq(vector))
+        assert dimensions.find_dimension(Blocks({norm: quotient(number)}, {})) == expected
+    assert dimensions.find_dimension(Blocks({Value(objective, x): ONE}, {})) == (0, 1)
+    assert dimensions.find_dimension(Blocks({sp.S.One: ONE}, {})) == (0, 0)
+    assert dimensions.find_dimension(Blocks({sp.Symbol("other"): ONE}, {})) is None
+
+
+def test_only_proved_bounds_on_runs_are_premises() -> None:
+    """No refuted claim, none on a step, no rate, and none without a certificate."""
+    known = premises._bounds()
+    assert "renard2022:thm-2.1" in known
+    for name in known:
+        claim = find(name)
+        assert (claim.verdict, claim.place, claim.rate) == ("proved", "run", None)
+    assert q.average_suboptimality in known["renard2022:thm-2.1"]

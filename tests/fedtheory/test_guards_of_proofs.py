@@ -1,0 +1,126 @@
+"""Guards of proofs that refuse, count once, or leave out: each from both sides, against values by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.work import limited
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from fedtheory.proofs import checker, induction, missing_assumptions, numbers, paper_contexts
+from fedtheory.proofs.outline import _link
+from fedtheory.proofs.products import Positive, Products, check_products
+
+eta, L, x, y = sp.symbols("eta L x y", positive=True)
+
+
+@pytest.mark.parametrize("operator", ["==", "<", ">"])
+def test_products_show_no_equation(operator: Any) -> None:
+    """A slack that is not negative makes neither an equation nor a strict relation, whatever the facts are."""
+    why = Products(scalars={}, facts={}, parts=[])
+    context: Any = SimpleNamespace(numbers=None)
+    with pytest.raises(Rejected):
+        list(check_products(Relation(x, operator, y), why, context, ()))
+
+
+@pytest.mark.parametrize(
+    ("operator", "same", "accepted"),
+    [
+        ("<=", ("now",), True),
+        ("<=", ("later",), True),
+        ("<=", (), False),
+        ("==", ("now",), False),
+        (">=", ("now",), False),
+    ],
+)
+def test_an_induction_concludes_upper_bounds_alone(
+    operator: Any, same: tuple[str, ...], accepted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On D_k or on D_{k+1}, each with its own bound."""
+    compared: list[Any] = []
+
+    def check(bound: Any, right: Any, *_: Any) -> list[Any]:
+        compared.append((bound, right))
+        return []
+
+    monkeypatch.setattr(induction, "moved_on", lambda *_: "later")
+    monkeypatch.setattr(induction, "is_same", lambda _, squared, __: squared in same)
+    monkeypatch.setattr(induction, "check", check)
+    course: Any = SimpleNamespace(
+        induction=SimpleNamespace(measured="now", bound="b"),
+        claim=None,
+        written=lambda one: f"{one} at k",
+        after=lambda one: f"{one} at k + 1",
+    )
+    relation: Any = SimpleNamespace(left="D", right="r", operator=operator)
+    if accepted:
+        assert list(induction._conclusion(course, relation, None, ())) == []  # type: ignore[arg-type]
+        assert compared == [("b at k" if same == ("now",) else "b at k + 1", "r at k")]
+    else:
+        with pytest.raises(Rejected, match="not an upper bound"):
+            list(induction._conclusion(course, relation, None, ()))  # type: ignore[arg-type]
+        assert not compared
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_limit"),
+    [
+        (L * eta <= 1, True),
+        (eta <= 1 / (4 * L), True),
+        (L >= 1, False),
+        (eta >= 1, True),
+        (eta - L >= 1, False),
+        (sp.Eq(L, 1), False),
+        (sp.Eq(eta, 1), True),
+    ],
+)
+def test_flat_objectives_are_limits_of_curved_ones(condition: Any, is_limit: bool) -> None:
+    """Where conditions on the curvature hold near zero as well; others have no say."""
+    where = {eta: q.local_step_size, L: q.smoothness}
+    claim = Claim(id="t:flat", lhs=q.final_suboptimality, rhs=eta * L, where=where, conditions=[condition])
+    known = numbers._numbers_of(claim, numbers._FLAT)
+    assert numbers._is_a_limit(claim, known) is is_limit
+
+
+def test_the_work_of_a_lemma_counts_once() -> None:
+    """However often it is relied on; what it relies on is counted as well, once."""
+    works: dict[str, dict[str, int]] = {"a": {"a": 100, "b": 30}, "b": {"b": 30}, "c": {"c": 7, "b": 30}}
+    known: dict[str, int] = {}
+    counted = checker._counted(lambda name: SimpleNamespace(work=works[name]), known)  # type: ignore[arg-type, return-value]
+    for name, spent in (("a", 130), ("a", 0), ("b", 0), ("c", 7), ("c", 0)):
+        with limited(10**6) as meter:
+            counted(name)
+            assert meter.spent == spent
+    assert known == {"a": 100, "b": 30, "c": 7}
+
+
+def test_the_work_of_a_check_by_itself() -> None:
+    """None where it has not been counted."""
+    for work, own in (({"a": 5, "b": 7}, 5), ({"b": 7}, 0), ({}, 0)):
+        proof: Any = SimpleNamespace(work=work, claim=SimpleNamespace(id="a"))
+        assert missing_assumptions._own_work(proof) == own
+
+
+def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And modules in which the name stands for something else."""
+    real = paper_contexts.paper_contexts()
+    assert real
+    modules = [SimpleNamespace(CONTEXT=real[0]), SimpleNamespace(), SimpleNamespace(CONTEXT="text")]
+    monkeypatch.setattr(paper_contexts, "modules_of_papers", lambda _: modules)
+    assert paper_contexts.paper_contexts.__wrapped__() == (real[0],)
+
+
+def test_the_outline_of_a_relation_that_is_seen() -> None:
+    """One entry: the slack, by the signs of its symbols."""
+    claim: Any = None
+    certificate: Any = SimpleNamespace(lemmas=(), roots=())
+    group = _link(claim, certificate, Relation(x, "<=", x + y), Positive())
+    (entry,) = group.entries
+    assert entry.coefficient == 1
+    assert sp.expand(entry.factor - y) == 0
