@@ -18,7 +18,9 @@ class _Packer(pickle.Pickler):
     def persistent_id(self, found: object) -> tuple[str, str] | None:
         if isinstance(found, Claim):
             if not _is_known_everywhere(found):
-                raise pickle.PicklingError(f"{found.id} belongs to no paper of the package, whose files other processes have")
+                raise pickle.PicklingError(
+                    f"{found.id} belongs to no paper of the package, whose files other processes have"
+                )
             return "claim", found.id
         return ("error", found.name) if isinstance(found, RunQuantity) else None
 

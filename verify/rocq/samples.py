@@ -75,7 +75,9 @@ def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumpt
             continue
         if one.assumption is not None and one.assumption not in assumptions:
             name = one.binders[0].name
-            raise NotExported(f"{name} is defined by the assumption {one.assumption.name!r}, which the claim does not make")
+            raise NotExported(
+                f"{name} is defined by the assumption {one.assumption.name!r}, which the claim does not make"
+            )
         if not one.on or one.on in parameters:
             yield from one.binders
 
