@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fedtheory.cli.output import Json, NoCode, RunFile, about, print_json, print_lines, print_table, short
-
-if TYPE_CHECKING:
-    from fedtheory.engine.run import Run
 
 NAME = "budget"
 
@@ -41,80 +38,16 @@ def run(
     given = read_run(run_file, FLOAT)
     with about(run_file):
         quiet = given.problem.with_full_gradients()
-        comparison = controller.compare(quiet, step_size(Run(quiet, given.algorithm)), budget)
+        comparison = controller.compare(quiet, controller.step_size(Run(quiet, given.algorithm)), budget)
     notes = [] if quiet is given.problem else [_FULL]
     if as_json:
-        print_json(document(comparison, budget) | {"notes": notes})
+        print_json(controller.document(comparison, budget) | {"notes": notes})
         return
     print_text(comparison, budget, given.problem.description)
     print_lines(*notes)
 
 
 _FULL = "full gradients are used: distributed gradient descent is without the run file's noise or mini-batches"
-
-
-def step_size(given: Run) -> Any:
-    """eta of a run file; `InputError` where its algorithm is no distributed gradient descent."""
-    from fedtheory.errors import InputError
-    from fedtheory.federation import distributed_gd
-
-    aggregation = given.algorithm.aggregation
-    descent = distributed_gd(
-        given.problem,
-        rounds=1,
-        local_step_size=given.algorithm.work.step_sizes,
-        server_step_size=aggregation.server_step_size,
-        participation=aggregation.participation,
-    )
-    if descent.work.common_step_size is None:
-        raise InputError("algorithm.local_step_size", "expected one number for all clients")
-    return descent.work.common_step_size
-
-
-def document(comparison: Any, budget: Any) -> dict[str, Any]:
-    """The JSON document of a comparison.
-
-    ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.
-    A run has ``{intervals, local_updates, spent, final, best, schedule}``: counts, what was spent in all, F - F* of the
-    last and of the best aggregated model, and for each interval ``{local_steps, spent, suboptimality, value}``, of the
-    adaptive run also ``{lipschitz, smoothness, divergence}``: rho, beta and delta as they are estimated after it.
-    Costs are exact strings; losses are null where the run diverges.  `best_fixed` has the smallest final loss.
-    """
-    from fedtheory.arithmetic import FLOAT
-
-    return {
-        "local_cost": str(budget.local_cost),
-        "aggregation_cost": str(budget.aggregation_cost),
-        "budget": str(budget.total),
-        "optimal_value": FLOAT.text(comparison.adaptive.optimal_value),
-        "fixed": [{"local_steps": steps} | _run(done) for steps, done in comparison.fixed.items()],
-        "adaptive": _run(comparison.adaptive),
-        "best_fixed": comparison.best_fixed,
-    }
-
-
-def _run(done: Any) -> dict[str, Any]:
-    from fedtheory.arithmetic import FLOAT
-
-    estimates = [*map(_estimates, done.estimates)]
-    estimates += [{}] * (len(done.local_steps) - len(estimates))
-    intervals = zip(done.local_steps, done.spent, done.suboptimality, done.values, estimates, strict=True)
-    return {
-        "intervals": len(done.local_steps),
-        "local_updates": sum(done.local_steps),
-        "spent": str(done.spent[-1]),
-        "final": FLOAT.text(done.final),
-        "best": FLOAT.text(done.best),
-        "schedule": [
-            {"local_steps": steps, "spent": str(spent), "suboptimality": FLOAT.text(gap), "value": FLOAT.text(value)}
-            | shown
-            for steps, spent, gap, value, shown in intervals
-        ],
-    }
-
-
-def _estimates(shown: Any) -> dict[str, Any]:
-    return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}
 
 
 def print_text(comparison: Any, budget: Any, description: str) -> None:

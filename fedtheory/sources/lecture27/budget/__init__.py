@@ -13,6 +13,7 @@ from fedtheory.sources.lecture27.budget.descent import (
     descend_adaptively,
     descend_fixed,
 )
+from fedtheory.sources.lecture27.budget.document import document, step_size
 
 __all__ = [
     "Budget",
@@ -23,5 +24,7 @@ __all__ = [
     "compare",
     "descend_adaptively",
     "descend_fixed",
+    "document",
     "drift_bounds",
+    "step_size",
 ]
