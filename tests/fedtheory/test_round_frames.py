@@ -18,12 +18,15 @@ from hypothesis import strategies as st
 from tiny_runs import Pair, data, quadratics
 
 from fedtheory import Claim
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.frames import RoundFrame, round_frames
+from fedtheory.engine.frames.path import PathVector
 from fedtheory.federation import Fixed, Multinomial, Uniform
 from fedtheory.kernel.expressions import Expectation, Expr, LocalSum, PastSum, Selected, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim_places import sites
 from fedtheory.language.evaluation import compile_expression
+from fedtheory.runfile import parse_run
 
 Draw = Callable[[brute.Point], brute.Point]
 """A stochastic gradient with its randomness drawn: a function of the point."""
@@ -298,3 +301,27 @@ def test_any_line(numbers: list[Any], steps: tuple[int, int], server: str) -> No
         frame.expected(frame.inner(frame.next_server, frame.next_server)).item()
         == pair.engine.trajectory.server_distance_sq[1]
     )
+
+
+def test_clients_that_are_alike_do_the_same() -> None:
+    """Clients 1 and 3 are equal, client 2 is not: the round is that of three clients rolled out one by one."""
+    run = parse_run(
+        {
+            "problem": {
+                "kind": "quadratic",
+                "hessians": [[["1"]], [["2"]], [["1"]]],
+                "linear": [["1"], ["0"], ["1"]],
+                "start": ["3"],
+            },
+            "algorithm": {"name": "fedavg", "local_step_size": "1/4", "local_steps": 2, "rounds": 1},
+        },
+        RATIONAL,
+    )
+    frame = next(iter(round_frames(run)))
+    assert isinstance(frame.local, PathVector)
+    start, after = frame.local.values[0, 0, :, 0], frame.next_local.values[0, 1, :, 0]
+    optimum = fmpq(1, 2)
+    assert [start[0] + optimum] * 3 == [x + optimum for x in start]
+    # x - 1 and x shrink by 3/4 and by 1/2 a step.
+    model = start[0] + optimum
+    assert [x + optimum for x in after] == [1 + (model - 1) * fmpq(9, 16), model / 4, 1 + (model - 1) * fmpq(9, 16)]

@@ -51,6 +51,19 @@ def test_a_stack_says_what_its_members_say(place: str, family: str, number: int)
     assert (expected == found).all()
 
 
+@pytest.mark.parametrize("place", ["step", "path"])
+def test_descents_of_a_stack_are_those_of_its_members(place: str) -> None:
+    """All local steps of a round share one descent, which single places do on their own."""
+    run = Instance("small quadratics", 4).run()
+    for centralised in (lambda frame: frame.centralised, lambda frame: frame.next_centralised):
+        (stack,) = stacks_at(place, run)
+        single = [frame.built(centralised) for frame in frames_at(place, run)]
+        expected = [frame.inner(at, at).ravel()[0] for frame, at in zip(frames_at(place, run), single, strict=True)]
+        found = stack.built(centralised)
+        assert stack.inner(found, found).ravel().tolist() == expected
+        assert len(set(expected)) > 1
+
+
 def test_steps_of_a_path_are_one_stack_in_their_order() -> None:
     run = Instance("small quadratics", 4).run()
     (stack,) = stacks_at("path", run)

@@ -185,12 +185,17 @@ class Frame(VectorSpace):
     @cached_property
     def centralised(self) -> Vector:
         """Gradient descent on F from the round's model, after k steps (lecture27's auxiliary sequence)."""
+        return self.descent[-1]
+
+    @property
+    def descent(self) -> list[Vector]:
+        """The centralised sequence from the round's model up to this step."""
         if "step" not in self.index:
             raise Misplaced("the centralised sequence has a value at place='step' or 'path' only")
-        model = self.server
+        models = [self.server]
         for _ in range(int(self.index["step"])):
-            model = self._descended(model)
-        return model
+            models.append(self._descended(models[-1]))
+        return models
 
     @cached_property
     def next_centralised(self) -> Vector:

@@ -9,16 +9,17 @@ also says what the gradient would be at the round's model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, group_alike
 from fedtheory.engine.frames.base import UNEQUAL_STEPS, Frame, Index
 from fedtheory.engine.frames.path import PathVector, PlainFrame
 from fedtheory.engine.frames.probes import probes
+from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 from fedtheory.errors import Misplaced, NotApplicable
@@ -45,31 +46,40 @@ class _Client:
 def _client(run: Run, client: int, bases: Array) -> _Client:
     """Follow one client from models (P, d)."""
     work, draws = run.algorithm.work, _draws(run.problem, client)
-    one, (models, dimension) = run.arithmetic.identity(1)[0], bases.shape
-    probabilities, iterates = one, bases[:, None, None]
-    gradients = at_server = np.empty((models, 1, 0, dimension), dtype=bases.dtype)
+    one, models, steps = run.arithmetic.identity(1)[0], len(bases), work.steps[client]
 
     def gradient(points: Array) -> Array:
         """Compute the gradients at points (P, n, d) for each draw: (P, n * draws, d)."""
+        full = run.client_objectives.gradients([client], points[..., None, :])
+        if draws.are_quiet:
+            return np.asarray(full[..., 0, :])
         homogeneous = np.concatenate([np.broadcast_to(one, (*points.shape[:-1], 1)), points], axis=-1)
         noise = (draws.maps @ homogeneous[..., None, :, None])[..., 0]
-        full = run.client_objectives.gradients([client], points[..., None, :])
-        return np.asarray(full + noise).reshape(models, -1, dimension)
-
-    def extended(history: Array, latest: Array) -> Array:
-        repeated = np.repeat(history, len(draws.probabilities), axis=1)
-        return np.concatenate([repeated, latest[:, :, None]], axis=2)
+        return np.asarray(full + noise).reshape(models, -1, bases.shape[1])
 
     # The same draws in each step, and at each iterate.
     once = gradient(bases[:, None])
-    for _ in range(work.steps[client]):
-        newest = iterates[:, :, -1]
-        steps = gradient(newest)
-        moved = np.repeat(newest, len(draws.probabilities), axis=1) - work.step_sizes[client] * steps
-        at_server = extended(at_server, np.tile(once, (1, newest.shape[1], 1)))
-        gradients, iterates = extended(gradients, steps), extended(iterates, moved)
+    iterates, gradients, at_server = [bases[:, None]], list[Array](), list[Array]()
+    probabilities = one
+    for _ in range(steps):
+        newest = iterates[-1]
+        gradients.append(gradient(newest))
+        at_server.append(np.tile(once, (1, newest.shape[1], 1)))
+        moved = np.repeat(newest, len(draws.probabilities), axis=1)
+        iterates.append(moved - work.step_sizes[client] * gradients[-1])
         probabilities = (probabilities[:, None] * draws.probabilities).ravel()
-    return _Client(probabilities, iterates, gradients, at_server)
+    histories = (_join(each, len(probabilities), bases) for each in (iterates, gradients, at_server))
+    return _Client(probabilities, *histories)
+
+
+def _join(history: Sequence[Array], sequences: int, like: Array) -> Array:
+    """Vectors (P, n_k, d) of each step k after its n_k sequences of draws, as (P, sequences, steps, d)."""
+    models, dimension = like.shape
+    joined = np.empty((models, sequences, len(history), dimension), dtype=like.dtype)
+    for step, vectors in enumerate(history):
+        following = sequences // vectors.shape[1]
+        joined[:, :, step] = vectors if following == 1 else np.repeat(vectors, following, axis=1)
+    return joined
 
 
 @lru_cache(maxsize=64)
@@ -88,11 +98,22 @@ class _Rounds:
         self.run, self.bases = run, bases
         aggregation = run.algorithm.aggregation
         law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
-        self.clients = [_client(run, client, bases) for client in range(run.problem.clients)]
+        first, kinds = _kinds_of_clients(run)
+        alike = [_client(run, client, bases) for client in first]
+        self.clients = [alike[kind] for kind in kinds]
         laws = [law, *(client.probabilities for client in self.clients)]
         self.chosen = _all_combinations([len(law) for law in laws])
         """Indices of the participants and of each client's sequence in an outcome, (1 + M, outcomes)."""
         self.probabilities = np.prod([law[n] for law, n in zip(laws, self.chosen, strict=True)], axis=0)
+
+
+def _kinds_of_clients(run: Run) -> tuple[list[int], list[int]]:
+    """The first client of each kind, and the kind of each client: without noise those of a kind do the same."""
+    objectives, work, clients = run.client_objectives, run.algorithm.work, range(run.problem.clients)
+    if not isinstance(objectives, QuadraticObjectives):
+        return list(clients), list(clients)
+    noisy = np.array([0 if _draws(run.problem, client).are_quiet else 1 + client for client in clients])
+    return group_alike(objectives.hessians, objectives.linear, work.step_sizes, np.array(work.steps), noisy)
 
 
 class RoundFrame(PlainFrame):

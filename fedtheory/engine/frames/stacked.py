@@ -105,6 +105,15 @@ class StackedFrame(Frame):
     def received(self) -> Vector:
         return self._stacked([member.received for member in self.members])
 
+    @cached_property
+    def centralised(self) -> Vector:
+        """The descents of all places: those of one round are one descent, which is done once."""
+        rounds = list(zip(self.layout.owners, self.layout.rounds, strict=True))
+        order = np.argsort(self.layout.steps, kind="stable")
+        latest = {rounds[number]: self.members[number] for number in order}
+        descents = {at: member.descent for at, member in latest.items()}
+        return self._stacked([descents[at][step] for at, step in zip(rounds, self.layout.steps, strict=True)])
+
 
 class StackedPaths(StackedFrame, PlainFrame):
     """Steps of sampled paths, or free points: vectors (places, 1, 1 or M, d)."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,6 +40,11 @@ class Draws:
     """(n,), summing to one."""
     maps: Array
     """``noise(x) = maps @ (1, x)``, (n, d, d+1)."""
+
+    @cached_property
+    def are_quiet(self) -> bool:
+        """Whether there is one draw, without noise."""
+        return len(self.probabilities) == 1 and not (self.maps != 0).any()
 
 
 class Oracle(ABC):
