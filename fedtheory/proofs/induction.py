@@ -48,7 +48,7 @@ class Induction:
 
 
 @dataclass(frozen=True)
-class _Course:
+class Course:
     """The symbol k of an induction, and what it does to expressions."""
 
     claim: Claim
@@ -83,20 +83,20 @@ def induct(
     claim: Claim, relation: Relation, induction: Induction, context: Context, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
     """Check an induction, and that a link of a claim is what it shows."""
-    course = _Course(claim, induction)
+    course = Course(claim, induction)
     start = 0 if induction.first is None else 1
-    later, known = _from(course, context, start), (*conditions, *_conditions(course, start))
-    _require_round(claim)
+    later, known = count_from(course, context, start), (*conditions, *conditions_at_step(course, start))
+    require_round(claim)
     if induction.bound.has(POWER):
         raise Rejected("the bound has the power itself")
     for constant in (induction.factor, induction.offset, induction.bound):
-        _require_constant(constant, course, context)
+        require_constant(constant, course, context)
     if induction.base is not None:
         yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, context.numbers, conditions))
     measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
     yield from prefixed("one step: ", check(moved, rhs, induction.terms, later, known))
-    begun = _restrict_to_start(claim, context, course)
+    begun = restrict_to_start(claim, context, course)
     yield from prefixed(
         "at the start: ", check(measured, course.evaluate_at_start(induction.bound), induction.start, begun, conditions)
     )
@@ -107,12 +107,14 @@ def induct(
     yield check_nonnegative(factor, later.numbers, known)
     grown = factor * bound + course.written(induction.offset)
     yield from prefixed("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
-    yield from _conclusion(course, relation, _from(course, context, 0), (*conditions, *_conditions(course, 0)))
+    yield from _conclusion(
+        course, relation, count_from(course, context, 0), (*conditions, *conditions_at_step(course, 0))
+    )
 
 
 def build_step_context(claim: Claim, induction: Induction, context: Context) -> Context:
     """The context in which the terms of one step are checked: it knows the powers of the base."""
-    return _from(_Course(claim, induction), context, 0)
+    return count_from(Course(claim, induction), context, 0)
 
 
 _NEXT = {
@@ -123,13 +125,13 @@ _NEXT = {
 _CONSTANT = (q.server_model, q.optimum, q.client_optimum)
 
 
-def _require_round(claim: Claim) -> None:
+def require_round(claim: Claim) -> None:
     """Raise `Rejected` where clients may start from other models than the server's."""
     if a.full_participation not in claim.assumptions and a.uniform_sampling not in claim.assumptions:
         raise Rejected("an induction starts where all clients are at the server's model")
 
 
-def _require_constant(expression: Expr, course: _Course, context: Context) -> None:
+def require_constant(expression: Expr, course: Course, context: Context) -> None:
     """Raise `Rejected` for what changes from step to step by more than the number of the step."""
     symbol = symbols_of(course.claim)
     same = {symbol(quantity) for quantity in _CONSTANT} | context.objectives | context.client_objectives
@@ -149,7 +151,7 @@ def moved_on(claim: Claim, measured: Expr) -> Expr:
     return measured.xreplace(steps)
 
 
-def _conclusion(course: _Course, relation: Relation, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _conclusion(course: Course, relation: Relation, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that the link is about D_k or D_{k+1}, and that its right side is the bound on it."""
     bounds = {
         course.induction.measured: course.written(course.induction.bound),
@@ -161,7 +163,7 @@ def _conclusion(course: _Course, relation: Relation, context: Context, condition
     yield from prefixed("the link: ", check(shown[0], course.written(relation.right), (), context, conditions))
 
 
-def _from(course: _Course, context: Context, start: int) -> Context:
+def count_from(course: Course, context: Context, start: int) -> Context:
     """The context with the symbols k, from `start` on, and base^k."""
     numbers = context.numbers
     symbols = numbers.symbols | {course.index, POWER}
@@ -172,13 +174,13 @@ def _from(course: _Course, context: Context, start: int) -> Context:
     )
 
 
-def _conditions(course: _Course, start: int) -> tuple[Expr, ...]:
+def conditions_at_step(course: Course, start: int) -> tuple[Expr, ...]:
     """Return the facts on k and base^k at an actual step."""
     base = course.induction.base
     return (*steps_taken(course.claim), *(() if base is None else (base**start <= POWER,)))
 
 
-def _restrict_to_start(claim: Claim, context: Context, course: _Course) -> Context:
+def restrict_to_start(claim: Claim, context: Context, course: Course) -> Context:
     """The context where every model is the one that the round starts from, and sums over later steps are unknown."""
     symbol = symbols_of(claim)
     models = {symbol(q.local_iterate), symbol(q.centralised_model)}
@@ -192,7 +194,7 @@ def _restrict_to_start(claim: Claim, context: Context, course: _Course) -> Conte
         # What is known at every step is known at the first one as it is there.
         assumed={name: course.evaluate_at_start(slack) for name, slack in _select_step_facts(context.assumed).items()},
     )
-    return _from(course, begun, 0)
+    return count_from(course, begun, 0)
 
 
 def _select_step_facts(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:

@@ -1,4 +1,4 @@
-"""Proof terms: every certificate in one language of some eighteen rules, checked beside the kernel's own verdict.
+"""Proof terms: every certificate in one language of some twenty rules, checked beside the kernel's own verdict.
 
 A term is data.  Each rule infers what it proves from what its parts prove; only `combine` states a goal, which is
 compared with the sum of its parts in normal form.  No verdict rests on terms yet.

@@ -9,6 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
 from fedtheory.proofs.certificate import write_out
@@ -69,7 +70,7 @@ def context_of(claim: Claim, relation: Relation, prove: Prover, equations: list[
 def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -> Proved:
     """Check a term, and that what it proves is the relation."""
     proved = term.check(context)
-    if proved.comparison not in _SHOWN_BY[relation.operator]:
+    if proved.comparison not in _SHOWN_BY.get(relation.operator, ()):
         raise Rejected(f"the term proves {proved.comparison} 0, the relation claims {relation.operator}")
     wanted = relation.slack if context.vectors is None else write_out(context.claim, relation).slack
     context.require_expression(wanted)
@@ -78,5 +79,17 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
         context = context_with_roots(context, roots)
         for root in roots:
             wanted = root.substitute(wanted)
-    context.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, wanted)], "what is proved is the relation")
+    if not _is_same_quotient(proved.expression, wanted):
+        sides = [(sp.S.One, proved.expression), (sp.S.NegativeOne, wanted)]
+        context.require_zero(sides, "what is proved is the relation")
     return proved
+
+
+def _is_same_quotient(one: Expr, other: Expr) -> bool:
+    """Whether two expressions are one, or equal quotients of the same inner products and values."""
+    if one == other:
+        return True
+    try:
+        return is_zero(one - other)
+    except Rejected:
+        return False

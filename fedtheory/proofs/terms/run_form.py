@@ -17,7 +17,7 @@ from fedtheory.kernel.work import NODE, spend
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, indexed_in
 from fedtheory.proofs.terms.process import Process
-from fedtheory.proofs.terms.range_sums import powers_of, sum_over_range
+from fedtheory.proofs.terms.range_sums import sum_over_range
 
 _MOST_SHIFTED = 4
 """Steps by which the members of a sum may be shifted."""
@@ -128,8 +128,8 @@ class RunForm:
             number = quotient(number.expression.xreplace({index: index - shift}))
             first, end = first + shift, end + shift
         whole = self.process.end_of(index)
-        by_power = powers_of(number, index).items()
-        plain = {RangeSum(index**power * monomial, index, sp.S.Zero, whole): own for power, own in by_power}
+        # Where the coefficient has the index it stands inside the sum: nothing else of a run has one that is not bound.
+        plain = {RangeSum(monomial, index, sp.S.Zero, whole): number}
         return added([plain, *self._ends_of(monomial, number, index, (first, end))])
 
     def _ends_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:

@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import write_out
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.prefix_sum import is_about_past
-from fedtheory.proofs.proof import use_lemma
+from fedtheory.proofs.proof import Proof, use_lemma
 from fedtheory.proofs.rounds import is_in_expectation
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.process import vocabulary_symbols
@@ -33,14 +33,12 @@ class Use(ProofTerm):
         """Check that the claim is proved, that it may be used here, and return its slack in the context's symbols."""
         proof = context.prove(self.claim).rename_for(context.claim)
         premise = proof.statement
-        if self.link >= len(premise.relations):
-            raise Rejected(f"{self.claim} has no relation number {self.link}")
-        relation = premise.relations[self.link]
+        relation = require_relation(proof, self.link)
         context.require(use_lemma(context.claim, proof, context.conditions, relation))
         _require_place(premise, relation, context)
         if premise.place != "run":
             relation = write_out(premise, relation)
-        found = context.write_powers(_in_symbols_of(context, premise, relation.slack))
+        found = context.write_powers(write_in_symbols(context, premise, relation.slack))
         if context.vectors is None:
             require_finite([found], context.numbers, context.conditions)
         return Proved(found, "==" if relation.operator == "==" else ">=")
@@ -48,6 +46,14 @@ class Use(ProofTerm):
     def explain(self) -> str:
         """Name the claim."""
         return f"the claim {self.claim}" + (f", relation {self.link + 1}" if self.link else "")
+
+
+def require_relation(proof: Proof, link: int) -> Relation:
+    """One relation of a proved claim; `Rejected` where it has not so many."""
+    relations = proof.statement.relations
+    if link >= len(relations):
+        raise Rejected(f"{proof.statement.id} has no relation number {link}")
+    return relations[link]
 
 
 _USABLE_AT: dict[str, tuple[str, ...]] = {
@@ -80,12 +86,12 @@ def _require_place(premise: Claim, relation: Relation, context: TermContext) -> 
             raise Rejected(f"{premise.id} is read for the {reading}, and is used for the {context.reading}")
 
 
-def _in_symbols_of(context: TermContext, premise: Claim, slack: Expr) -> Expr:
+def write_in_symbols(context: TermContext, premise: Claim, slack: Expr) -> Expr:
     """A slack in the symbols of the context; `Rejected` for what neither it nor the vocabulary knows."""
     theirs, change = symbols_of(premise), {}
     for symbol in slack.free_symbols:
         quantity = theirs.quantity(symbol)
-        if quantity is q.local_step_index:
+        if quantity is q.local_step_index and context.vectors is not None:
             change[symbol] = context.index
         elif quantity is not None and not context.symbols.has(quantity):
             if quantity not in vocabulary_symbols().values():

@@ -16,6 +16,7 @@ from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.roots import Root, name_roots
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.combine import Combine
+from fedtheory.proofs.terms.rules.consequence import Consequence
 from fedtheory.proofs.terms.rules.hypothesis import Given
 from fedtheory.proofs.terms.rules.know import Know
 from fedtheory.proofs.terms.rules.name_roots import NamedRoot, NameRoots
@@ -66,5 +67,5 @@ def _premise(claim: Claim, premise: AnyPremise) -> ProofTerm:
 
 def _derived(derived: Derived) -> ProofTerm:
     if type(derived) is not Derived:
-        raise Rejected(f"{type(derived).label} has no proof term yet")
+        return Consequence(type(derived).kind, derived.claim, derived.link)
     return Use(derived.claim, derived.link)

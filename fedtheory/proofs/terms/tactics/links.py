@@ -9,6 +9,7 @@ from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.roots import name_roots
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.name_roots import NameRoots
+from fedtheory.proofs.terms.rules.unfold import Unfold
 from fedtheory.proofs.terms.tactics.combinations import named_roots
 from fedtheory.proofs.terms.tactics.sums import SumTactic
 from fedtheory.proofs.terms.term import ProofTerm
@@ -23,6 +24,7 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
     def link(why: object, relation: Relation) -> ProofTerm:
         written = name_roots(certificate.roots, write_out(claim, relation))
         term: ProofTerm = tactic.link(why, written)
+        term = Unfold(relation.slack, term) if claim.place == "run" else term
         roots = named_roots(claim, certificate.roots)
         return NameRoots(roots, term) if roots else term
 

@@ -14,6 +14,7 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import BothWays
+from fedtheory.proofs.induction import Course, Induction, moved_on
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.products import CauchySchwarz, Positive, Products
 from fedtheory.proofs.proof import Prover
@@ -22,6 +23,9 @@ from fedtheory.proofs.terms.proved import Comparison
 from fedtheory.proofs.terms.rules.antisymmetry import Antisymmetry
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
+from fedtheory.proofs.terms.rules.hypothesis import Hypothesis
+from fedtheory.proofs.terms.rules.induct import HYPOTHESIS
+from fedtheory.proofs.terms.rules.induct_steps import InductSteps
 from fedtheory.proofs.terms.rules.maximum import BelowMaximum
 from fedtheory.proofs.terms.rules.product import Factor, Multiply, ProductOfFactors, Scalar
 from fedtheory.proofs.terms.rules.root import Root, Square
@@ -95,6 +99,21 @@ class SumTactic:
     def _both_ways(self, why: BothWays, relation: Relation) -> ProofTerm:
         slack = relation.slack
         return Antisymmetry(self.combine(slack, why.at_most), self.combine(-slack, why.at_least))
+
+    @link.register
+    def _induction(self, why: Induction, relation: Relation) -> ProofTerm:
+        course = Course(self.claim, why)
+        moved = moved_on(self.claim, why.measured)
+        later = course.after(why.bound) - moved
+        parts = (Weighted(course.written(why.factor), Hypothesis(HYPOTHESIS)), *self.weigh(why.terms))
+        base = self.combine(course.evaluate_at_start(why.bound) - why.measured, why.start)
+        first = None
+        if why.first is not None:
+            once = course.evaluate_at_start(why.bound.xreplace({course.index: course.index + 1}))
+            first = self.combine(once - moved, why.first)
+        is_next = bool(relation.left.free_symbols & (moved.free_symbols - why.measured.free_symbols))
+        step = Combine(later, ">=", parts)
+        return InductSteps(why.measured, why.bound, relation.right, is_next, base, step, first, why.base)
 
     @link.register
     def _positive(self, _why: Positive, relation: Relation) -> ProofTerm:

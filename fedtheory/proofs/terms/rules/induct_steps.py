@@ -1,0 +1,125 @@
+"""A bound on a squared distance after any number of local steps of a round, by induction over the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Context, Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.proofs.induction import (
+    POWER,
+    Course,
+    Induction,
+    conditions_at_step,
+    count_from,
+    moved_on,
+    require_constant,
+    require_round,
+    restrict_to_start,
+)
+from fedtheory.proofs.terms.context import TermContext
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.rules.induct import HYPOTHESIS
+from fedtheory.proofs.terms.term import Formula, ProofTerm
+
+
+@dataclass(frozen=True)
+class InductSteps(ProofTerm):
+    """A bound on a distance of models of a step, or of those after it."""
+
+    rule: ClassVar[str] = "induct on the steps"
+    measured: Formula
+    """The squared distance at the present step."""
+    bound: Formula
+    """The bound, by the number of the step."""
+    right: Formula
+    """The bound as the conclusion has it."""
+    is_next: bool
+    """Whether the conclusion is about the models after the step."""
+    base: ProofTerm
+    """Shows it at the start of the round."""
+    step: ProofTerm
+    """Shows it after a step, from the hypothesis that it holds before."""
+    first: ProofTerm | None = None
+    """Shows it after the first step, if the hypothesis is used from then on only."""
+    power_of: Formula | None = None
+    """A number from one on, whose power by the number of the step is in the bound."""
+
+    def check(self, context: TermContext) -> Proved:
+        """Check base and step, and that the conclusion is about what they bound."""
+        if context.vectors is None or context.place not in ("step", "path", "round"):
+            raise Rejected("an induction over the steps of a round is about vectors at each of them")
+        course = self._course(context)
+        require_round(context.claim)
+        require_constant(self.bound, course, context.vectors)
+        if self.bound.has(POWER):
+            raise Rejected("the bound has the power itself")
+        if self.power_of is not None:
+            context.require_nonnegative(self.power_of - 1)
+        moved = moved_on(context.claim, self.measured)
+        self._check_start(context, course, moved)
+        self._check_step(context, course, moved)
+        return Proved(self._conclude(context, course, moved))
+
+    def _course(self, context: TermContext) -> Course:
+        plain = Induction(
+            measured=self.measured,
+            factor=sp.S.One,
+            offset=sp.S.Zero,
+            terms=(),
+            bound=self.bound,
+            base=self.power_of,
+        )
+        return Course(context.claim, plain)
+
+    def _check_start(self, context: TermContext, course: Course, moved: Expr) -> None:
+        assert context.vectors is not None
+        vectors = restrict_to_start(context.claim, context.vectors, course)
+        begun = replace(
+            context, place="start", numbers=vectors.numbers, vectors=vectors, write_powers=course.evaluate_at_start
+        )
+        base = self.base.check(begun).expression
+        goal = course.evaluate_at_start(self.bound) - self.measured
+        begun.require_zero([(sp.S.One, base), (sp.S.NegativeOne, goal)], "the bound at the start")
+        if self.first is not None:
+            once = self.first.check(begun).expression
+            goal = course.evaluate_at_start(self.bound.xreplace({course.index: course.index + 1})) - moved
+            begun.require_zero([(sp.S.One, once), (sp.S.NegativeOne, goal)], "the bound after one step")
+
+    def _check_step(self, context: TermContext, course: Course, moved: Expr) -> None:
+        start = 0 if self.first is None else 1
+        stepping = _counting(context, course, start)
+        hypothesis = Proved(course.written(self.bound) - self.measured)
+        shown = self.step.check(stepping.with_hypothesis(HYPOTHESIS, hypothesis)).expression
+        goal = course.after(self.bound) - moved
+        stepping.require_zero([(sp.S.One, shown), (sp.S.NegativeOne, goal)], "the bound after the step")
+
+    def _conclude(self, context: TermContext, course: Course, moved: Expr) -> Expr:
+        ended = _counting(context, course, 0)
+        bound = course.after(self.bound) if self.is_next else course.written(self.bound)
+        ended.require_expression(self.right)
+        sides = [(sp.S.One, course.written(self.right)), (sp.S.NegativeOne, bound)]
+        ended.require_zero(sides, "the bound of the conclusion")
+        return self.right - (moved if self.is_next else self.measured)
+
+    def explain(self) -> str:
+        """State the bound."""
+        return f"by induction over the local steps, {self.measured} <= {self.bound}"
+
+
+def _counting(context: TermContext, course: Course, start: int) -> TermContext:
+    """The context of a step after a number of others."""
+    assert context.vectors is not None
+    vectors: Context = count_from(course, context.vectors, start)
+    conditions = (*context.conditions, *conditions_at_step(course, start))
+    return replace(
+        context,
+        place="induction",
+        numbers=vectors.numbers,
+        conditions=conditions,
+        vectors=vectors,
+        write_powers=course.written,
+    )

@@ -1,0 +1,53 @@
+"""Certificates of all sources as proof terms: accepted, but for those of which it is known that they have none."""
+
+from __future__ import annotations
+
+import pytest
+from proof_terms import report_of
+
+from fedtheory.proofs import certificates
+
+WITHOUT = {
+    "a Contraction has no proof term yet": (
+        "comparator:strongly-convex.last-model",
+        "comparator:sampled.last-model",
+    ),
+    "a ExponentialAverage has no proof term yet": (
+        "comparator:forgetting.mean-error",
+        "comparator:forgetting.at-optimum",
+    ),
+    "a LastRound has no proof term yet": ("comparator:last-round.error",),
+    "a LastIterate has no proof term yet": ("comparator:last-model.error",),
+    "a FixedPoint has no proof term yet": (
+        *("landmarks:fedavg.at-rest", "landmarks:scaffold.at-rest"),
+        *("landmarks:scaffnew.at-rest", "landmarks:fedavgm.at-rest"),
+    ),
+    "a Lyapunov has no proof term yet": ("landmarks:dsgd.consensus", "landmarks:fedavgm.contraction"),
+    "a Cases has no proof term yet": ("landmarks:scaffnew.contraction",),
+    "a LoopMean has no proof term yet": ("liu2022:thm-1.loop",),
+    "a recursion has a proof term for bounds on the drift of rounds": ("liu2022:lemma-1.loop",),
+    "a link that is a PrefixSum has no proof term yet": ("lecture27:thm-1.sum",),
+    "the mean over steps with sampled participants has no proof term yet": ("comparator:sampled.all-steps",),
+    "may be zero, and something is divided by it": ("vlaski2023:eq-5.64.fixed",),
+}
+"""Claims whose certificates have no terms, by the reason."""
+REASONS = {name: reason for reason, names in WITHOUT.items() for name in names}
+RELYING = {
+    "liu2022:cor-2.loop.step": "liu2022:thm-1.loop",
+    "liu2022:cor-2.loop": "liu2022:cor-2.loop.step",
+    "comparator:sampled.average-error": "comparator:sampled.all-steps",
+}
+"""Claims whose terms use one of these, which is therefore not proved by terms."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(certificates()))
+def test_a_certificate_is_a_term(name: str) -> None:
+    """A new certificate is one, or the table above says why not."""
+    report = report_of(name)
+    if name in REASONS:
+        assert REASONS[name] in str(report.refusal)
+    elif name in RELYING:
+        assert report.refusal == f"{RELYING[name]} is proved"
+    else:
+        assert report.is_proved, report.refusal
