@@ -60,6 +60,8 @@ class Square(ProofTerm):
         context.require_zero([(sp.S.One, proved.expression), *sides], "the difference of length and bound")
         found = sp.expand(self.bound**2 - self.length**2)
         context.require_expression(found)
+        # Products of different lengths have no normal form, and are no statement of the kernel's language.
+        context.require_zero([(sp.S.One, found), (sp.S.NegativeOne, found)], "the difference of the squares")
         return Proved(found)
 
     def explain(self) -> str:
