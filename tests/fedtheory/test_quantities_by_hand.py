@@ -18,7 +18,7 @@ from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import vectors
+from fedtheory.sources.vlaski2023.quantities import samples
 
 INPUTS: list[list[Any]] = [[fmpq(1, 2), fmpq(1)], [fmpq(1), fmpq(1, 3)]]
 OUTPUTS: list[list[Any]] = [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
@@ -149,7 +149,7 @@ def test_the_squared_curvature_of_a_draw(batch: int | None, replacement: bool) -
     averages = [sum(np.outer(rows[j], rows[j]) for j in draw) for draw in draws]
     total = sum(average @ average for average in averages)
     expected = [[fmpq(int(entry), len(draws) * len(draws[0]) ** 2) for entry in row] for row in total]
-    assert vectors._squared_sample_curvatures(run)[0].tolist() == expected
+    assert samples._squared_sample_curvatures(run)[0].tolist() == expected
 
 
 def test_the_largest_gradient_at_virtual_iterates() -> None:

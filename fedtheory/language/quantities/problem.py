@@ -94,20 +94,6 @@ objective_lipschitz = supremum(
 )
 
 
-def _fourth_moment(run: Run) -> Any:
-    data = run.problem.data
-    if data is None:
-        raise NotApplicable("the clients have no samples")
-    lengths = [(inputs * inputs).sum(axis=1) for inputs, _ in data]
-    return place_on_clients(run.arithmetic.array([(squares @ squares) / len(squares) for squares in lengths]))
-
-
-regressor_fourth_moment = constant(
-    "regressor_fourth_moment",
-    r"\mathbb E\|h_kh_k^{\mathsf T}\|^2",
-    "E|h_k h_k'|^2 = E|h_k|^4 over the samples h_k of each client",
-    _fourth_moment,
-)
 initial_distance = constant(
     "initial_distance",
     "D",
@@ -122,16 +108,4 @@ initial_gap = constant(
     "F(x^0) - F*",
     lambda run: run.initial_gap,
     term=define_by(gap(SERVER), FIRST_STEP, FIRST_ROUND),
-)
-client_value_at_start = constant(
-    "client_value_at_start",
-    r"\mathcal L_i(\theta^0)",
-    "L_i(theta^0) of each client",
-    lambda run: place_on_clients(run.surrogate.client_values(run.problem.centred.start)),
-)
-objective_at_start = constant(
-    "objective_at_start",
-    r"\mathcal L(\theta^0)",
-    "F(theta^0), of the one objective F",
-    lambda run: run.problem.value(run.problem.start),
 )

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector, view_whole_round
-from fedtheory.engine.run import Run
-from fedtheory.engine.vectors import LinearMaps
-from fedtheory.errors import NotApplicable
-from fedtheory.federation.oracles.minibatch import MiniBatch
 from fedtheory.language.quantities.measuring.expectations import zero_at_optimum
 from fedtheory.language.quantities.quantity import ObjectiveQuantity, PointQuantity, ScalarQuantity, VectorQuantity
 
@@ -122,37 +115,6 @@ gradient_deviation = VectorQuantity(
 )
 
 
-def _squared_sample_curvatures(run: Run) -> Array:
-    """E[A'A] of each client, A the average of h h' over the samples h of one draw, (M, d, d).
-
-    A draw has a part of the variance of one sample, and none where it is all samples.
-    """
-    data, oracle = run.problem.data, run.problem.oracle
-    if data is None:
-        raise NotApplicable("the clients have no samples")
-    squares = []
-    for client, (inputs, _) in enumerate(data):
-        count = len(inputs)
-        whole = inputs.T @ inputs / count
-        single = inputs.T @ ((inputs * inputs).sum(axis=1)[:, None] * inputs) / count
-        mean_sq = whole @ whole
-        squares.append(mean_sq)
-        if isinstance(oracle, MiniBatch):
-            squares[-1] = mean_sq + oracle.shrinkage(client, run.arithmetic) * (single - mean_sq)
-    return np.stack(squares)
-
-
-def _sample_curvature_of_change(frame: Frame) -> Vector:
-    change = frame.local + frame.server.scaled(-frame.arithmetic.identity(1)[0])
-    return change.mapped(LinearMaps(frame.of_run(_squared_sample_curvatures)))
-
-
-sample_curvature_of_change = VectorQuantity(
-    "sample_curvature_of_change",
-    r"\mathbb E[(h_kh_k^{\mathsf T})^2](x_i^{(t,k)}-x^{(t)})",
-    "E[A'A] (x_i^(t,k) - x^(t)), A the average of h h' over the samples h of one draw of a client",
-    _sample_curvature_of_change,
-)
 objective = ObjectiveQuantity("objective", "F", "the objective F = sum_i p_i F_i", lambda run: run.mean_objective)
 client_objective = ObjectiveQuantity(
     "client_objective", "F_i", "a client's objective", lambda run: run.client_objectives

@@ -12,7 +12,7 @@ from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds
-from fedtheory.language.quantities.quantity import ObjectiveQuantity, RunQuantity, mean_over_rounds, per_round
+from fedtheory.language.quantities.quantity import ObjectiveQuantity, RunQuantity, constant, mean_over_rounds, per_round
 
 Point = Callable[[Run], Array]
 """A point of a run, (d,)."""
@@ -182,4 +182,20 @@ surrogate_optimum_slope_sq = RunQuantity(
     r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
     "|grad Lbar|^2 at the optimum of Lbar",
     lambda run: _slope_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
+)
+
+
+client_value_at_start = constant(
+    "client_value_at_start",
+    r"\mathcal L_i(\theta^0)",
+    "L_i(theta^0) of each client",
+    lambda run: place_on_clients(run.surrogate.client_values(run.problem.centred.start)),
+)
+
+
+objective_at_start = constant(
+    "objective_at_start",
+    r"\mathcal L(\theta^0)",
+    "F(theta^0), of the one objective F",
+    lambda run: run.problem.value(run.problem.start),
 )
