@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -265,20 +266,13 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
 
     from fedtheory.cli.proof_search import WHERE_TO_BEGIN
     from fedtheory.language.registry import why_not_proved
-    from fedtheory.proofs.missing_assumptions import missing_assumptions
-    from fedtheory.proofs.near_misses import near_misses
 
     reason = why_not_proved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
         f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {_outcome(proof, printed)}",
         *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
     )
-    missing = missing_assumptions(proof)
-    if missing:
-        needed = " and ".join(f"assumptions.{name}" for name in missing)
-        print_lines(f"  the certificate gets further if the claim assumes more: add {needed}")
-    for change in near_misses(proof):
-        print_lines(f"  the certificate is accepted with one change: {escape(change)}")
+    print_lines(*(f"  {hint}" for hint in _hints(proof)))
     print_setting([(proof.claim.id, proof.claim)])
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
@@ -289,6 +283,21 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
         _print_printed(printed)
     elif reason is None and proof.verdict == "no certificate":
         print_lines(*WHERE_TO_BEGIN)
+
+
+def _hints(proof: Proof) -> Iterator[str]:
+    """What makes a broken certificate get further: assumptions that the claim lacks, or one change of a term."""
+    from rich.markup import escape
+
+    from fedtheory.proofs.missing_assumptions import missing_assumptions
+    from fedtheory.proofs.near_misses import near_misses
+
+    missing = missing_assumptions(proof)
+    if missing:
+        needed = " and ".join(f"assumptions.{name}" for name in missing)
+        yield f"the certificate gets further if the claim assumes more: add {needed}"
+    for change in near_misses(proof):
+        yield f"the certificate is accepted with one change: {escape(change)}"
 
 
 def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
@@ -313,6 +322,8 @@ def _print_table(proofs: list[Proof]) -> None:
     failing = [next((step.text for step in proof.steps if not step.holds), "") for proof in proofs]
     rows = [[proof.claim.id, styled(proof.verdict), escape(step)] for proof, step in zip(proofs, failing, strict=True)]
     print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("claim", "certificate"))
+    broken = [proof for proof in proofs if proof.verdict == "broken"]
+    print_lines(*(f"{proof.claim.id}: {hint}" for proof in broken for hint in _hints(proof)))
     counts = Counter(proof.verdict for proof in proofs)
     print_lines(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     print_setting((proof.claim.id, proof.claim) for proof in proofs)
