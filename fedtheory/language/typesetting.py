@@ -15,6 +15,8 @@ from fedtheory.kernel.expressions import Expr, is_length
 
 _EQUAL = r"\frac{1}{M}\sum_{i=1}^M"
 _NONE: frozenset[sp.Symbol] = frozenset()
+_BASE = re.compile(r"([^\W\d_]*).*\^")
+"""Letters before the indices of a name with a raised one, such as xbar_i^+."""
 _mean: ContextVar[str] = ContextVar("mean over clients", default=_EQUAL)
 _of_types: ContextVar[frozenset[sp.Symbol]] = ContextVar("letters of types", default=_NONE)
 
@@ -49,7 +51,12 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
         # Names that already are LaTeX stay as they are; SymPy would take them apart at ^ and _.
-        return expr.name if any(mark in expr.name for mark in "\\^(") else str(super()._print_Symbol(expr, style))
+        if any(mark in expr.name for mark in "\\("):
+            return str(expr.name)
+        base = _BASE.match(expr.name)
+        if base is None:
+            return str(super()._print_Symbol(expr, style))
+        return f"{super()._print_Symbol(sp.Symbol(base[1]), style)}{expr.name[base.end(1) :]}"
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         terms = sorted(
