@@ -68,6 +68,14 @@ def test_what_is_no_formula_is_not_typeset(read: str) -> None:
     assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
 
 
+def test_names_in_questions_are_code() -> None:
+    """Backticks and stars of a question are typeset; what looks like HTML is shown."""
+    row = AnswerRow("bound", "The bound", 1.0, 2, "", question="Give `a_k` in **closed** form, with `<b>` and $x$.")
+    shown = feedback.question_part(row)
+    assert "Give <code>a_k</code> in <b>closed</b> form, with <code>&lt;b&gt;</code> and " in shown
+    assert "`" not in shown
+
+
 def _page(row: AnswerRow) -> Result:
     return Result("ana", "x", (row,), ())
 

@@ -15,13 +15,15 @@ from verify.grade.python_answer import read_python
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h2 { font-size: 1.1rem; margin: 1.6rem 0 .2rem; } pre { background: #f4f4f4; padding: .8rem; overflow-x: auto; }
+h2 { font-size: 1.1rem; margin: 1.6rem 0 .2rem; } pre { background: #f4f4f4; padding: .8rem; white-space: pre-wrap;
+  overflow-wrap: anywhere; }
 .points { float: right; font-weight: 600; } .trouble { background: #fff4e0; padding: .4rem .8rem; }
 .question { color: #555; border-left: 3px solid #ddd; padding-left: .8rem; white-space: pre-line; }
 dt { font-weight: 600; } dd { margin: 0 0 .4rem 1rem; } dd pre { margin: 0; }
 """
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
+_CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 RUN_FILE = "run.toml"
 """The name under which a student saves a run."""
@@ -110,7 +112,7 @@ def _typeset(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    return _STRONG.sub(r"<b>\1</b>", escape(text, quote=False))
+    return _CODE.sub(r"<code>\1</code>", _STRONG.sub(r"<b>\1</b>", escape(text, quote=False)))
 
 
 def _formula(latex: str) -> str:
