@@ -185,10 +185,11 @@ def _eliminate(
     for pivot in pivots:
         diagonal = entries[frozenset({pivot})]
         own = {one: entries[key] for one in vectors if (key := frozenset({pivot, one})) in entries}
-        if not signs.is_nonnegative(diagonal.expression):
+        summands = signs.split(diagonal.expression)
+        if summands is None:
             continue
         inverse = quotient(1 / diagonal.expression)
-        if len(own) > 1 and not is_nonnegative(inverse.expression, signs.numbers, signs.conditions):
+        if not all(_is_finite(times(number, inverse), signs) for number in own.values()):
             continue
         left = dict(entries)
         for (one, c), (other, d) in _pairs(own):
@@ -200,9 +201,16 @@ def _eliminate(
             direction = sp.Add(
                 *((number * inverse).expression * _member(one, block, context) for one, number in own.items())
             )
-            reason, weight = square(with_means(direction, context)), block.weight * diagonal.expression
-            return [Term(weight, reason, averaged=block.averaged, summed=block.summed), *rest]
+            reason = square(with_means(direction, context))
+            terms = [Term(block.weight * each, reason, block.averaged, block.summed) for each in summands]
+            return [*terms, *rest]
     return None
+
+
+def _is_finite(number: Quotient, signs: SignFacts) -> bool:
+    """Whether the denominator of a number in lowest terms is seen not to vanish."""
+    denominator = number.written(number.denominator)
+    return signs.is_nonnegative(1 / denominator) or signs.is_nonnegative(-1 / denominator)
 
 
 def with_means(direction: Expr, context: Context) -> Expr:

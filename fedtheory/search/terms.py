@@ -8,7 +8,7 @@ a sum of squares by elimination.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -20,7 +20,8 @@ from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim, Place, Relation
+from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.proofs.certificate import BothWays, build_link_context, write_out
 from fedtheory.proofs.document import document_of, with_quantities
@@ -59,7 +60,7 @@ def search_terms(claim: Claim) -> Found | NotFound:
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
-    unnamed = _UNNAMED if claim.place != "points" else _UNNAMED[:1]
+    unnamed = _UNNAMED_AT.get(claim.place, _UNNAMED)
     added = [quantity.name for quantity in unnamed if quantity.name not in own]
     plain = use_plain_symbols(with_quantities(supposing, {"quantities": added}))
     links: list[Link] = []
@@ -84,6 +85,10 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
 
 _UNNAMED = (q.objective, q.client_objective, q.optimum, q.gradient_noise)
 """Quantities that a proof of a step needs, and a statement need not name."""
+_UNNAMED_AT: Mapping[Place, Sequence[Quantity]] = {
+    "points": (q.objective,),
+    "round": (*_UNNAMED, q.client_optimum),
+}
 
 
 def _symbols_in(term: Term) -> set[sp.Symbol]:

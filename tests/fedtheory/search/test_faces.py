@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.quotients import ONE, quotient
-from fedtheory.search.blocks import SHARED, Blocks
+from fedtheory.search.blocks import SHARED, Blocks, squares_of
 from fedtheory.search.exact import System
 from fedtheory.search.faces import Reduced, costs_of
 from fedtheory.search.fits import Products
+from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples, draw_edges, draw_generic
 
 a, b, c = sp.symbols("a b c", positive=True)
@@ -70,3 +71,15 @@ def test_equations_are_written_in_free_coefficients() -> None:
     """With c_0 = 2 c_1 the equation c_0 + c_1 is 3 c_1."""
     system = System(Blocks({}, {}), [], {0: {1: quotient(sp.Integer(2))}})
     assert system.substituted({0: ONE, 1: ONE}) == {1: quotient(sp.Integer(3))}
+
+
+def test_a_pivot_may_vanish_where_it_cancels() -> None:
+    """c |u - v|^2 is a square although c may be zero; c |u|^2 + 2 a <u, v> + |v|^2 would divide by it."""
+    signs = SignFacts(NUMBERS, [])
+    context = Context(numbers=NUMBERS, vectors=frozenset({u, v}))
+    square = {(SHARED, u, u): quotient(c), (SHARED, u, v): quotient(-c), (SHARED, v, v): quotient(c)}
+    terms = squares_of(square, context, signs)
+    assert terms is not None
+    assert [term.coefficient for term in terms] == [c]
+    divided = {(SHARED, u, u): quotient(c), (SHARED, u, v): quotient(a), (SHARED, v, v): quotient(a**2 / c)}
+    assert squares_of(divided, context, signs) is None

@@ -305,7 +305,8 @@ def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> 
     def finished(numbers: list[int], rest: Any) -> Any:
         known = {n: {-1: quotient(sp.Integer(number))} for n, number in enumerate(numbers)}
         system: Any = SimpleNamespace(known=known, chosen=chosen, rest=lambda: {-1: rest})
-        return exact._finished(system, None, SIGNS)  # type: ignore[arg-type]
+        choice: Any = SimpleNamespace(samples=SimpleNamespace(values=lambda number: np.array([float(number)])))
+        return exact._finished(system, choice, None, SIGNS)  # type: ignore[arg-type]
 
     nothing = blocks.Blocks({}, {})
     assert finished([1, 0, 2], nothing) == [(0, "1"), (2, "2"), "squares"]
@@ -381,8 +382,12 @@ def test_supports_prefer_small_weights() -> None:
             costs_of.append(costs)
             return self.weights[sample] if {1, 2} <= set(chosen) or {0, 3} <= set(chosen) else None
 
+        def only(self, samples: Any) -> Any:
+            assert samples == [0, 1]
+            return self
+
     weights = [np.array([1e-9, 0.5, 0.0, 0.0]), np.array([0.0, 0.0, 0.2, 0.0])]
-    programs: Any = Found(candidates=np.zeros((1, 1, 4)), count=2, weights=weights)
+    programs: Any = Found(candidates=np.zeros((1, 1, 4)), count=2, inner=2, weights=weights)
     assert conic.least_support(programs) == [1, 2]
     assert (costs_of[0] == 1).all()
     costs_of.clear()
