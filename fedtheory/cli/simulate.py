@@ -236,6 +236,8 @@ def _texts(simulated: Run, values: Any) -> Any:
 
     if values is None:
         return None
+    if isinstance(values, np.ndarray) and values.dtype == float and np.isfinite(values).all():
+        return values.tolist()
     if isinstance(values, list | np.ndarray):
         return [_texts(simulated, value) for value in values]
     return simulated.arithmetic.text(values)

@@ -84,7 +84,8 @@ def _smallest(results: Results, error: str) -> dict[str, Any]:
     """Find the row with the smallest recorded error."""
     value, row, runs = results.smallest(error) or (None, None, 0)
     at = None if row is None else results.design.values(row)
-    return {"error": error, "runs": runs, "smallest": value, "row": row, "at": at}
+    margin = None if row is None else results.margin(error, row)
+    return {"error": error, "runs": runs, "smallest": value, "margin": margin, "row": row, "at": at}
 
 
 def print_text(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
@@ -126,7 +127,10 @@ def _print_best(results: Results, error: str) -> None:
     at = ", ".join(f"{name} = {short(value)}" for name, value in zip(columns, found["at"].values(), strict=True))
     rest = results.design.runs - found["runs"]
     without = f"; {rest} of {results.design.runs} runs diverge or have none" if rest else ""
-    print_lines(escape(f"smallest {error}: {short(found['smallest'])} at {at} (row {found['row']}){without}"))
+    value = short(found["smallest"])
+    if found["margin"] is not None:
+        value += f" ± {short(found['margin'])} (95 % interval, average over replicas)"
+    print_lines(escape(f"smallest {error}: {value} at {at} (row {found['row']}){without}"))
 
 
 def _why(results: Results, summaries: list[Summary]) -> list[str]:

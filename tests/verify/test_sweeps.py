@@ -283,6 +283,27 @@ def test_errors_are_recorded(claims: str, tmp_path: Path) -> None:
     assert by_run == [(row["row"], row["final_suboptimality"]) for row in rows]
 
 
+@pytest.mark.parametrize("kind", ["huber", "softplus", "logistic"])
+@pytest.mark.parametrize("batch", ["", "batch = 1\n"], ids=["full", "batches"])
+def test_averages_over_replicas_have_a_margin(kind: str, batch: str, tmp_path: Path) -> None:
+    """It is half of the interval that a simulation reports; nothing random has none."""
+    (tmp_path / "mine.csv").write_text("a,y,client\n1,1,u\n2,0,u\n1,0,v\n3,1,v\n")
+    base = f'[problem]\nkind = "{kind}"\ndata = "mine.csv"\nridge = 0.1\n{batch}[algorithm]\nrounds = 2\n'
+    grid = "[grid]\nalgorithm.local_step_size = [0.01, 0.02]\n"
+    rows = swept(tmp_path, f'errors = ["final_suboptimality"]\n{base}{grid}')
+    results = read_results(tmp_path / "sweep.parquet")
+    for row in rows:
+        table = tomllib.loads(base)
+        table["algorithm"]["local_step_size"] = row["algorithm.local_step_size"]
+        run: Any = parse_run(table, FLOAT, tmp_path)
+        interval = run.trajectory.interval("suboptimality")
+        assert row["final_suboptimality.margin"] == results.margin("final_suboptimality", row["row"])
+        if not batch:
+            assert row["final_suboptimality.margin"] is None
+        else:
+            assert row["final_suboptimality.margin"] == pytest.approx((interval.high[-1] - interval.low[-1]) / 2)
+
+
 def test_data_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For all runs of a process, also where keys of the problem are swept; another sweep reads its own file again."""
     read: list[Path] = []

@@ -43,6 +43,11 @@ def _common(found: set[str]) -> str:
     return "number" if found <= {"integer", "number"} else "text"
 
 
+def margin_of(error: str) -> str:
+    """The column with half of the 95 % interval of a recorded error; it is empty where the error is exact."""
+    return f"{error}.margin"
+
+
 def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Mapping[str, str]) -> pa.Schema:
     """The columns: row, the swept keys, recorded errors, claim, verdict, reason, the sides, their ratio, seconds."""
     import pyarrow as pa
@@ -55,7 +60,7 @@ def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Map
         "text": pa.string(),
     }
     columns = [("row", pa.int64()), *((key, types[kind]) for key, kind in kinds(design).items())]
-    columns += [(name, pa.float64()) for name in errors]
+    columns += [(column, pa.float64()) for name in errors for column in (name, margin_of(name))]
     columns += [(name, pa.string()) for name in ("claim", "verdict", "reason")]
     columns += [(name, pa.float64()) for name in ("lhs", "rhs", "ratio")]
     columns += [(name, pa.string()) for name in EXACT if exact]

@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
+from fedtheory.engine.linear_models.trajectory import CONFIDENCE
 from fedtheory.engine.run import Run
+from fedtheory.engine.sampling import estimate_of
 from fedtheory.engine.together import find_together
 from fedtheory.errors import CodeError, Diverging, FedtheoryError, InputError, NotApplicable
 from fedtheory.language import quantities
@@ -21,6 +23,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import RunReader, parse_run
 from verify.check import Check, check
 from verify.check.escalation import escalate, is_short
+from verify.sweeps.columns import margin_of
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -108,7 +111,7 @@ def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]
     """The rows of a run that so many seconds were `spent` on."""
     begin, run = perf_counter() - spent, member.run
     swept = {"row": member.number, **member.values}
-    swept |= {name: None if isinstance(run, dict) else _error(name, run) for name in task.errors}
+    swept |= {column: value for name in task.errors for column, value in _errors(name, run).items()}
     if not task.targets:
         found = run if isinstance(run, dict) else _divergence(run)
         yield swept | {"claim": None} | found | {"seconds": perf_counter() - begin}
@@ -129,8 +132,18 @@ def _divergence(run: Run) -> dict[str, Any]:
     return {"verdict": "diverging", "reason": divergence.reason}
 
 
+def _errors(name: str, run: Run | dict[str, Any]) -> dict[str, float | None]:
+    """A quantity on a run and, where it is an average over replicas, half of its interval."""
+    value = None if isinstance(run, dict) else _error(name, run)
+    if value is None or isinstance(run, dict) or not run.groups:
+        return {name: value, margin_of(name): None}
+    groups = np.array([_error(name, group) for group in run.groups], dtype=float)
+    spread = estimate_of(groups[None], CONFIDENCE)
+    return {name: value, margin_of(name): FLOAT.text(spread.high[0] - spread.mean[0])}
+
+
 def _error(name: str, run: Run) -> float | None:
-    """The exact value of a quantity on a run; None where it has none, or the run diverges."""
+    """The value of a quantity on a run, exact unless it is an average over replicas; None where it has none."""
     quantity = getattr(quantities, name)
     try:
         value = quantity.on(run)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.errors import InputError
 from fedtheory.runfile import run_toml
 from verify.sweeps.arrow import read_table
-from verify.sweeps.columns import kinds
+from verify.sweeps.columns import kinds, margin_of
 from verify.sweeps.design import Design, read_design
 from verify.sweeps.outcome import VERDICTS
 from verify.sweeps.spec import Stated
@@ -105,6 +105,16 @@ class Results:
         least = pc.min(known[error])
         place = pc.index(known[error], least).as_py()
         return least.as_py(), known["row"][place].as_py(), pc.count_distinct(known["row"]).as_py()
+
+    def margin(self, error: str, row: int) -> float | None:
+        """Half of the 95 % interval of an error of a run; None where it is exact."""
+        import pyarrow.compute as pc
+
+        column = margin_of(error)
+        if column not in self.table.column_names:
+            return None
+        found = self.table.filter(pc.equal(pc.field("row"), row))[column].to_pylist()
+        return None if found[0] is None else float(found[0])
 
     def error_rows(self, error: str) -> list[dict[str, Any]]:
         """One row for each run: its swept keys, the error, and its verdict where it is none of a claim."""
