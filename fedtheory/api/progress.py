@@ -36,22 +36,26 @@ _PATIENCE = 10.0
 
 
 def _lines(label: str) -> Callable[[int, int], None]:
-    """Tell (done, all) as a line on standard error, every few seconds, and at the end where there was one before.
+    """Report (done, all) as a line on standard error, every few seconds, and at the end where there was one before.
 
-    Where all the work is not known from the start, its part that is done is told instead, and never falls.
+    Where all the work is not known from the start, its part that is done is reported instead, and never falls.  A line
+    is not repeated while nothing changes.
     """
     from time import perf_counter
 
     last_report, first, most, has_reported = perf_counter(), 0, 0.0, False
+    last_words = ""
 
     def tell(done: int, whole: int) -> None:
-        nonlocal last_report, first, most, has_reported
+        nonlocal last_report, first, most, has_reported, last_words
         first, most = first or whole, max(most, done / max(whole, 1))
         is_end = done == whole == first and has_reported
         if is_end or perf_counter() - last_report >= _PATIENCE:
             last_report, has_reported = perf_counter(), not is_end
             words = f"{done} of {whole}" if whole == first else f"about {most:.0%}"
-            print(f"{label}: {words}", file=sys.stderr, flush=True)
+            if words != last_words:
+                print(f"{label}: {words}", file=sys.stderr, flush=True)
+            last_words = words
 
     return tell
 

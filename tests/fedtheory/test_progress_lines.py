@@ -42,3 +42,12 @@ def test_the_end_is_told_where_there_was_a_line(
     monkeypatch.setattr(module, "_PATIENCE", 3600.0)
     tell(2, 2)
     assert capsys.readouterr().err.splitlines() == ["grading: 1 of 2", "grading: 2 of 2"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_line_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    """While exact checks follow a search whose budget is used up, nothing new is to be reported."""
+    tell = module._lines("seconds of search")
+    for done in (59, 60, 60, 60):
+        tell(done, 60)
+    assert capsys.readouterr().err.splitlines() == ["seconds of search: 59 of 60", "seconds of search: 60 of 60"]
