@@ -97,7 +97,7 @@ def steps(context: Context, of: Expr) -> Inequality:
 
 @_inequality
 def weighted(_context: Context, weight: Expr, number: Expr, of: Expr) -> Inequality:
-    """``mean(w c^2) mean(w |v|^2) - |mean(w c v)|^2`` over clients, for numbers w of theirs that are not negative."""
+    """``mean(w c^2) mean(w |v|^2) - |mean(w c v)|^2`` over clients, for numbers w >= 0 of the clients."""
     together = Average(weight * number * of)
     squares = Average(weight * number**2) * Average(weight * Inner(of, of))
     return Inequality("Cauchy-Schwarz over clients", squares - Inner(together, together), requires=weight)
@@ -105,7 +105,7 @@ def weighted(_context: Context, weight: Expr, number: Expr, of: Expr) -> Inequal
 
 @_inequality
 def unweighted(context: Context, of: Expr) -> Inequality:
-    """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with shares p_i over M clients."""
+    """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with client weights p_i over M clients."""
     if context.clients is None or context.share is None:
         raise Rejected("the context does not state the number of clients and their weights")
     squares = context.clients * Average(context.share * Inner(of, of))
@@ -114,7 +114,7 @@ def unweighted(context: Context, of: Expr) -> Inequality:
 
 @_inequality
 def one(_context: Context) -> Inequality:
-    """The number one: its coefficient is what is left of the right side."""
+    """The number one; its coefficient is the part of the right side that no other term uses."""
     return Inequality("a number", ONE)
 
 
@@ -166,14 +166,14 @@ def triangle(_context: Context, *vectors: Expr) -> Inequality:
 
 @_inequality
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
-    """The mean of ``|v_i|`` over the clients, minus the length of the mean of ``v_i``."""
+    """The client average of ``|v_i|``, minus the norm of the client average of ``v_i``."""
     apart = Average(length(of)) - length(Average(of))
     return Inequality("a mean is not longer than its members in the mean", apart)
 
 
 @_inequality
 def mean_of_drawn(context: Context, of: Expr) -> Inequality:
-    """The mean of ``|v_i|^2`` over the clients, minus ``|v|^2`` for the mean v over those that are drawn in a round."""
+    """The client average of ``|v_i|^2``, minus ``|v|^2`` for the average v over the participants of a round."""
     if not context.of_a_round or context.participants is None:
         raise Rejected("no participants are sampled, or their number is not stated")
     if any(basis.atoms(Selected) for basis in vector(of, context)):
