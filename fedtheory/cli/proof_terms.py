@@ -25,7 +25,7 @@ def keys_of_terms(report: TermReport) -> dict[str, Any]:
     """The entries of the JSON document of a proof that are about its terms."""
     from fedtheory.proofs.terms.explanation import explain
 
-    steps = [] if report.proof is None else explain(report.proof)
+    steps = [] if report.proof is None else explain(report.claim, report.proof)
     return {
         "term": {
             "verdict": "proved" if report.is_proved else "refused",
@@ -47,5 +47,5 @@ def print_terms(report: TermReport) -> None:
     named = "" if report.digest is None else f" {report.digest[:16]}"
     outcome = "is accepted" if report.is_proved else f"is refused: {unicode_prose(report.refusal or '')}"
     print_lines(escape(f"the certificate as a proof term{named}, which {outcome}"))
-    for step in [] if report.proof is None else explain(report.proof):
+    for step in [] if report.proof is None else explain(report.claim, report.proof):
         print_lines(escape(f"  {'  ' * step.depth}{step.number}  {unicode_prose(step.text)}"))

@@ -36,13 +36,14 @@ def test_every_certificate_of_a_paper_is_a_term(name: str) -> None:
 
 
 def test_a_step_of_an_explanation_is_one_rule() -> None:
-    proof = report_of("renard2022:thm-2.1").proof
+    report = report_of("renard2022:thm-2.1")
+    proof = report.proof
     assert proof is not None
-    steps = explain(proof)
+    steps = explain(report.claim, proof)
     assert len(steps) == sum(1 for relation in proof.relations for _ in every_rule(relation))
     assert {step.rule for step in steps} <= RULES.keys()
     assert [step.number for step in steps][:3] == ["1", "1.1", "1.2"]
-    assert all(step.text for step in steps)
+    assert all(step.text and "\\" not in step.text for step in steps)
 
 
 def test_every_rule_is_named_as_it_says() -> None:
