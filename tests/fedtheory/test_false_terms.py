@@ -21,8 +21,9 @@ from fedtheory.kernel.expressions import Expectation, Inner, Value
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
+from fedtheory.proofs import certificate_of, certificates, check_certificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.terms.checking import check_document
+from fedtheory.proofs.terms.checking import check_document, report_terms
 from fedtheory.proofs.terms.codec import decode
 from fedtheory.proofs.terms.indexed import RangeSum
 from fedtheory.proofs.terms.places import context_of_vectors
@@ -175,3 +176,32 @@ def test_a_claim_in_expectation_says_nothing_of_an_outcome(name: str, used: str,
     context = context_of_vectors(claim, claim.relations[0], prove_by_terms)
     with pytest.raises(Rejected, match=why):
         Use(used).check(context)
+
+
+def _stronger(claim: Claim) -> Iterator[Claim]:
+    """A claim whose sides are swapped, and with less on its larger side."""
+    for number, relation in enumerate(claim.relations):
+        small, large = relation.ordered
+        for sides in ((large, small), (small, sp.Rational(9, 10) * large)):
+            changed = [*claim.relations[:number], Relation(sides[0], "<=", sides[1]), *claim.relations[number + 1 :]]
+            yield replace(claim, lhs=None, rhs=None, chain=(), also=tuple(changed))
+
+
+def _inequalities(source: str) -> list[str]:
+    names = [name for name in sorted(certificates()) if name.startswith(f"{source}:")]
+    return [name for name in names if all(one.operator in ("<=", ">=") for one in find(name).relations)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["renard2022", "liu2022", "comparator", "fraboni2022", "lecture27", "vlaski2023"])
+def test_a_stronger_claim_is_no_more_accepted_than_by_the_kernel(source: str) -> None:
+    """The certificate of a claim is written as terms for a stronger one: what these prove the kernel proves as well."""
+    refused = 0
+    for name in _inequalities(source):
+        for claim in _stronger(find(name)):
+            certificate = certificate_of(name)
+            assert certificate is not None
+            report = report_terms(claim, certificate)
+            refused += not report.is_proved
+            assert not report.is_proved or check_certificate(claim, certificate).verdict == "proved", claim.relations
+    assert refused
