@@ -52,6 +52,7 @@ def _step(rhs: Any, most: Any, assumptions: Sequence[Any] = CURVED) -> Claim:
 
 NOW, GAP = Expectation(norm_sq(mean - best)), Expectation(Value(F, mean) - Value(F, best))
 DRIFT, NOISE = Expectation(Average(norm_sq(local - mean))), eta**2 * sigma**2 / M
+BENT = POINTS | {mu: q.strong_convexity}
 FLAT = {symbol: quantity for symbol, quantity in POINTS.items() if symbol in (x, y, z)}
 TRUE = {
     "Young": _points(norm_sq(x + y), sp.Rational(3, 2) * norm_sq(x) + 3 * norm_sq(y), (), FLAT),
@@ -60,6 +61,16 @@ TRUE = {
     "monotone": _points(0, inner(_slope(x) - _slope(y), x - y)),
     "descent lemma": _points(Value(F, x), Value(F, y) + inner(_slope(y), x - y) + L / 2 * norm_sq(x - y), (a.smooth,)),
     "three points": _points(Value(F, x) - Value(F, y), inner(_slope(z), x - y) + L / 2 * norm_sq(x - z)),
+    "midpoint": _points(
+        Value(F, x / 2 + y / 2) + mu / 8 * norm_sq(x - y), Value(F, x) / 2 + Value(F, y) / 2, CURVED, BENT
+    ),
+    "gradients bound values": _points(
+        Value(F, x) - Value(F, y),
+        inner(_slope(y), x - y) + norm_sq(_slope(x) - _slope(y)) / (2 * mu),
+        CURVED,
+        BENT,
+    ),
+    "distances do not grow": _descent(norm_sq(w - best), norm_sq(v - best), CONVEX, [eta <= 2 / L]),
     "descent of values": _descent(Value(F, w), Value(F, v) - eta * (1 - L * eta / 2) * norm_sq(_slope(v)), (a.smooth,)),
     "descent of distances": _descent(norm_sq(w - best), norm_sq(v - best) - eta * (2 / L - eta) * norm_sq(_slope(v))),
     "distances and values": _descent(
@@ -108,6 +119,16 @@ FALSE = {
         id="mine:points", place="points", lhs=norm_sq(x - y), rhs=norm_sq(x) - inner(x, y) + norm_sq(y), where=FLAT
     ),
     "steepness": _points(2 * L * (Value(F, x) - Value(F, y)), norm_sq(_slope(x))),
+    "midpoint": _points(
+        Value(F, x / 2 + y / 2) + mu / 4 * norm_sq(x - y), Value(F, x) / 2 + Value(F, y) / 2, CURVED, BENT
+    ),
+    "gradients bound values": _points(
+        Value(F, x) - Value(F, y),
+        inner(_slope(y), x - y) + norm_sq(_slope(x) - _slope(y)) / (4 * mu),
+        CURVED,
+        BENT,
+    ),
+    "distances do not grow": _descent(norm_sq(w - best), norm_sq(v - best), CONVEX, [eta <= 3 / L]),
     "too large a step": _descent(norm_sq(w - best), (1 - eta * mu) * norm_sq(v - best), CURVED, [eta <= 3 / L]),
     "too fast a contraction": _descent(
         norm_sq(w - best), (1 - 3 * eta * mu) * norm_sq(v - best), CURVED, [eta <= 1 / L]
