@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from verify.falsify import finding, knobs, local, rays, search, search_state
+from verify.falsify import exponents, finding, knobs, local, rays, search, search_state
 from verify.falsify.finding import Finding
 from verify.falsify.local import LocalClimb
 from verify.falsify.regimes import evaluation
@@ -20,6 +21,9 @@ from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Evaluation
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState
+
+shrink: Any = import_module("verify.falsify.shrink")
+"""The module: the package has a function of its name."""
 
 
 def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: Any) -> tuple[list[str], list[str], Any]:
@@ -249,3 +253,58 @@ def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch
             SearchState.tick(hunt)
         assert (hunt.looked, hunt._last, hunt._takes) == (5, worked, worked)
     assert shown == [(3, 10), (10, 10), (9, 10), (9, 10)]
+
+
+@pytest.mark.parametrize("conditions", [(), ("eta <= 1",)])
+def test_the_largest_step_is_tried_where_conditions_bound_it(
+    conditions: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "move_to_edge", lambda claim, table: (claim.conditions, table))
+    tried: list[Any] = []
+    climb: Any = SimpleNamespace(
+        _claim=SimpleNamespace(conditions=conditions), at=SimpleNamespace(table="table"), tries=tried.append
+    )
+    LocalClimb.move_to_largest_step(climb)
+    assert tried == ([(conditions, "table")] if conditions else [])
+
+
+def test_a_reading_is_at_the_worst_relation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among the claim's own ones, whatever the scores of its conditions are; none without anything to compare."""
+
+    def comparison(score: float, size: float, operator: str = "<=") -> Any:
+        return SimpleNamespace(score=score, size=size, relation=SimpleNamespace(operator=operator))
+
+    def reading(*comparisons: Any, own: int = 2) -> Any:
+        monkeypatch.setattr(exponents, "evaluate_run", lambda *_: SimpleNamespace(comparisons=list(comparisons)))
+        reader: Any = SimpleNamespace(_claim=None, _own=own)
+        return exponents.Reader._reading(reader, {})
+
+    monkeypatch.setattr(exponents, "_score", lambda _, one: one.score)
+    monkeypatch.setattr(exponents, "_split_by_sign", lambda one: ([one.size], [1.0]))
+    monkeypatch.setattr(exponents, "_log_quotient", lambda one: one.size)
+    low, high, condition = comparison(1.0, 2.0), comparison(3.0, 8.0), comparison(9.0, 5.0)
+    assert reading(low, high, condition).smaller == 3.0
+    assert reading(high, low, condition).smaller == 3.0
+    assert list(reading(low, high, condition).conditions) == [5.0]
+    assert reading(low, comparison(3.0, 8.0, "=="), condition) is None
+    assert reading(low, comparison(3.0, 0.0), condition) is None
+    assert reading() is None
+
+
+@pytest.mark.parametrize(("count", "each"), [(1, True), (4 * shrink._MANY, True), (4 * shrink._MANY + 1, False)])
+def test_numbers_are_replaced_one_by_one_where_they_are_few(
+    count: int, each: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shrink, "number_keys", lambda: ["key"])
+    monkeypatch.setattr(shrink, "get", lambda *_: [1] * count)
+    monkeypatch.setattr(shrink, "leaves", lambda numbers: numbers)
+    monkeypatch.setattr(shrink, "simpler", lambda _: [])
+    places: list[int] = []
+
+    def simpler_at(_: str, place: int) -> bool:
+        places.append(place)
+        return place == 0
+
+    given: Any = SimpleNamespace(table={}, _simpler_at=simpler_at)
+    assert shrink._Shrinking._simpler_numbers(given) is each
+    assert places == (list(range(count)) if each else [])

@@ -23,6 +23,7 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import _explain_sign
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
+from verify.rocq.step import theorem_at_step
 from verify.rocq.terms import Atom, Mean, Multiple, Sum
 
 x, y, z = sp.symbols("x y z", positive=True)
@@ -167,3 +168,12 @@ def test_the_section_of_the_others_is_replaced(tmp_path: Path, monkeypatch: pyte
     unchecked.main([str(file)])
     lines = ["before", unchecked.START, "- often: `d`, `a`", "- late: `c`", "- rare: `b`", unchecked.END, "after", ""]
     assert file.read_text(encoding="utf-8") == "\n".join(lines)
+
+
+def test_theorems_at_a_step_use_no_other_claim() -> None:
+    """Nor is a certificate written that has not one link for each relation."""
+    claim: Any = SimpleNamespace(place="step", relations=["one"])
+    for links, lemmas, refusal in ((["a"], ("other",), "uses other claims"), (["a", "b"], (), "not one link for each")):
+        certificate: Any = SimpleNamespace(links=links, lemmas=lemmas)
+        with pytest.raises(NotExported, match=refusal):
+            theorem_at_step(claim, certificate)

@@ -24,6 +24,7 @@ from fedtheory.search import (
     candidates,
     chains,
     contractions,
+    exact,
     known,
     premises,
     remainders,
@@ -381,3 +382,14 @@ def test_only_proved_bounds_on_runs_are_premises() -> None:
         claim = find(name)
         assert (claim.verdict, claim.place, claim.rate) == ("proved", "run", None)
     assert q.average_suboptimality in known["renard2022:thm-2.1"]
+
+
+@pytest.mark.parametrize(
+    ("equations", "solvable", "ends"), [([], False, True), (["x"], True, True), (["x"], False, False)]
+)
+def test_systems_are_reduced_until_an_equation_fails(equations: Any, solvable: int, ends: bool) -> None:
+    left = list(equations)
+    system: Any = SimpleNamespace(rest=lambda: None, impose=lambda _: bool(solvable) and left.pop() is not None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "_equations", lambda _: list(left))
+        assert exact._reduce(system) is ends
