@@ -6,13 +6,11 @@ It stands beside the kernel's verdict on the certificate, on which verdicts of c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import find
 from fedtheory.proofs.checker import MOST_WORK, RECORDED, plain_document
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.decoding import decode as decode_certificate
@@ -20,7 +18,6 @@ from fedtheory.proofs.document import certificate_in, document_of, with_quantiti
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.proof_report import Document, digest
-from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.terms.codec import decode, encode
 from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
 from fedtheory.proofs.terms.tactics import write_terms
@@ -86,10 +83,3 @@ def _read(claim: Claim, certificate: AnyCertificate | Document) -> tuple[Claim, 
     document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
     plain = use_plain_symbols(with_quantities(claim, document))
     return plain, decode_certificate(certificate_in(plain, document))
-
-
-@cache
-def report_recorded(claim_id: str) -> TermReport | None:
-    """The report on the recorded certificate of a claim; None without one.  Claims it uses are proved by the kernel."""
-    certificate = recorded_for(claim_id)
-    return None if certificate is None else report_terms(find(claim_id), certificate)
