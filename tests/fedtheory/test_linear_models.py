@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,25 @@ def test_batches_have_the_mean_and_variance_that_are_stated(replacement: bool) -
     if not replacement:
         assert (rows[..., 0] != rows[..., 1]).all()
         assert stated[1] == 0
+
+
+def test_batches_larger_than_all_clients_are_counted() -> None:
+    """How often a batch of nine has each of three and two rows: the same gradients, mean and variance."""
+    problem: Any = model_run(batch=9).problem
+    oracle = problem.oracle
+    assert oracle.are_counted
+    assert not any(other.are_counted for other in (replace(oracle, batch=3), replace(oracle, replacement=False)))
+    counts = oracle.draw_counts(20_000, np.random.default_rng(1))
+    assert (counts[:, :3].sum(axis=1) == 9).all()
+    assert (counts[:, 3:].sum(axis=1) == 9).all()
+    points = np.broadcast_to(np.array([0.3, -0.2]), (20_000, 2, 2))
+    found = problem.model.counted_slopes(points, counts)
+    rows = np.array([np.repeat(np.arange(5), own) for own in counts[:20]]).reshape(20, 2, 9)
+    np.testing.assert_allclose(found[:20], problem.model.batch_slopes(points[:20], rows), rtol=1e-12)
+    full = problem.gradients(points[:1])[0]
+    assert np.abs(found.mean(axis=0) - full).max() < 0.02
+    stated = ModelComparator(problem, points[0, 0] - problem.centre).client_noise
+    assert ((found - full) ** 2).sum(axis=2).mean(axis=0) == pytest.approx(stated, rel=0.05)
 
 
 def test_estimates_are_the_same_for_the_same_seed_and_begin_alike() -> None:

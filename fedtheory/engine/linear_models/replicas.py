@@ -74,7 +74,9 @@ def replicas_for(problem: LinearModelProblem, algorithm: Algorithm) -> int:
 def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
     """About how many multiplications a round of one replica takes, with the error of the server's model."""
     counts, steps = problem.model.counts, np.array(algorithm.work.steps)
-    rows = np.full(len(counts), problem.oracle.batch) if isinstance(problem.oracle, RowBatches) else counts
+    oracle, rows = problem.oracle, counts
+    if isinstance(oracle, RowBatches) and not oracle.are_counted:
+        rows = np.full(len(counts), oracle.batch)
     return work_of_losses(int(steps @ rows + counts.sum()), problem.dimension)
 
 
@@ -137,6 +139,8 @@ def _work(
 
 def _gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
     """The gradients that clients see at points (R, M, d)."""
+    if isinstance(centred.oracle, RowBatches) and centred.oracle.are_counted:
+        return centred.model.counted_slopes(points, centred.oracle.draw_counts(len(points), generator))
     if isinstance(centred.oracle, RowBatches):
         return centred.model.batch_slopes(points, centred.oracle.draw(len(points), generator))
     return centred.gradients(points)

@@ -42,6 +42,16 @@ class RowBatches(Oracle):
         rows: Array = drawn + first
         return rows
 
+    @property
+    def are_counted(self) -> bool:
+        """Whether a batch repeats the rows of every client: then it is quicker to draw how often each row is in it."""
+        return self.replacement and self.batch > self.counts.max()
+
+    def draw_counts(self, replicas: int, generator: np.random.Generator) -> Array:
+        """Number of times that one batch of each client has each of its rows, (replicas, n), with replacement."""
+        drawn = [generator.multinomial(self.batch, np.full(count, 1 / count), replicas) for count in self.counts]
+        return np.concatenate(drawn, axis=1)
+
     def of(self, clients: Sequence[int]) -> RowBatches:
         return replace(self, counts=self.counts[list(clients)])
 

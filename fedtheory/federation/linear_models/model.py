@@ -212,6 +212,16 @@ class LinearModel:
             found.append((clients, self.inputs[rows], self.offsets[rows]))
         return found
 
+    def counted_slopes(self, points: Array, counts: Array) -> Array:
+        """Mean gradients (K, M, d) of batches with each row `counts` times, (K, n), at points (K, M, d)."""
+        found = np.empty(points.shape)
+        for client in range(self.clients):
+            rows = self.rows_of(client)
+            inputs, own = self.inputs[rows], counts[:, rows]
+            slopes = self.loss.slope(points[:, client] @ inputs.T - self.offsets[rows])
+            found[:, client] = (slopes * own) @ inputs / own.sum(axis=1, keepdims=True)
+        return found + self._ridge_slopes(points)
+
     def batch_slopes(self, points: Array, rows: Array) -> Array:
         """Mean gradients (K, M, d) of chosen rows (K, M, B) at points (K, M, d), with the ridge's part."""
         found = np.empty(points.shape)
