@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
+from verify.exclusions import why_never_applicable
 from verify.falsify.regimes import search_regimes
 from verify.grade.battery import battery
 from verify.grade.confinement import find_launch
@@ -60,7 +61,8 @@ def require_sound(assignment: Assignment, copy: Copy, folder: Path | None = None
 def _require_standing(assignment: Assignment, question: BoundQuestion, folder: Path | None) -> None:
     if not len(battery(question.claim)):
         reason = "none of the small runs on which answers are tried satisfies the claim's assumptions and conditions"
-        raise InputError(question.name, reason, assignment.file)
+        excluded = why_never_applicable(question.claim)
+        raise InputError(question.name, reason + (f": {excluded}" if excluded else ""), assignment.file)
     violation = battery(question.claim).try_claim(question.claim).violation
     if violation is None:
         counterexample = search_regimes(question.claim, _LOOKS).counterexample
