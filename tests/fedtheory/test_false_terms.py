@@ -160,6 +160,17 @@ def test_no_claim_is_used_at_the_start_of_an_induction() -> None:
     assert "is used at 'start'" in report.refusal
 
 
+@pytest.mark.parametrize("used", ["vlaski2023:eq-5.7", "vlaski2023:eq-5.12", "vlaski2023:eq-5.21.fixed"])
+def test_sums_over_later_steps_are_unknown_at_the_start_of_an_induction(used: str) -> None:
+    """There a client's iterate is the server's model, but not at the later steps that a sum is over."""
+    report = report_of("vlaski2023:eq-5.53.way")
+    document = json.loads(json.dumps(report.document))
+    (induct,) = [one[at] for one, at in places(document) if _is_rule(one[at], "induct on the steps")]
+    induct["base"] = {"rule": "use", "claim": used}
+    refusal = check_document(report.claim, document, prove_by_terms).refusal
+    assert refusal == f"{used} sums over steps that are not taken at the start of a round"
+
+
 def _is_rule(value: Any, rule: str) -> bool:
     return isinstance(value, dict) and value.get("rule") == rule
 
