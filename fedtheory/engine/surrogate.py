@@ -121,8 +121,10 @@ class Surrogate:
     @cached_property
     def least_client_values(self) -> Array:
         """L_i(theta_i*), (M,)."""
-        centred = self.problem.centred
-        return np.asarray(self.client_values(centred.client_optima).diagonal())
+        # Each client at its own point: the values of all at the points of all would not fit into memory.
+        centred, points = self.problem.centred, self.problem.centred.client_optima
+        curved = (points * (centred.hessians @ points[..., None])[..., 0]).sum(axis=-1) / 2
+        return np.asarray(curved - (points * centred.linear).sum(axis=-1) + centred.constants)
 
     @cached_property
     def round_optimal_values(self) -> Array:
