@@ -35,9 +35,8 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     """Raise `InputError`, with the limit and a way out, for a run that could not be computed in hours."""
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     require_countable(rounds, local_steps)
-    # Rounds that are all alike are enclosed together: in rationals they are refused when these are asked for.
-    # So are mini-batches, which can be enclosed.
-    if problem.arithmetic.is_rigorous and not _rounds_repeat(problem, algorithm):
+    # Expectations on quadratics can be enclosed in floats: rationals are refused where they are asked for.
+    if problem.arithmetic.is_rigorous and isinstance(problem, LossProblem):
         require_steps(problem, algorithm)
     passed = _passed(problem, algorithm)
     require_passable(passed)

@@ -1,0 +1,65 @@
+"""Violations on sampled runs that are too long for rationals: enclosures of their rounds decide them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, Claim, InputError, parse_run
+from fedtheory import quantities as q
+from verify.falsify.regimes.confirmation import decided, exact_work
+
+eta, tau, smooth, rounds, drawn, distance, zeta = sp.symbols("eta tau L T m D zeta", positive=True)
+
+LOST_STEPS = Claim(
+    id="test:sampling-without-local-steps",
+    lhs=q.average_suboptimality,
+    rhs=distance**2 / (2 * eta * tau * rounds) + 18 * smooth * eta**2 * tau**2 * zeta**2 + eta * zeta**2 / drawn,
+    where={
+        eta: q.local_step_size,
+        tau: q.local_steps,
+        smooth: q.smoothness,
+        rounds: q.rounds,
+        drawn: q.participants,
+        distance: q.initial_distance,
+        zeta: q.gradient_dissimilarity,
+    },
+    conditions=[eta <= 1 / (8 * smooth * tau)],
+)
+"""The error of one sampled client of two is `eta tau zeta^2 / 2`; the last term has lost its `tau`."""
+
+
+def _table(number: int) -> dict[str, Any]:
+    """One of two clients in each round, with gradients x + 1 and x - 1, from the optimum."""
+    return {
+        "problem": {"kind": "quadratic", "hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["0"]},
+        "algorithm": {
+            "local_step_size": "1/65536",
+            "local_steps": 64,
+            "rounds": number,
+            "participation": {"kind": "uniform", "clients": 1},
+        },
+    }
+
+
+def test_a_long_violation_is_decided() -> None:
+    """The rounds are too many for rationals, and enclosures show the violation."""
+    found = decided(LOST_STEPS, _table(512))
+    assert found is not None
+    assert found[1].applicable
+    assert found[1].holds is False
+    assert found[1].bits == 53
+
+
+def test_work_of_long_runs_is_known() -> None:
+    """A run whose rationals are too long takes more work than a shorter one, so that shorter ones are preferred."""
+    assert 0 < exact_work(_table(512)) < exact_work(_table(8192))
+
+
+def test_rationals_of_long_runs_are_refused_where_they_are_asked_for() -> None:
+    """A run file can be read in rationals, for enclosures; its rationals themselves are refused."""
+    run = parse_run(_table(512), RATIONAL)
+    with pytest.raises(InputError, match="expected at most 20000 rounds times local steps in rationals, got 32768"):
+        _ = run.trajectory
