@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,9 @@ import pytest
 from cli_support import CLIENT_OF_ROW, QUADRATIC, Changes, Command, Outcome, run_text
 
 from fedtheory.cli import run
+from fedtheory.language import registry
+from fedtheory.language.folder import open_paper
+from fedtheory.language.targets import resolve
 
 
 @pytest.fixture
@@ -23,6 +26,20 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
         return Outcome(code, captured.out, captured.err)
 
     return execute
+
+
+@pytest.fixture
+def no_open_paper(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget the folders of papers that a test opens: others may have the same name, and tests list all claims."""
+    monkeypatch.setattr(registry, "_OPENED", {})
+    _forget_papers()
+    yield
+    _forget_papers()
+
+
+def _forget_papers() -> None:
+    for cached in (registry.all_claims, resolve, open_paper):
+        cached.cache_clear()
 
 
 @pytest.fixture

@@ -11,11 +11,7 @@ from pathlib import Path
 import pytest
 from cli_support import Command
 
-from fedtheory.language import registry
-from fedtheory.language.folder import open_paper
-from fedtheory.language.targets import resolve
-
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("no_open_paper")]
 
 COMMANDS = (["claims"], ["verify", "--jobs", "1"], ["prove"], ["errata"])
 BOUND = """
@@ -36,14 +32,6 @@ CLAIMS += (
     ),
 )
 """
-
-
-@pytest.fixture(autouse=True)
-def _no_paper_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test opens folders of its own, which go by the same name."""
-    monkeypatch.setattr(registry, "_OPENED", {})
-    for kept in (registry.all_claims, resolve, open_paper):
-        kept.cache_clear()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from cli_support import Command
 
 STATEMENTS = """
@@ -53,6 +54,7 @@ SOURCE = Source(key="hinted", title="A paper", authors="A. Author", year=2026, c
 """
 
 
+@pytest.mark.usefixtures("no_open_paper")
 def test_a_table_of_certificates_says_what_would_help(command: Command, tmp_path: Path) -> None:
     """Exchanged points and missing assumptions are named below the table, each with its claim."""
     folder = tmp_path / "hinted"

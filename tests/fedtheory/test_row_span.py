@@ -86,7 +86,7 @@ def test_exact_numbers_are_equal(ridge, batch) -> None:
     inputs = tuple(each @ directions for each in weights)
     data = ClientData(inputs, (array([1, 2]), array([-1])), RATIONAL.number(ridge, "ridge"))
     start = array([2, -1]) @ directions
-    span = RowSpan(np.concatenate([directions, RATIONAL.zeros(1, 4)]).T, data, start)
+    span = RowSpan(np.concatenate([directions, RATIONAL.zeros(1, 4)]).T, 2, data, start)
     whole, inside = (
         least_squares(data, start, batch=batch),
         replace(least_squares(*span.inside, batch=batch), span=span),
@@ -102,6 +102,20 @@ def test_exact_numbers_are_equal(ridge, batch) -> None:
         return [each.tolist() for each in measured + models] + constants
 
     assert numbers(inside) == numbers(whole)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_have_no_part_along_the_rest_of_the_start(seed) -> None:
+    """Rounding along the start is no curvature: F* is the least squares' own, and the optimum stays near."""
+    generator = np.random.default_rng(seed)
+    inputs, outputs = generator.standard_normal((5, DIMENSION)), generator.standard_normal(5)
+    inputs[-1] = inputs[0]
+    problem = least_squares(ClientData((inputs,), (outputs,)), generator.standard_normal(DIMENSION))
+    assert problem.dimension == 4 + 2
+    assert not problem.hessian[4:].any()
+    repeated = (outputs[0] - outputs[-1]) ** 2 / 2
+    assert problem.optimal_value == pytest.approx(repeated / 5, rel=1e-9)
+    assert np.abs(problem.optimum).max() < 1e3
 
 
 def test_faint_rows_stay_in_all_dimensions() -> None:

@@ -28,7 +28,9 @@ class RowSpan:
     """Data and a start in d dimensions, and orthonormal coordinates of what they span."""
 
     basis: Array
-    """Q, (d, r); a column is zero for everything outside."""
+    """Q, (d, r): columns that span the rows come first; one is zero for everything outside."""
+    spanned: int
+    """Number of columns that span the rows, without an intercept that no ridge penalises."""
     data: ClientData
     start: Array
     """x^0, (d,)."""
@@ -37,6 +39,10 @@ class RowSpan:
     def inside(self) -> tuple[ClientData, Array]:
         """The data and the start in the coordinates of the span."""
         inputs = tuple(product(rows, self.basis) for rows in self.data.inputs)
+        for rows in inputs:
+            # Rows have no part along the rest of the start: its rounding would pass for a direction with curvature.
+            outside = rows[:, self.spanned : rows.shape[1] - int(self.data.free)]
+            outside[:] = arithmetic_of(rows).zeros(*outside.shape)
         return replace(self.data, inputs=inputs), product(self.start, self.basis)
 
     def lifted(self, points: Array) -> Array:
@@ -77,7 +83,7 @@ def span_of(data: ClientData, start: Array) -> RowSpan | None:
     whole[penalised, : basis.shape[1] + len(more)] = np.column_stack([basis, *more])
     if data.free:
         whole[-1, -1] = 1.0
-    return RowSpan(whole, data, start)
+    return RowSpan(whole, basis.shape[1], data, start)
 
 
 def _basis(rows: Array) -> Array | None:
