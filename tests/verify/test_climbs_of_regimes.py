@@ -1,4 +1,4 @@
-"""Ascents, designs and violations of the search by regimes against steps by hand."""
+"""Ascents and designs of the search by regimes against steps by hand."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.effort import spend_a_try
-from verify.falsify.regimes import confirmation, violations
 from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _steps
 from verify.falsify.regimes.coverage import covered
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, _asks_for_rounds, _looked_at, _sides
-from verify.falsify.regimes.factors import BASE, STANDARD, Factor, factors_for
+from verify.falsify.regimes.factors import STANDARD, Factor, factors_for
 from verify.falsify.regimes.search import (
     _balance,
     _bases_around,
@@ -29,7 +28,7 @@ from verify.falsify.regimes.search import (
     _tame_points,
     _unlike,
 )
-from verify.falsify.regimes.violations import SETTLED, Violations, _has_zero_side, _kind, _relative_gap
+from verify.falsify.regimes.violations import SETTLED
 from verify.falsify.score import NOTHING
 
 NUMBER = Factor("a", (0, 4, 8), steps=(3, 1), low=0, high=8)
@@ -171,165 +170,6 @@ def test_regimes_have_their_largest_ratio() -> None:
     assert (first.largest_ratio, second.largest_ratio) == (math.exp(-1.0), math.exp(0.5))
     assert [one.largest_ratio for one in covered(factors, [seen[0], seen[4]])] == [None, math.exp(0.5)]
     assert covered(factors, seen[:1]) == ()
-
-
-def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lightest of the runs that take less than four fifths of the work, or the first that is tiny."""
-    monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
-
-    def point(work: float, score: float = 1.0, holds: bool | None = False) -> Seen:
-        return Seen({"name": work}, score, {"work": work}, holds)
-
-    def best(*others: Seen) -> float | None:
-        monkeypatch.setattr(confirmation, "_shorter", lambda _: iter(others))
-        found = confirmation._best_of(point(10.0), 0.03, lambda seen: seen)  # type: ignore[arg-type,return-value]
-        return None if found is None or found.table is None else found.table["work"]
-
-    assert best() is None
-    assert best(point(9.0), point(8.0)) is None
-    assert best(point(7.9), point(3.0), point(5.0)) == 3.0
-    assert best(point(3.0, 0.03), point(5.0)) == 5.0
-    assert best(point(3.0, holds=True), point(4.0, holds=None), point(5.0)) == 5.0
-    assert best(point(5.0), point(0.8), point(0.1)) == 0.8
-    assert best(point(5.0), point(0.9), point(0.1)) == 0.1
-
-
-def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Down to a fifth of a second, 24 times at most; with at least half of the score, of which 3/100 are enough."""
-    monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
-    least: list[float] = []
-
-    def lighter(works: list[float], score: float, until: float = math.inf) -> float:
-        steps = iter(works)
-
-        def best(_seen: Seen, margin: float, _look: Any) -> Seen | None:
-            least.append(margin)
-            work = next(steps, None)
-            return None if work is None else Seen({}, score, {"work": work}, False)
-
-        monkeypatch.setattr(confirmation, "_best_of", best)
-        found = confirmation._lighter(Seen({}, score, {"work": 9.0}, False), None, until)  # type: ignore[arg-type]
-        assert found.table is not None
-        return float(found.table["work"])
-
-    assert lighter([5.0, 0.2, 0.1], 1.0) == 0.2
-    assert lighter([5.0], 0.02) == 5.0
-    assert lighter([5.0], -3.0) == 5.0
-    assert lighter([5.0], 1.0, -1.0) == 9.0
-    assert set(least) == {0.03, 0.01, -4.0}
-    least.clear()
-    assert lighter([9.0 - n / 100 for n in range(99)], 1.0) == 9.0 - 23 / 100
-
-
-def test_shorter_points() -> None:
-    """Shorter horizons, then fewer clients and steps, longer ones, and curvatures that are less far apart."""
-    found = list(confirmation._shorter({"horizon": ("L", 5), "clients": 3, "step size": -3, "conditioning": None}))
-    horizons = [("L", 1), ("L", 3), ("L", 4), ("L", 2), ("L", 0), ("T", 0), ("T", 6)]
-    assert [point["horizon"] for point in found[:7]] == horizons
-    assert [point["clients"] for point in found[7:10]] == [0, 1, 2]
-    assert [point["step size"] for point in found[10:]] == [0, -1, -2]
-    (mixed,) = list(confirmation._shorter({"horizon": ("L", 5), "mixing": 0}))[7:]
-    assert mixed["mixing"] == 0
-
-
-def _violation(gap: float, kind: str = "n", work: float = 0.0, **levels: Any) -> Seen:
-    point = {"sources": kind, **levels}
-    return Seen(point, 1.0, {"work": work}, False, (1.0, 1.0 - gap))
-
-
-@pytest.fixture
-def meeting(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Violations of which the first ones that are decided hold."""
-    decided: list[Seen] = []
-
-    def confirm(_claim: Claim, seen: Seen, _look: Any, _until: float) -> Any:
-        decided.append(seen)
-        return ({}, SimpleNamespace(applicable=True, holds=seen.point.get("holds", True)))
-
-    monkeypatch.setattr(violations, "confirm", confirm)
-    monkeypatch.setattr(violations, "decided", lambda _, __: None)
-    monkeypatch.setattr(violations, "exact_work", lambda table: table["work"])
-    monkeypatch.setattr(violations, "_is_steady", lambda _, table: table["work"] >= 0)
-    return Violations(Claim(id="t:met", lhs=eta, rhs=1, where=WHERE), 1.0, None), decided  # type: ignore[arg-type]
-
-
-def test_the_first_violation_of_a_kind_is_decided_at_once(meeting: Any) -> None:
-    """The others wait, those of kinds that were decided least first, among them the clear ones that take little."""
-    met, decided = meeting
-    first, again, unclear, other = _violation(0.5), _violation(0.5, work=9.0), _violation(0.1), _violation(0.5, "s")
-    for one in (first, first, again, unclear, other):
-        met.meet(one)
-    assert decided == [first, other]
-    assert (met.left_open, first.score, again.score) == (2, SETTLED, 1.0)
-    weighted = _violation(0.5, weights="one tiny")
-    met.meet(weighted)
-    assert decided[2:] == [weighted]
-    met.decide_open(1)
-    assert decided[3:] == [unclear, again]
-    assert met.left_open == 0
-    assert met.found is None
-
-
-def test_what_waits_is_decided_until_one_is_a_violation(meeting: Any) -> None:
-    met, decided = meeting
-    for one in (_violation(0.5), _violation(0.5, holds=False), _violation(0.4)):
-        met.meet(one)
-    met.decide_open(0)
-    assert len(decided) == 1
-    met.decide_open(1)
-    assert (len(decided), met.left_open) == (2, 1)
-    assert met.found is not None
-    met.meet(Seen({"sources": "p"}, 1.0, None, False))
-    met.is_deciding = True
-    met.meet(_violation(0.5, "p"))
-    assert len(decided) == 2
-
-
-def test_ties_of_a_kind_are_decided_once(meeting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ties that take no time are decided by their work; floats see no violation in them."""
-    met, _ = meeting
-    tried: list[Any] = []
-    monkeypatch.setattr(violations, "decided", lambda _, table: tried.append(table))
-    monkeypatch.setattr(violations, "_is_steady", lambda _, __: False)
-    for tie in (_violation(0.5), _violation(0.5), _violation(0.5, "s", work=0.21), _violation(0.5, "s", work=0.2)):
-        met.meet(tie)
-        assert (tie.holds, tie.score) == (None, SETTLED)
-    assert [table["work"] for table in tried] == [0.0, 0.2]
-    met._of_ties = 0.0
-    met.meet(_violation(0.5, "p"))
-    assert (len(tried), met.left_open) == (2, 0)
-
-
-def test_sides_that_are_hardly_the_wrong_way_round() -> None:
-    """Only those that differ by more than the last digits are decided; runs that are tried for others are not."""
-    claim = Claim(id="t:twice", lhs=eta, rhs=2 * eta, where=WHERE)
-    met = Violations(claim, 1.0, None)  # type: ignore[arg-type]
-    seen = [Seen({**BASE}, score, {}, None, sides) for score, sides in ((1e-7, (2.0, 1.0)), (1.0, (1.0, 1.0)))]
-    seen += [Seen({**BASE}, 1.0, None, None, (2.0, 1.0)), Seen({**BASE}, 1.0, {}, None, None)]
-    for one in seen:
-        met.meet_unclear(one)
-    assert [one.score for one in seen] == [1e-7, 1.0, 1.0, 1.0]
-    met.is_deciding = True
-    met.meet_unclear(Seen({**BASE}, 1.0, {}, None, (2.0, 1.0)))
-    assert met.found is None
-
-
-def test_gaps_and_kinds_of_violations() -> None:
-    """In parts of the larger side, at most one and above zero; a side of zero is a kind of its own."""
-
-    def gap(sides: tuple[float, float] | None, score: float = 0.0) -> float:
-        return _relative_gap(Seen({}, score, {}, False, sides))
-
-    tiny = math.ulp(1.0)
-    assert [gap(sides) for sides in ((4.0, 1.0), (-1.0, -4.0), (1.0, -1.0))] == [0.75, 0.75, 1.0]
-    assert [gap(sides) for sides in ((1.0, 4.0), (0.0, 0.0), (math.inf, 1.0), (1.0, 1.0))] == [tiny] * 4
-    assert [gap(None, score) for score in (5.0, 0.0, math.log(0.25), -99.0)] == [1.0, 1.0, 0.25, tiny]
-    seen = Seen({"sources": "n", "loss": None}, 1.0, {}, False, (1.0, 0.0))
-    assert _has_zero_side(seen)
-    assert not _has_zero_side(Seen({}, 1.0, {}, False, None))
-    assert not _has_zero_side(Seen({}, 1.0, {}, False, (1.0, 2.0)))
-    assert _kind(seen) == (True, "n", *["None"] * 7)
-    assert _kind(Seen({"sources": "n", "clock": "buffer"}, 1.0, {}, False))[-2] == "buffer"
 
 
 def test_what_a_claim_asks_for_at_each_step() -> None:

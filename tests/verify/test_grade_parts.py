@@ -1,8 +1,7 @@
-"""Parts of grading against values by hand: units, looseness, files cut into statements, ladders, limits of answers."""
+"""Parts of grading against values by hand: units, looseness, ladders, limits of answers."""
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
 from importlib import import_module
@@ -18,27 +17,18 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import CodeQuestion
-from verify.grade import dimensions, guarded, in_notebook, looseness, own
+from verify.grade import dimensions, guarded, looseness, own
 from verify.grade import ladders as grade_ladders
 from verify.grade.bound import BoundFinding
-from verify.grade.code_repair import repair_signs
 from verify.grade.dimensions import _exponent, _size
 from verify.grade.equations import eliminate_equations
 from verify.grade.folder import grade_folder
 from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.looseness import Looseness, _Places, _simplest_unbounded, measure_looseness
-from verify.grade.notebook_cells import read_cells
-from verify.grade.notebooks import _cell
-from verify.grade.other_copies import is_asked_otherwise
-from verify.grade.plain_text import as_latex, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
 from verify.grade.questions.bound import _describe_mistake, _number
 from verify.grade.questions.code import _is_number
 from verify.grade.questions.mark import GivenAnswer, mark_answer
-from verify.grade.same import are_equal
-from verify.grade.typed_numbers import with_plain_numbers
-from verify.grade.typed_relation import write_relation
-from verify.grade.units import _around, _blocks, split_code
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -133,26 +123,6 @@ def test_equations_are_inserted() -> None:
     assert eliminate_equations([x <= 3, sp.Symbol("b", bool=True)], (x,)) is None
     assert eliminate_equations([sp.Symbol("b"), x <= 3], (x,)) is None
     assert eliminate_equations([sp.Eq(x, 1), x <= 3], (x,)) == ([], (1,))
-
-
-def test_blocks_and_statements() -> None:
-    """Decorators belong to what is behind them, and clauses to what is before; a wrong one costs itself alone."""
-    assert _blocks("a = 1\nb = 2") == ["a = 1\n", "b = 2\n"]
-    assert _blocks("@f\nclass A:\n  b = 2\nelse: c") == ["@f\nclass A:\n  b = 2\nelse: c\n"]
-    assert split_code("@f\ndef g():\n    return 1\n\nh = 2\n") == ("@f\ndef g():\n    return 1", "h = 2")
-    assert split_code("a = 1; b = 2\nc = 3\n") == ("a = 1; b = 2", "c = 3")
-    assert split_code("if a:\n    b = 1\nelse:\n    b = 2\n") == ("if a:\n    b = 1\nelse:\n    b = 2",)
-    assert split_code("") == ()
-    found = split_code("a = 1\nb = = 2\nc = 3\n")
-    assert (found[0], found[1].strip(), found[2]) == ("a = 1", "b = = 2", "c = 3")
-    late = split_code("a = 1\nb = 5 +\nc = 3\n")
-    assert (late[0], late[-1]) == ("a = 1", "c = 3")
-    blocks = ["", "a = 1\n", "b = (\n", "c = 3\n"]
-    assert _around(blocks, 2) == ("a = 1\n", "b = (\n", "c = 3\n")
-    assert _around(blocks, 99) == ("a = 1\n", "b = (\n", "c = 3\n")
-    assert _around(["("] + ["a = 1\n"] * 9, 9) is None
-    assert _around(["a = \n"], 1) == ("", "a = \n", "")
-    assert _around(["a = 1\n"], 99) == ("", "a = 1\n", "")
 
 
 def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,28 +290,6 @@ def test_mistakes_in_bounds_in_words() -> None:
     ]
 
 
-def test_lines_that_python_does_not_know_are_left_out() -> None:
-    """Such lines of code cells outside the handout; a markdown cell with a name is an answer."""
-
-    def cell(kind: str, source: str, **marks: Any) -> dict[str, Any]:
-        return {"cell_type": kind, "source": source, "metadata": {"nbgrader": marks}}
-
-    cells = [
-        cell("code", "%matplotlib inline\na = 1\n!ls\n  %time b\nnp.sqrt?\nb = 2"),
-        cell("code", "STUDENT = 1", locked=True),
-        cell("code", "# Autograded cell for `a`; leave it empty."),
-        cell("markdown", "some text"),
-        cell("markdown", "c = 3", solution=True, grade_id="t"),
-        cell("markdown", "words alone", solution=True, grade_id="u"),
-    ]
-    found = read_cells(json.dumps({"cells": cells}))
-    assert found.units == ("a = 1\nb = 2", "c = 3")
-    assert dict(found.texts) == {"t": "c = 3", "u": "words alone"}
-    assert found.handout == "some text\nc = 3\nwords alone"
-    marks = _cell("code", "n", "s")["metadata"]["nbgrader"]
-    assert (marks["solution"], marks["grade"], marks["locked"], "points" in marks) == (False, False, False, False)
-
-
 def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless more are asked for, or none is to be had."""
     folder = import_module("verify.grade.folder")
@@ -357,91 +305,6 @@ def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monke
         grade_folder(tmp_path, tmp_path, jobs=0)
     with pytest.raises(InputError, match="expected the id of a copy"):
         grade_folder(tmp_path, tmp_path, copy="a b/c")
-
-
-def test_questions_that_are_asked_otherwise() -> None:
-    """With a formula or a symbol that the file has not, whichever; a file without the title says nothing."""
-
-    def asked(handout: str) -> bool:
-        question: Any = SimpleNamespace(title="Drift", text="Bound $a$ by $b$.", names={"K": 1})
-        submission: Any = SimpleNamespace(handout=handout)
-        return is_asked_otherwise(question, submission)
-
-    assert not asked("Drift\nBound $a$ by $b$ in `K`")
-    assert asked("Drift\nBound $a$ by $c$ in `K`")
-    assert asked("Drift\nBound $c$ by $b$ in `K`")
-    assert asked("Drift\nBound $a$ by $b$ in `T`")
-    assert not asked("Bound $a$")
-    assert not asked("#  Drift\n# Bound $a$   by $b$ in `K`")
-
-
-def test_where_an_answer_is_no_python() -> None:
-    """The first wrong symbol of its line, or the end behind what is unfinished."""
-    for text, where in (
-        ("2 $ 3", "at `$ 3`, character 3"),
-        ("2 + ", "at the end, behind `2 +`, character 4"),
-        ("(1", "character 1"),
-    ):
-        with pytest.raises(Unreadable, match=where.replace("$", r"\$").replace("+", r"\+")):
-            read_python(text, {})
-    for text in ("not 1", "~2", "1 if 2 else 3", "True", "'a'", "x.y", "f(x=1)"):
-        with pytest.raises(Unreadable):
-            read_python(text, {"x": x})
-    assert read_python("-+2", {}) == -2
-    for product in ("2(3)", "x(3)", "(1+2)(3)"):
-        with pytest.raises(Unreadable, match="expected \\* before the bracket"):
-            read_python(product, {"x": x})
-
-
-def test_plain_texts_of_formulas() -> None:
-    assert [is_latex(text) for text in ("a_b^2", r"\eta", "$a", "{a}")] == [False, True, True, True]
-    assert [as_latex(text) for text in ("a**12", "a^12", r"\eta**12", r"\eta^12")] == [
-        *("a^{12}", "a^{12}", r"\eta^{12}", r"\eta^12"),
-    ]
-    assert [write_in_ascii(text, ()) for text in ("3.;", "x²", "a ≤ 3", "|x|", "√2", "2 rounds")] == [
-        *("3", "x^(2)", "3", "abs(x)", "sqrt(2)", "2"),
-    ]
-    assert [
-        with_plain_numbers(text) for text in ("1,000,000", "1.000.000", "3,5", "max(1,5)", "5 %", "1 1/2", "2:3")
-    ] == [
-        *("1000000", "1000000", "3.5", "max(1,5)", "(5/100)", "(1+1/2)", "2/3"),
-    ]
-    assert repair_signs("a = 1") == "a = 1"
-    assert are_equal((x + 1) ** 2, x**2 + 2 * x + 1)
-    assert not are_equal(sp.sqrt(x), x)
-    assert not are_equal(x, x + sp.Rational(1, 10**9))
-
-
-def test_relations_in_names_of_quantities() -> None:
-    """None where a symbol has no number of a run, a place is no run, or there are several relations."""
-    claim = Claim(id="t:one", lhs=q.max_drift, rhs=4 * eta**2 * L, where=WHERE)
-    assert write_relation(claim) == "max_drift <= 4*local_step_size**2*smoothness"
-    model = sp.Symbol("w", real=True)
-    vector: Any = SimpleNamespace(
-        place="run", relations=claim.relations, notation={**claim.notation, L: q.server_model}
-    )
-    assert write_relation(vector) is None
-    two: Any = SimpleNamespace(place="run", relations=[*claim.relations] * 2, notation=claim.notation)
-    step: Any = SimpleNamespace(place="step", relations=claim.relations, notation=claim.notation)
-    assert write_relation(two) is write_relation(step) is None
-    assert model.is_real
-
-
-def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """One of them is enough for no points; other cells are marked."""
-    for cells, points in (
-        (["a = 1", "import verify"], 0.0),
-        (["import verify", "a = 1"], 0.0),
-        (["a = 1"], 3.0),
-        ([], 3.0),
-    ):
-        monkeypatch.setattr(in_notebook, "_executed", lambda cells=cells: cells)
-        monkeypatch.setattr(in_notebook, "_question", lambda *_: None)
-        monkeypatch.setattr(in_notebook, "_given", lambda *_: None)
-        mark = SimpleNamespace(comment="fine", run_file=None, relation=None, points_of=lambda _: 3.0)
-        monkeypatch.setattr(in_notebook, "mark_answer", lambda *_, mark=mark: mark)
-        assert in_notebook.points("a", "s", "q", 1) == points
-        assert ("fine" in capsys.readouterr().out) is (points > 0)
 
 
 def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,19 +356,3 @@ def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     trial.largest_ratio = None  # type: ignore[assignment]
     assert module.grade_bound(_claim(eta * sigma**2), 3 * eta * sigma**2, 0.5).tightness is None
     assert asked == [2000, 2000, 2000, 500]
-
-
-def test_powers_of_powers_and_functions_without_a_name() -> None:
-    """The largest power inside counts, as do the digits of all numbers; what could not be read is not written."""
-    build = Guarded({})
-    largest = guarded._LARGEST_EXPONENT
-    for base in (x**2 * y**largest, 3 * x + sp.Integer(2) ** 900):
-        with pytest.raises(Unreadable):
-            build.power(base, sp.Integer(5))
-        assert build.power(base, sp.Integer(4)) == base**4
-    claim = Claim(id="t:gamma", lhs=q.max_drift, rhs=eta * L, where=WHERE)
-    relation = SimpleNamespace(left=eta, operator="<=", right=sp.gamma(eta), free_symbols={eta})
-    odd: Any = SimpleNamespace(place="run", relations=[relation], notation=claim.notation)
-    assert write_relation(odd) is None
-    relation.right = sp.sqrt(eta)
-    assert write_relation(odd) == "local_step_size <= sqrt(local_step_size)"
