@@ -52,7 +52,7 @@ def bound_curve(claim: Claim, run: Run, horizons: Sequence[int]) -> BoundCurve:
 def curve_up_to(claim: Claim, last: int, run_of: Callable[[int], Run]) -> BoundCurve | None:
     """Both sides over rounds 1, 2, 4, .. `last`, where the claim applies and both are positive; None where nowhere."""
     horizons = [*(2**power for power in range(last.bit_length()) if 2**power < last), last]
-    known = {horizon: applied(claim, partial(run_of, horizon)) for horizon in horizons}
+    known = {horizon: check_if_applicable(claim, partial(run_of, horizon)) for horizon in horizons}
     shown = {horizon: found for horizon, found in known.items() if found is not None and _is_positive(found)}
     return BoundCurve(list(shown), list(shown.values())) if shown else None
 
@@ -62,8 +62,8 @@ def _is_positive(found: Check) -> bool:
     return plain_float(worst.lhs) > 0 and plain_float(worst.rhs) > 0
 
 
-def applied(claim: Claim, run: Callable[[], Run]) -> Check | None:
-    """The check on a run that may not exist; None there, and where the claim does not apply or compares nothing."""
+def check_if_applicable(claim: Claim, run: Callable[[], Run]) -> Check | None:
+    """Check a claim on a run; None where the run does not exist, or the claim does not apply or compares nothing."""
     try:
         found = check(claim, run())
     except FedtheoryError:

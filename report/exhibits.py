@@ -24,8 +24,8 @@ class ExhibitSection:
     findings: Sequence[Finding]
 
 
-def shown_for(claim: Claim) -> list[ExhibitSection]:
-    """The exhibits of a claim, but for those that an optional package is missing for."""
+def collect_exhibits(claim: Claim) -> list[ExhibitSection]:
+    """Collect the exhibits of a claim, without those that need a missing optional package."""
     return [_shown(display, claim) for display in _displays(claim)]
 
 

@@ -19,7 +19,7 @@ from fedtheory.language.quantities import max_drift
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
-from report.curves import BoundCurve, applied, curve_up_to
+from report.curves import BoundCurve, check_if_applicable, curve_up_to
 from report.figures.bounds import draw_by_terms, draw_over_rounds
 from report.figures.comparison import ComparedBound, bounds_together
 from report.figures.drift import draw_over_local_steps, inside_rounds
@@ -293,7 +293,7 @@ def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
 
 def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
-    found = {f * planned: applied(claim, partial(own.at, factor=f)) for f in _FACTORS}
+    found = {f * planned: check_if_applicable(claim, partial(own.at, factor=f)) for f in _FACTORS}
     words = f"How tight the bound is over the local step size, all else as in {own.name}."
     return _ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
@@ -304,7 +304,7 @@ def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]
     if steps is None or work.common_step_size is None:
         return []
     counts = sorted({1, 2, 4, 8, steps, 2 * steps})
-    found = {float(k): applied(claim, partial(own.at, steps=k)) for k in counts}
+    found = {float(k): check_if_applicable(claim, partial(own.at, steps=k)) for k in counts}
     words = f"How tight the bound is over the number of local steps, all else as in {own.name}."
     return _ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
 

@@ -17,7 +17,7 @@ from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence, size_of
-from report.exhibits import ExhibitSection, shown_for
+from report.exhibits import ExhibitSection, collect_exhibits
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
@@ -117,7 +117,7 @@ def claim_page(
     they are asked for last.  The explorer knows the problems of the runs that are `explored`.
     """
     claim = verdict.claim
-    shown, called = shown_for(claim), shown_as(verdict.target, claim)
+    shown, called = collect_exhibits(claim), shown_as(verdict.target, claim)
     with claim.typesetting():
         return ClaimPage(
             claim=claim,

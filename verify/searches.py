@@ -19,8 +19,8 @@ class Searches:
     """None where a proof that supposes nothing leaves no run to search."""
 
 
-def search_both(target: Target, seconds: float) -> Searches:
-    """Search with a budget of work that takes about so many seconds; a claim with a recorded proof needs no search."""
+def search_proof_and_violation(target: Target, seconds: float) -> Searches:
+    """Search for a proof, then for a violation with so many seconds of counted work; a recorded proof needs neither."""
     claim = resolve(target)
     if prove(claim).verdict == "proved":
         return Searches()

@@ -32,7 +32,7 @@ from verify.instances import PARTS
 from verify.processes import as_finished, in_order
 from verify.proof_search import FoundProof
 from verify.ratios import is_nearly, largest_ratio, not_below
-from verify.searches import Searches, search_both
+from verify.searches import Searches, search_proof_and_violation
 from verify.shown_place import points_in_words, shown_place
 from verify.stages import Stages
 from verify.targeted_instances import are_enough, enough_for, excluded, lacking, made_for
@@ -221,7 +221,7 @@ def _found(
     """
     decisions = decisions_on(targets, jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
-    glances = in_order(search_both, [(target, search) for target in early], jobs)
+    glances = in_order(search_proof_and_violation, [(target, search) for target in early], jobs)
     stages = Stages(on_progress)
 
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
@@ -276,7 +276,7 @@ def _concluded(
     verdict = _weighed(verdict, outcomes)
     if search <= 0:
         return verdict
-    return _after(verdict, seen or search_both(target, search))
+    return _after(verdict, seen or search_proof_and_violation(target, search))
 
 
 def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:

@@ -141,13 +141,13 @@ class Round:
             is_shared = not any(
                 differs(basis, self.context) or self.context.numbers.differs(c.expression) for basis, c in form.items()
             )
-            return inside if is_shared else self._heard(inside)
+            return inside if is_shared else self._mix_received(inside)
         for needed in (a.full_participation, a.importance_weights):
             if needed not in self.claim.assumptions:
                 raise Rejected(f"{part} is an average over all clients only under the assumption {needed.name}")
         return Average(inside)
 
-    def _heard(self, inside: Expr) -> Expr:
+    def _mix_received(self, inside: Expr) -> Expr:
         """Return the received mixture of neighbours' vectors; its distances follow from the sent ones."""
         if self.context.assumed.get(MIXING) != self._mixing(inside):
             raise Rejected(f"the mixture of {inside} over neighbours depends on the graph")

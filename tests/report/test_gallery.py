@@ -12,7 +12,7 @@ from fedtheory.language.registry import all_claims, find, sharper_claims
 from fedtheory.sources.lecture27.exhibits import TOTAL, budget_cases
 from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
-from report.exhibits import shown_for
+from report.exhibits import collect_exhibits
 from report.figures.rates import draw_over_clients, ladder
 from verify.check.climbs import Climb
 from verify.check.rates import RateCheck, Rung
@@ -37,7 +37,7 @@ FIGURES = {
 
 def drawn(claim: Claim) -> list[str]:
     """Endings of the names of the figures that a claim gets from its paper, and by what it states."""
-    figures = [figure for shown in shown_for(claim) for figure in shown.figures]
+    figures = [figure for shown in collect_exhibits(claim) for figure in shown.figures]
     figures += [figure for suits, draw in gallery._FIGURES if suits(claim) for figure in draw(claim)]
     for figure in figures:
         assert figure.svg.startswith("<svg")

@@ -270,7 +270,7 @@ CLAIM = replace(find("renard2022:lemma-2.3"), id="mine:drift", is_published=Fals
         QuickSearch(looked=7, applicable=7, counterexample=None),
         QuickSearch(looked=5, applicable=5, counterexample=None),
     )
-    monkeypatch.setattr(verdicts, "search_both", lambda _claim, _seconds: Searches(None, now))
+    monkeypatch.setattr(verdicts, "search_proof_and_violation", lambda _claim, _seconds: Searches(None, now))
     for seen, looked in ((None, 5), (Searches(None, before), 7)):
         found = verdicts._concluded(target, [_outcome(True)], Decision(), 1.0, seen)
         assert found.searched == looked

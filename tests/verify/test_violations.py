@@ -147,7 +147,7 @@ def left_open(monkeypatch: pytest.MonkeyPatch) -> ClaimVerdict:
     sought = QuickSearch(
         100, 90, None, (Regime("clients", "1", 40, 0.5), Regime("clients", "2", 50, 0.25)), 2, Pairs(8, 9, 1)
     )
-    monkeypatch.setattr("verify.verdict.search_both", lambda _claim, _seconds: Searches(None, sought))
+    monkeypatch.setattr("verify.verdict.search_proof_and_violation", lambda _claim, _seconds: Searches(None, sought))
     (verdict,) = verify(claim(q.local_step_size, 2 * eta), search=1)
     return verdict
 

@@ -194,9 +194,9 @@ class _End:
     def mixed(self) -> tuple[Forms, Array] | None:
         """Messages of the clients to their neighbours, and the coefficients of received ones."""
         nodes = self.layout.mixed
-        return (stacked([self._heard(node) for node in nodes]), self._blocks(nodes)) if nodes else None
+        return (stacked([self._mix_received(node) for node in nodes]), self._blocks(nodes)) if nodes else None
 
-    def _heard(self, node: Expr) -> Forms:
+    def _mix_received(self, node: Expr) -> Forms:
         forms = self.local.combined(node, node.args[0], self.known, self.numbers)
         return self.local.moved(forms, self.layout.lost(node), self.numbers)
 
