@@ -40,6 +40,15 @@ def test_powers_of_ten(value: float, text: str) -> None:
     assert power_of_ten(value) == text
 
 
+def test_a_curve_that_diverges_is_drawn() -> None:
+    """A tick beyond double precision, above a curve that nearly leaves it, has no number."""
+    with np.errstate(over="ignore"), drawing() as (canvas, axes):
+        axes.semilogy([0, 1], [1.0, 1e290])
+        finish(canvas, "diverging", "")
+        assert len(boxes(canvas, axes.yaxis)) >= 2
+    assert power_of_ten(np.inf) == ""
+
+
 @pytest.mark.parametrize("planned", [1.0, 5.0, 24.0])
 def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The planned value has its number; of values that are close one has."""
