@@ -286,7 +286,7 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
 
 
 def _hints(proof: Proof) -> Iterator[str]:
-    """What makes a broken certificate get further: assumptions that the claim lacks, or one change of a term."""
+    """List assumptions that a claim lacks, or changes of a term, with which its broken certificate gets further."""
     from rich.markup import escape
 
     from fedtheory.proofs.missing_assumptions import missing_assumptions

@@ -19,7 +19,7 @@ from fedtheory.language.weighted import require_new_name, require_weights
 Scope = Literal["step", "round", "run"]
 """Whether a quantity has one value for each local step, for each round, or one for the run."""
 Reduction = Literal["mean", "sum", "largest", "smallest"]
-"""How the values at local steps become that of a round or of the run."""
+"""Ways in which the values at local steps become that of a round or of the run."""
 _OVER: Mapping[Scope, tuple[Literal["steps", "rounds"], ...]] = {
     "step": (),
     "round": ("steps",),

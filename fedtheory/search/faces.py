@@ -27,7 +27,7 @@ class Face:
     """An optimum at every sample: values of the free coefficients, and kernels of the Gram matrices."""
 
     free: Matrix
-    """Of shape (samples, free coefficients)."""
+    """Array (samples, free coefficients)."""
     kernels: Sequence[tuple[Block, Sequence[Expr], Matrix]]
     """Vectors of each block, and a kernel in echelon form of shape (samples, vectors, dimensions)."""
 

@@ -22,7 +22,7 @@ WHERE = {drift: q.average_round_drift, tau: q.local_steps}
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 ALONE = (*ROUNDS, a.one_client)
 ONE_STEP = sp.Eq(tau, 1, evaluate=False)
-JUDGED: dict[str, tuple[Any, Sequence[Assumption], Sequence[Any], str]] = {
+EXPECTED: dict[str, tuple[Any, Sequence[Assumption], Sequence[Any], str]] = {
     "one client": (facts.NO_OTHER_CLIENT, ALONE, (), "proved"),
     "several clients": (facts.NO_OTHER_CLIENT, ROUNDS, (), "broken"),
     "some clients": (facts.NO_OTHER_CLIENT, (a.same_local_work, a.unit_server_step, a.one_client), (), "broken"),
@@ -36,10 +36,10 @@ JUDGED: dict[str, tuple[Any, Sequence[Assumption], Sequence[Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", JUDGED)
+@pytest.mark.parametrize("name", EXPECTED)
 def test_only_what_cannot_drift_does_not(name: str) -> None:
     """Every setting is needed, and the equation is that of one step."""
-    fact, assumptions, conditions, expected = JUDGED[name]
+    fact, assumptions, conditions, expected = EXPECTED[name]
     stated = {"assumptions": assumptions, "conditions": conditions}
     claim = Claim(id="t:drift", lhs=drift, rhs=sp.S.Zero, where=WHERE, **stated)  # type: ignore[arg-type]
     certificate = Combination(claim=claim.id, links=[[Part(-sp.S.One, fact)]])

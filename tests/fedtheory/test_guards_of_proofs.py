@@ -81,7 +81,7 @@ def test_an_induction_concludes_upper_bounds_alone(
     ],
 )
 def test_flat_objectives_are_limits_of_curved_ones(condition: Any, is_limit: bool) -> None:
-    """Where conditions on the curvature hold near zero as well; others have no say."""
+    """Conditions on the curvature have to hold near zero as well; others do not matter."""
     where = {eta: q.local_step_size, L: q.smoothness}
     claim = Claim(id="t:flat", lhs=q.final_suboptimality, rhs=eta * L, where=where, conditions=[condition])
     known = numbers._numbers_of(claim, numbers._FLAT)

@@ -182,7 +182,7 @@ def test_batches_have_the_mean_and_variance_that_are_stated(replacement: bool) -
 
 
 def test_batches_larger_than_all_clients_are_counted() -> None:
-    """How often a batch of nine has each of three and two rows: the same gradients, mean and variance."""
+    """Counts of each of three and two rows in a batch of nine give the gradients' mean and variance."""
     problem: Any = model_run(batch=9).problem
     oracle = problem.oracle
     assert oracle.are_counted

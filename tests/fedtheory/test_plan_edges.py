@@ -124,7 +124,7 @@ def test_step_sizes_at_other_numbers() -> None:
 
 
 def test_twice_the_clients_bring_exactly_half_of_linear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is enough, up to eight clients here; beyond them they bring nothing."""
+    """Up to eight clients take part here: more are not proposed."""
 
     def value_at(_sizes: Any, _name: str, number: float) -> float:
         half, is_odd = divmod(int(number), 2)

@@ -98,7 +98,7 @@ def test_a_card_has_conditions_sides_and_terms() -> None:
 def test_ladders_are_climbed_together(
     limits: tuple[Any, ...], joint: bool, missing: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where there are several and the conditions hold on all rungs; positions are powers of four, which grow."""
+    """Ladders need several positions, powers of four that grow, with conditions that hold on all rungs."""
     ladder = SimpleNamespace(climbs_jointly=joint, jointly=lambda is_longer: (1, 2, 3, 4) if is_longer else (1, 2, 3))
     compiled = SimpleNamespace(ladders=[ladder] * len(limits))
     names = [sp.Symbol(f"v{place}") for place in range(len(limits))]
@@ -245,7 +245,7 @@ def test_rationals_have_the_last_word_on_few(
 
 
 def test_open_ladders_that_are_exact_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What exact numbers leave open is many, but not asked again in vain."""
+    """Checks that exact numbers leave open are many, and are not repeated in vain."""
     asked: list[Any] = []
     monkeypatch.setattr(verdicts, "resolve", lambda _: SimpleNamespace(rate="rate"))
     monkeypatch.setattr(verdicts, "_counterexample", lambda *_: None)

@@ -210,7 +210,7 @@ def test_edges_along_straight_lines(slope: float, excess: float) -> None:
 
 
 def test_edges_without_straight_lines_are_searched_by_halving() -> None:
-    """Where nothing grows, or where larger steps are allowed as well."""
+    """A step stays where nothing grows, or where larger steps are allowed as well."""
     given, run = _edge([lambda power: -1.0 - power])
     here, halved = given._excesses(run), list[Any]()
     halved.append(Edge._along(given, run, here, np.array([-1.0]), np.array([False])))

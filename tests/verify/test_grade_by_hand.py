@@ -160,7 +160,7 @@ def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.Monke
 
 
 def test_relations_are_written_where_all_symbols_are_quantities() -> None:
-    """Of runs, in one relation; a symbol that stands for nothing, or for no quantity of a run, has no name."""
+    """Quantities of runs in one relation have names; a symbol without a meaning, or for another one, has none."""
     where = {eta: q.local_step_size, tau: q.local_steps}
     plain: dict[str, Any] = {"id": "t:written", "lhs": q.final_suboptimality, "where": where}
     assert write_relation(Claim(rhs=2 * eta, **plain)) == "final_suboptimality <= 2*local_step_size"
@@ -190,16 +190,16 @@ def test_errors_in_formulas_quote_what_stands_before() -> None:
 
 def test_steps_of_a_submission_are_announced_and_reported() -> None:
     """Each before and after it is executed, but for those that are skipped; an error costs its own step only."""
-    told: list[Any] = []
+    reported: list[Any] = []
 
     def report(step: int, values: Any = None, error: str = "") -> None:
-        told.append((step, values, bool(error)))
+        reported.append((step, values, bool(error)))
 
     job = {"units": ["x = Fraction(1, 2)", "1 / 0", "y = 3"], "cases": {"x": None, "z": None}, "skipped": [2]}
     execute(job, report)  # type: ignore[arg-type]
-    assert [step for step, *_ in told] == [0, 0, 1, 1, 3, 3, 4, 4]
-    assert [one for one in told if one[1] is None] == [(step, None, False) for step in (0, 1, 3, 4)]
-    ends = {step: (values, failed) for step, values, failed in told if values is not None}
+    assert [step for step, *_ in reported] == [0, 0, 1, 1, 3, 3, 4, 4]
+    assert [one for one in reported if one[1] is None] == [(step, None, False) for step in (0, 1, 3, 4)]
+    ends = {step: (values, failed) for step, values, failed in reported if values is not None}
     assert ends[0] == ([], False)
     assert ends[1] == ([], True)
     assert not ends[3][1]

@@ -74,10 +74,10 @@ def test_points_are_small_integers(
     first = {name: list(point) for name, point in shown.points.items()}
     assert first == {name: [value] + [0] * (dimension - 1) for name, value in expected.items()}
     assert (str(shown.lhs), str(shown.rhs)) == sides
-    told = PrintedSides.of(found)
-    assert told is not None
-    assert (told.lhs, told.rhs) == sides
-    assert told.points == {name: (str(value), *["0"] * (dimension - 1)) for name, value in expected.items()}
+    printed = PrintedSides.of(found)
+    assert printed is not None
+    assert (printed.lhs, printed.rhs) == sides
+    assert printed.points == {name: (str(value), *["0"] * (dimension - 1)) for name, value in expected.items()}
 
 
 def test_a_small_violation_is_shown_where_no_simple_points_have_a_clear_one() -> None:

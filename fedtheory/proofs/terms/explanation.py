@@ -25,7 +25,7 @@ class ExplainedStep:
 
     @property
     def depth(self) -> int:
-        """How many rules are around it."""
+        """Number of rules around it."""
         return self.number.count(".")
 
 

@@ -34,7 +34,7 @@ class TermProof:
 
 
 _SHOWN_BY = {"==": ("==",), "<=": ("==", ">="), ">=": ("==", ">="), "<": (">",), ">": (">",)}
-"""What a term may prove of the slack of a relation, by its operator."""
+"""Comparisons with zero that show a relation, by its operator, when a term proves them of the slack."""
 
 
 def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]:

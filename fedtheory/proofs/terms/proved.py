@@ -1,4 +1,4 @@
-"""What a term proves: the order of an expression and zero."""
+"""Conclusion of a term: the order of an expression and zero."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_counts_are_counted_from_their_least() -> None:
 
 
 def test_what_squares_leave_is_a_sum_of_products() -> None:
-    """What is seen at once goes first; products are for the rest."""
+    """Coefficients with an evident sign go first; products are for the rest."""
     for rest in (sigma, (tau - 1) * (1 - 4 * eta * L)):
         number = sp.expand((sigma - L) ** 2 + rest)
         found = split_with_squares(number, SIGNS)
@@ -355,7 +355,7 @@ def test_numbers_that_equations_replace() -> None:
 
 
 def test_conditions_solved_for_the_step_size_replace_those_of_the_claim() -> None:
-    """Where one is solved the certificate needs them; curvatures that may be zero are not divided by."""
+    """Divisors that a certificate needs are allowed; curvatures that may be zero are not."""
     assert remainders.goal_of(error_bound(LOOSE, assumptions=CONVEX), []).relaxed is None
     assert remainders.goal_of(error_bound(LOOSE, [4 * L * eta <= 1]), []).relaxed is None
     relaxed = remainders.goal_of(error_bound(LOOSE, [4 * L * eta <= 1], assumptions=CONVEX), []).relaxed
