@@ -1,0 +1,313 @@
+"""Steps of local searches, of rays and of the simplex method, on runs that are numbers, against values by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from fedtheory.errors import InputError
+from verify.falsify import local, polish, rays, search
+from verify.falsify.exponents import Logarithms, Room
+from verify.falsify.local import LocalClimb
+from verify.falsify.rays import Ray, ScaledRun
+from verify.falsify.score import NOTHING
+from verify.falsify.search_state import FAR, NEAR, SearchPoint
+from verify.falsify.structure import other_shapes, variants
+from verify.verdict import verify
+
+Numbers = dict[str, fmpq]
+
+
+class Knob:
+    """A named number of a run that is a dictionary."""
+
+    def __init__(self, name: str, may_vanish: bool = False) -> None:
+        self.name, self.may_vanish = name, may_vanish
+
+
+def _use_numbers(monkeypatch: pytest.MonkeyPatch, *modules: Any, vanishing: tuple[str, ...] = ()) -> None:
+    """Let modules read runs that are dictionaries of numbers."""
+
+    def turned(table: Numbers, knob: Knob, factor: fmpq) -> Numbers:
+        return {**table, knob.name: table[knob.name] * factor}
+
+    def knob_named(table: Numbers, name: str) -> Knob | None:
+        return Knob(name) if name in table else None
+
+    def knobs_of(table: Numbers) -> list[Knob]:
+        return [Knob(name, name in vanishing) for name in table]
+
+    for module in modules:
+        for replacement in (turned, knob_named, knobs_of):
+            monkeypatch.setattr(module, replacement.__name__, replacement, raising=False)
+
+
+def _climb(score: Any, start: Numbers, looks: int = 1000) -> LocalClimb:
+    claim: Any = SimpleNamespace(conditions=[])
+    at: Any = SearchPoint(start, score(start))
+    return LocalClimb(claim, score, at, looks, lambda _: iter(()))
+
+
+def test_units_change_by_factors_of_sixty_four(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the four units, both ways, where the run has it."""
+    _use_numbers(monkeypatch, local)
+    seen: list[Numbers] = []
+    names = ("unit of values", "unit of length", "unit of inputs", "unit of outputs")
+    for present in (names, names[1:3]):
+        seen.clear()
+        start = {name: fmpq(1) for name in (*present, "other")}
+        _climb(lambda table: (seen.append(table), 0.0)[1], start).sweep_units()
+        changes = [{name: value for name, value in table.items() if value != 1} for table in seen[1:]]
+        assert changes == [{name: value} for name in present for value in (fmpq(64), fmpq(1, 64))]
+
+
+def test_a_knob_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 1 to 2^6 in steps of 2^2 where the score is largest at 2^6, and then down by 2^1 no further."""
+    _use_numbers(monkeypatch, local)
+
+    def score(table: Numbers) -> float:
+        return -abs(float(table["a"]) - 64.0) - abs(float(table["b"]) - 0.25)
+
+    climb = _climb(score, {"a": fmpq(1), "b": fmpq(1)})
+    climb.sweep_knobs((2, 1), np.random.default_rng(0))
+    assert climb.at.table == {"a": 64, "b": fmpq(1, 4)}
+    spent = _climb(score, {"a": fmpq(1), "b": fmpq(1)}, looks=0)
+    spent.sweep_knobs((2, 1), np.random.default_rng(0))
+    assert (spent.at.table, spent.left) == ({"a": 1, "b": 1}, 0)
+
+
+def test_what_can_vanish_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the score rises; what cannot vanish stays."""
+    _use_numbers(monkeypatch, local, vanishing=("a", "b"))
+    climb = _climb(lambda table: float(table["b"] - table["a"] - table["c"]), {n: fmpq(1) for n in "abc"})
+    climb.without()
+    assert climb.at.table == {"a": 0, "b": 1, "c": 1}
+
+
+def test_aspects_that_a_run_lacks_are_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    _use_numbers(monkeypatch, local)
+    assert local.without({"a": fmpq(1), "b": fmpq(2)}, ["missing", "b"]) == {"a": 1, "b": 0}
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_the_simplex_method_finds_the_best_factors(stated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The score is largest at 2^1.5 and 2^-2; a run outside of the conditions is replaced by one inside of them."""
+    _use_numbers(monkeypatch, polish)
+    monkeypatch.setattr(polish, "within_conditions", lambda _, table: {**table, "inside": fmpq(1)} if stated else None)
+    kept: list[SearchPoint] = []
+
+    def look(table: Numbers) -> float:
+        a, b = (float(np.log2(float(table[name]))) for name in "ab")
+        return NOTHING if a > 3 else -((a - 1.5) ** 2) - (b + 2) ** 2
+
+    hunt: Any = SimpleNamespace(look=look, keep=kept.append, claim=None)
+    start: Any = SearchPoint({"a": fmpq(1), "b": fmpq(1)}, -6.25)
+    polish.polish(hunt, start, np.random.default_rng(1))
+    (best,) = kept
+    table: Any = best.table
+    assert best.score == look(table) > -0.01
+    assert ("inside" in table) is stated
+    assert np.log2([float(table[name]) for name in "ab"]) == pytest.approx([1.5, -2], abs=0.1)
+
+
+def test_nothing_better_keeps_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most eight knobs are turned, and each costs at most twenty looks."""
+    _use_numbers(monkeypatch, polish)
+    monkeypatch.setattr(polish, "within_conditions", lambda *_: None)
+    for count, turned in ((2, 2), (8, 8), (10, 8)):
+        kept: list[SearchPoint] = []
+        seen: list[Numbers] = []
+        hunt: Any = SimpleNamespace(look=lambda t, s=seen: s.append(t) or NOTHING, keep=kept.append, claim=None)
+        start: Any = SearchPoint({str(n): fmpq(1) for n in range(count)}, 0.0)
+        polish.polish(hunt, start, np.random.default_rng(1))
+        assert kept == [start]
+        assert len({name for table in seen for name, value in table.items() if value != 1}) == turned
+        assert turned < len(seen) <= 20 * turned
+
+
+@pytest.mark.parametrize("view", [None, 2])
+@pytest.mark.parametrize("reduced", [None, SearchPoint("reduced", 7.0)])  # type: ignore[arg-type]
+def test_a_local_search_ends_where_it_has_climbed(
+    view: int | None, reduced: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a term moved to the other side the start is evaluated again; a reduced run keeps its structure."""
+    climbs: list[LocalClimb] = []
+    kept: list[SearchPoint] = []
+    monkeypatch.setattr(search, "_chosen", lambda *_: SearchPoint("start", 1.0))  # type: ignore[arg-type]
+    monkeypatch.setattr(search, "_other_view", lambda *_: view)
+    starts: list[SearchPoint] = []
+    monkeypatch.setattr(search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
+    monkeypatch.setattr(search, "_uphill", lambda climb, _: climbs.append(climb))
+    hunt: Any = SimpleNamespace(claim=None, look=lambda _: 5.0, keep=kept.append, moved="unset")
+    end = search._climb(hunt, None, 60)  # type: ignore[arg-type]
+    assert hunt.moved == view
+    assert starts == [SearchPoint("start", 1.0 if view is None else 5.0)]  # type: ignore[arg-type]
+    assert kept == [end] == [reduced or starts[0]]
+    (climb,) = climbs
+    assert climb.left == 60
+    assert climb._structure is (variants if reduced is None else other_shapes)
+    monkeypatch.setattr(search, "_chosen", lambda *_: None)
+    assert search._climb(hunt, None, 60) is None  # type: ignore[arg-type]
+    assert len(kept) == 1
+
+
+def test_moves_of_a_local_search_in_turn() -> None:
+    """All kinds once, then factors, structure and twenty random moves, until the looks are used up."""
+    done: list[Any] = []
+
+    class Climb:
+        left = 2
+
+        def __getattr__(self, name: str) -> Any:
+            def note(*given: Any) -> None:
+                if name == "turn_random_knobs" and done[-1][0] != name:
+                    self.left -= 1
+                done.append((name, *given))
+
+            return note
+
+    search._uphill(Climb(), "random")  # type: ignore[arg-type]
+    turn = [("sweep_knobs", (2, 1, 0.5), "random"), ("sweep_structure",), *[("turn_random_knobs", "random", 2.0)] * 20]
+    first = [("sweep_units",), ("sweep_knobs", (4, 2), "random"), ("without",), ("move_to_largest_step",)]
+    assert done == [*first, ("sweep_structure",), *turn, *turn]
+
+
+def test_half_of_the_local_searches_leave_something_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each choice of aspects with the same probability, and none where the claim says nothing of what is left."""
+    monkeypatch.setattr(search, "without", lambda table, names: (table, names))
+    count = len(search._ASPECTS)
+    for number in range(2 * count):
+        for score in (3.0, NOTHING):
+            asked: list[int] = []
+            generator: Any = SimpleNamespace(integers=lambda most, n=number, a=asked: a.append(most) or n)
+            hunt: Any = SimpleNamespace(look=lambda _, s=score: s)
+            found = search._reduce(hunt, SearchPoint("run", 1.0), generator)  # type: ignore[arg-type]
+            assert asked == [2 * count]
+            left: Any = ("run", search._ASPECTS[number]) if number < count else None
+            expected = SearchPoint(left, 3.0) if number < count and score == 3.0 else None
+            assert found == expected
+
+
+def test_long_horizons_are_searched_with_all_terms_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reach and the moved term are as before afterwards."""
+    seen: list[Any] = []
+    hunt: Any = SimpleNamespace(claim=None, reach=NEAR, moved=3)
+    hunt.look = lambda _: 2.0
+    monkeypatch.setattr(search, "without", lambda table, names: (table, names))
+    monkeypatch.setattr(search, "_chosen", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
+    monkeypatch.setattr(
+        search,
+        "_uphill",
+        lambda climb, _: seen.append((climb.at, climb.left, hunt.reach, hunt.moved, climb._structure)),
+    )
+    for may in (False, True):
+        monkeypatch.setattr(search, "_may_go_far", lambda _, may=may: may)
+        search._go_far(hunt, ("noise",), None)  # type: ignore[arg-type]
+        assert (hunt.reach, hunt.moved) == (NEAR, 3)
+        reduced: Any = ("run", ("noise",))
+        assert seen == [(SearchPoint(reduced, 2.0), 400, FAR, None, other_shapes)] * may
+
+
+def test_aspects_of_rays_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients are only doubled, counts are rounded down to at least one, all else is multiplied."""
+    _use_numbers(monkeypatch, rays)
+    monkeypatch.setattr(rays, "with_clients", lambda _, chosen: chosen)
+    monkeypatch.setattr(rays, "clients", lambda _: 3)
+    with_power: Any = rays._with_power
+    table: Any = {"noise": fmpq(3), "algorithm": {"rounds": 5, "local_steps": [1, 2]}}
+    assert with_power(table, "noise", 0) is table
+    assert with_power(table, "clients", 2) == [0, 1, 2] * 4
+    assert with_power(table, "clients", -1) is None
+    assert with_power(table, "noise", -2)["noise"] == fmpq(3, 4)
+    assert with_power(table, "start", 1) is None
+    rounds = [with_power(table, "rounds", power) for power in (1, -1, -4)]
+    assert [found["algorithm"]["rounds"] for found in rounds if found] == [10, 2, 1]
+    assert with_power(table, "local steps", 1) is None
+
+
+def _ray(reader: Any = None, burdens: Any = (0.0,)) -> Any:
+    return Ray(reader, ScaledRun({"run": 1}), _reading(0.0), np.array(burdens))
+
+
+def _reading(smaller: float) -> Logarithms:
+    return Logarithms(smaller, np.array([1.0]), np.array([]))
+
+
+def test_exponents_are_measured_per_power_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts are doubled, other aspects multiplied by four; an aspect without a reading has none."""
+    monkeypatch.setattr(rays, "_aspects", lambda _: ["noise", "start", "rounds"])
+    ray = _ray()
+    asked: list[Any] = []
+
+    def read(_: Any, point: ScaledRun) -> Logarithms | None:
+        asked.append(dict(point.powers))
+        return None if "start" in point.powers else _reading(6.0)
+
+    ray._read = read
+    found = ray._exponents(None)
+    assert asked == [{"noise": 2}, {"start": 2}, {"rounds": 1}]
+    assert {name: one.smaller for name, one in found.items()} == {"noise": 3.0, "rounds": 6.0}
+
+
+def test_points_ahead_are_tried_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each largest change the best step, without those that are zero, missing or tried before."""
+    asked: list[Any] = []
+    monkeypatch.setattr(rays, "_room", lambda *given: given)
+    steps = {8: np.array([8, 0]), 4: np.array([8, 0]), 2: None, 1: np.array([0, 0])}
+
+    def best(_: Any, __: Any, exponents: Any, is_equation: Any, room: Any) -> Any:
+        asked.append((exponents, is_equation, room[2:]))
+        return steps[room[3]]
+
+    monkeypatch.setattr(rays, "best_step", best)
+    ray = _ray(SimpleNamespace(is_equation="equation"))
+    exponents = {"noise": _reading(1.0), "start": _reading(2.0)}
+    points = list(ray._ahead(exponents, 77))
+    assert [dict(point.powers) for point in points] == [{"noise": 8}]
+    assert [one[2] for one in asked] == [(["noise", "start"], box, 77) for box in (8, 4, 2, 1)]
+    assert asked[0][:2] == ([*exponents.values()], "equation")
+    assert list(ray._ahead({}, 77)) == []
+
+
+def test_steps_shrink_where_conditions_ask_for_it() -> None:
+    """By 2, by 4 and by 16 in all; the first run that is allowed is taken."""
+    ray = _ray(SimpleNamespace(allows=lambda reading: reading.smaller == 1.0))
+    for allowed, expected in (({}, {}), (-1, -1), (-2, -2), (-4, -4), (-3, None)):
+        wanted: dict[str, Any] = {} if allowed == {} else {"local step size": allowed}
+        ray._read = lambda _, point, w=wanted: _reading(1.0 if dict(point.powers) == w else 0.0)
+        found = ray._allowed(None, ScaledRun({"run": 1}))
+        assert (None if found is None else dict(found[0].powers)) == (None if expected is None else wanted)
+    ray._read = lambda *_: None
+    assert ray._allowed(None, ScaledRun({"run": 1})) is None
+
+
+def test_points_beside_are_doubled_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rays, "_aspects", lambda _: ["a", "b", "c"])
+    single = [dict(point.powers) for point in _ray()._beside(1)]
+    assert single == [{name: power} for name in "abc" for power in (1, -1)]
+    pairs = [dict(point.powers) for point in _ray()._beside(2)]
+    assert len(pairs) == 12
+    assert pairs[:4] == [{"a": 1, "b": 1}, {"a": 1, "b": -1}, {"a": -1, "b": 1}, {"a": -1, "b": -1}]
+
+
+def test_room_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts stay at least one, clients fall to their first number at most, and runs do not get too long."""
+    monkeypatch.setattr(rays, "clients", lambda _: 100)
+    monkeypatch.setattr(rays, "all_steps", lambda _: 12)
+    monkeypatch.setattr(rays, "MOST_ITERATES", 12 * 100 * 5)
+    table: Any = {"algorithm": {"rounds": 3, "local_steps": 4}}
+    at = ScaledRun(table, {"clients": 1})
+    found: Room = rays._room(at, table, ["noise", "local steps", "rounds", "clients"], 8, 99)
+    assert [list(each) for each in (found.low, found.high)] == [[-8, -2, -1, -1], [8, 8, 8, 2]]
+    assert [list(row) for row in found.sums] == [[0, 1, 1, 0], [0, 1, 1, 1]]
+    assert list(found.most) == [3, 2]
+
+
+def test_no_processes_are_refused() -> None:
+    """Before any claim is tried, cached or not."""
+    with pytest.raises(InputError, match="jobs"):
+        verify([], jobs=0)
