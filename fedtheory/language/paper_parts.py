@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -51,6 +51,22 @@ def tables_of_papers(part: str, name: str) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for module in modules_of_papers(part):
         found.update(getattr(module, name, {}))
+    return found
+
+
+def texts_of_papers(folder: str, suffix: str) -> dict[str, str]:
+    """Read the files with a suffix in that folder of each paper: their texts by their names, which all differ."""
+    paths = [path for key in folders_of_papers() for path in sorted((FOLDER / key / folder).glob(f"*{suffix}"))]
+    return merge_named((path.name.removesuffix(suffix), path.read_text(encoding="utf-8")) for path in paths)
+
+
+def merge_named(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Merge texts by their names; `ValueError` where two have one name, of which one would hide the other."""
+    found: dict[str, str] = {}
+    for name, text in pairs:
+        if name in found:
+            raise ValueError(f"two files are called {name}: rename one of them")
+        found[name] = text
     return found
 
 

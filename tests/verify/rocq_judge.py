@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from verify.rocq.project import library_files, write_project
+from verify.rocq.library_parts import library_files
+from verify.rocq.project import write_project
 
 
 def accepts(folder: Path, *names: str) -> bool:

@@ -33,7 +33,8 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.accepted import checked
 from verify.rocq.export import export_id, exported
-from verify.rocq.project import library_files, text_of
+from verify.rocq.library_parts import library_files
+from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import NEEDED
 

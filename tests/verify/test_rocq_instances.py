@@ -8,8 +8,11 @@ import pytest
 from rocq_judge import accepts
 
 from verify.rocq.accepted import checked
-from verify.rocq.project import NOISY, QUIET, instance_files, instantiated_in, library_files, write_project
+from verify.rocq.library_parts import instance_names, library_files
+from verify.rocq.project import instance_files, instantiated_in, write_project
 
+NOISY = {"CoinRuns", "AlikeInstance", "NoisyStaleInstance", "NoisySampledInstance"}
+QUIET = {"LipschitzInstance", "ScheduleInstance"}
 THEOREMS = {entry.theorem: entry.id for entry in checked().values()}
 FILES = instance_files(THEOREMS.keys())
 INSTANCES = {path: THEOREMS[instantiated_in(text)] for path, text in FILES.items()}
@@ -33,7 +36,9 @@ def test_instances_are_of_accepted_theorems() -> None:
         source = INSTANCES[path].partition(":")[0]
         assert path.startswith(f"instances/{source}_")
         assert f"Definition {Path(path).stem} :=\n  {instantiated_in(text)} " in text
-        assert any(file in text for file in (QUIET if source == "lecture27" else NOISY))
+        kinds = QUIET if source == "lecture27" else NOISY
+        assert kinds <= {*instance_names()}
+        assert any(file in text for file in kinds)
         assert "Admitted" not in text
 
 

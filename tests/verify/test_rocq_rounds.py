@@ -18,7 +18,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import export_id, exported
-from verify.rocq.project import file_of, library_files, text_of, with_uses
+from verify.rocq.library_parts import library_files
+from verify.rocq.project import file_of, text_of, with_uses
 
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
 LEMMA = "vlaski2023:lemma-5.1"

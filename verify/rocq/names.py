@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 
 import sympy as sp
 
@@ -13,6 +12,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
+from verify.rocq.library_parts import library_words
 from verify.rocq.refusals import NotExported
 
 
@@ -58,16 +58,9 @@ def require_new_words(names: Iterable[str]) -> None:
     """
     for name in names:
         is_word = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
-        if not is_word or name in _BOUND or (len(name) > 1 and name in _library_words()):
+        if not is_word or name in _BOUND or (len(name) > 1 and name in library_words()):
             expected = "expected letters, digits and _, which are no word of the library: rename it in the definition"
             raise NotExported(f"{name!r} is no name for Rocq; {expected}")
-
-
-@cache
-def _library_words() -> frozenset[str]:
-    library = (one for one in (files("verify.rocq") / "library").iterdir() if one.name.endswith(".v"))
-    code = (re.sub(r"\(\*.*?\*\)", "", one.read_text("utf-8"), flags=re.DOTALL) for one in library)
-    return frozenset(word for text in code for word in re.findall(r"[A-Za-z_][\w']*", text))
 
 
 def named(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:

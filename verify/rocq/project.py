@@ -5,121 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.paper_parts import texts_of_papers
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
 from verify.rocq.export import export_id, exported
 from verify.rocq.exported import Exported
 from verify.rocq.heading import heading
+from verify.rocq.library_parts import BASE, built_theorems, instance_names, library_files
 from verify.rocq.refusals import NotExported
 
-LIBRARY = (
-    "Space",
-    "Clients",
-    "Objectives",
-    "Normal",
-    "Step",
-    "Own",
-    "Run",
-    "Lengths",
-    "Interval",
-    "Instance",
-    "TwoClients",
-)
-"""The files of the library on FedAvg, each after those that it needs."""
-ASYNCHRONOUS = (
-    "Schedule",
-    "Stale",
-    "Weights",
-    "Samples",
-    "Means",
-    "Types",
-    "Windows",
-    "Cycles",
-    "Ties",
-    "StaleInstance",
-    "SamplesInstance",
-)
-"""Files on servers that do not wait for all clients."""
-INTERVALS = ("Gaps",)
-"""Those on the gaps between which the intervals of a run lie."""
-MESSAGES = ("Messages", "Growth")
-"""Those on what an aggregation sends, and on least constants."""
-DRAWN = (
-    "Round",
-    "Curvature",
-    "RoundSteps",
-    "Changes",
-    "Vanishing",
-    "Settling",
-    "RoundInstance",
-    "Sampled",
-    "SampledInstance",
-)
-"""Those on single rounds in which clients are drawn, and on runs of such rounds."""
-DEFINED = ("Definitions",)
-"""Files for algorithms given by definitions."""
-NOISY = ("CoinRuns", "AlikeInstance", "NoisyStaleInstance", "NoisySampledInstance")
-"""Runs with noise on which main theorems are instantiated."""
-QUIET = ("LipschitzInstance", "ScheduleInstance")
-"""A run for theorems that assume full gradients, and a schedule, in which nothing is random."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
-_INSTANCES = (
-    "Instance",
-    "TwoClients",
-    "StaleInstance",
-    "SamplesInstance",
-    "RoundInstance",
-    "SampledInstance",
-    *NOISY,
-    *QUIET,
-)
-_BUILT = (
-    "quadratic_convex",
-    "quadratic_smooth",
-    "two_clients_unbiased",
-    "two_clients",
-    "stale_scheme",
-    "stale_weights",
-    "stale_given",
-    "stale_minimiser",
-    "stale_draws",
-    "stale_smooth_draws",
-    "stale_independent",
-    "stale_round_minimiser",
-    "stale_weights_are_given",
-    "stale_window",
-    "round_unbiased",
-    "round_given",
-    "round_draws",
-    "round_smooth",
-    "round_independent",
-    "round_distance",
-    "drawn_unbiased",
-    "drawn_participants",
-    "coin_run_unbiased",
-    "alike_unbiased",
-    "alike_second_moment",
-    "noisy_scheme",
-    "noisy_draws",
-    "noisy_is_noisy",
-    "noisy_drawn_unbiased",
-    "noisy_drawn_participants",
-    "lipschitz_losses",
-    "lipschitz_servers",
-    "in_turn_fixed",
-    "in_turn_asynchronous",
-    "in_turn_whole_cycles",
-    "in_turn_period",
-    "in_turn_window",
-)
-"""Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
 Require Import {needed}.
 Open Scope R_scope.
@@ -175,25 +76,13 @@ def write_project(
     return entries
 
 
-def library_files(
-    names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN, *DEFINED, *NOISY, *QUIET),
-) -> dict[str, str]:
-    """The texts of the library by their paths in a project."""
-    home = files("verify.rocq") / "library"
-    return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}
-
-
 def instance_files(theorems: Collection[str]) -> dict[str, str]:
     """Main theorems of the sources on runs of two clients, of those whose theorems are in a project.
 
     Rocq accepts such a file only if all hypotheses of the theorem can be met together.
     """
-    home, found = files("verify.rocq") / "instances", dict[str, str]()
-    for file in sorted(home.iterdir(), key=lambda one: one.name):
-        text = file.read_text(encoding="utf-8")
-        if instantiated_in(text) in theorems:
-            found[f"instances/{file.name.removesuffix('.v')}_instance.v"] = text
-    return found
+    texts = texts_of_papers("rocq/instances", ".v").items()
+    return {f"instances/{name}_instance.v": text for name, text in texts if instantiated_in(text) in theorems}
 
 
 def instantiated_in(text: str) -> str:
@@ -205,12 +94,12 @@ def instantiated_in(text: str) -> str:
 def library_of(known: Exported) -> dict[str, str]:
     """The part of the library on which a theorem rests, with what shows that there are such runs."""
     more = dict.fromkeys((*known.theorem.library, *known.theorem.needs))
-    return library_files((*LIBRARY, *(name for name in more if name not in LIBRARY)))
+    return library_files((*BASE, *(name for name in more if name not in BASE)))
 
 
 def text_of(known: Exported) -> str:
     """The file of a claim."""
-    library = known.theorem.library or LIBRARY[: LIBRARY.index("Run") + 1]
+    library = known.theorem.library or BASE[: BASE.index("Run") + 1]
     needed = [*library, *known.theorem.needs, *(used.theorem.name for used in known.uses)]
     return f"{heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
 
@@ -265,7 +154,7 @@ def _assumptions(found: Iterable[Exported]) -> str:
     names = [known.theorem.name for known in found]
     lines = [
         "(** What every theorem rests on: nothing but axioms of the standard library. *)",
-        f"Require Import {' '.join([*_INSTANCES, *names])}.",
-        *(f"Print Assumptions {name}." for name in (*_BUILT, *names)),
+        f"Require Import {' '.join([*instance_names(), *names])}.",
+        *(f"Print Assumptions {name}." for name in (*built_theorems(), *names)),
     ]
     return "\n".join(lines) + "\n"

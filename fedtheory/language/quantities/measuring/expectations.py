@@ -57,12 +57,6 @@ def values_at(frame: Frame, model: Vector) -> Array:
     return _expectation(frame, frame.client_objectives.value(frame, model))
 
 
-def from_optimum(frame: Frame, vector: Vector) -> Vector:
-    """A vector measured from x*, where the coordinates of frames begin; `NoMinimiser` where F has none."""
-    frame.of_run(zero_at_optimum)
-    return vector
-
-
 def zero_at_optimum(run: Run) -> Array:
     """x* in the coordinates of frames, (1, d); `NoMinimiser` where F has none."""
     return run.arithmetic.zeros(1, run.problem.about_optimum.dimension)
@@ -88,23 +82,6 @@ def sum_over_clients(weights: Array, values: Array) -> Array:
     """Weighted sums of numbers (places, 1, M) with weights (M,) or (places, M): (places, 1, 1)."""
     total: Array = (values * weights[..., None, :]).sum(axis=-1, keepdims=True)
     return total
-
-
-def sum_over_shares(frame: Frame, values: Array) -> Array:
-    """sum_i q~_i(n) of numbers of clients, (places, 1, 1)."""
-    return sum_over_clients(shares_at(frame), values)
-
-
-@once
-def mean_gradient(frame: Frame) -> Vector:
-    """sum_i q~_i g_i."""
-    return frame.gradient.averaged(shares_at(frame))
-
-
-@once
-def selected_gradient(frame: Frame) -> Vector:
-    """sum_i w_i g_i."""
-    return frame.selected(frame.gradient)
 
 
 Value = Callable[[Frame], Array]

@@ -16,8 +16,8 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
-from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
 
 update_time = constant(
     "update_time",

@@ -11,8 +11,8 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Asynchronous, FedBuff, FedFix
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
-from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
 
 reports = per_round(
     "reports",

@@ -82,7 +82,7 @@ Proof. intros H. split; by_pieces. Qed.
 
 Ltac far_out := repeat match goal with |- context [clipped ?x] => rewrite (proj1 (far x ltac:(lra))) end.
 
-Lemma lipschitz_servers : server lipschitz_run 1 = 7 / 2 /\ server lipschitz_run 2 = 3.
+Theorem lipschitz_servers : server lipschitz_run 1 = 7 / 2 /\ server lipschitz_run 2 = 3.
 Proof.
   assert (first : server lipschitz_run 1 = 7 / 2).
   { cbn. unfold tilt. far_out. field. }

@@ -1,0 +1,53 @@
+"""The library of Rocq theories: one file of each name, each after those that it needs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fedtheory.language import paper_parts
+from fedtheory.language.paper_parts import merge_named, texts_of_papers
+from verify.rocq.library_parts import BASE, built_theorems, instance_names, library_files, library_words
+
+
+def test_files_come_after_those_that_they_need() -> None:
+    """Rocq compiles them in this order; files of papers are among them."""
+    seen: set[str] = set()
+    for path, text in library_files().items():
+        required = [
+            name for line in re.findall(r"^Require Import (.*)\.$", text, re.MULTILINE) for name in line.split()
+        ]
+        assert {*required} <= seen, path
+        seen.add(Path(path).stem)
+    assert seen > texts_of_papers("rocq/library", ".v").keys() > {"Schedule", "Gaps", "Messages"}
+    assert tuple(Path(path).stem for path in library_files())[: len(BASE)] == BASE
+
+
+def test_no_file_hides_another() -> None:
+    """A paper's file with the name of one of the library would change what every theorem rests on."""
+    with pytest.raises(ValueError, match="two files are called Space: rename one of them"):
+        merge_named([("Space", "Axiom false : False."), ("Step", ""), ("Space", "")])
+
+
+def test_papers_with_one_name_for_two_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where two papers have it."""
+    for paper in ("one", "other"):
+        (tmp_path / paper / "rocq" / "library").mkdir(parents=True)
+        (tmp_path / paper / "rocq" / "library" / "Clocks.v").write_text(paper)
+    monkeypatch.setattr(paper_parts, "FOLDER", tmp_path)
+    monkeypatch.setattr(paper_parts, "folders_of_papers", lambda: ("one",))
+    assert texts_of_papers("rocq/library", ".v") == {"Clocks": "one"}
+    monkeypatch.setattr(paper_parts, "folders_of_papers", lambda: ("one", "other"))
+    with pytest.raises(ValueError, match="two files are called Clocks"):
+        texts_of_papers("rocq/library", ".v")
+
+
+def test_every_file_of_instances_shows_that_something_exists() -> None:
+    """No library file admits or assumes anything, and words of papers' files are words of the library."""
+    assert {"TwoClients", "NoisyStaleInstance", "LipschitzInstance"} <= {*instance_names()}
+    assert {"stale_scheme", "lipschitz_servers", "alike_unbiased", "two_clients"} <= {*built_theorems()}
+    assert {"asynchronous", "two_clients"} <= library_words()
+    for text in library_files().values():
+        assert not re.search(r"^\s*(Axiom|Parameter|Admitted|Conjecture)\b", text, re.MULTILINE)
