@@ -117,6 +117,7 @@ CASES: dict[str, Case] = {
         quadratics(**THREE, deviation=[1, 0, 2], eta=["1/5", "1/4", "1/3"], steps=(2, 1, 1), **TWO_OF_THREE), [1, 0, 2]
     ),
     "three, subsets": _noisy(quadratics(**THREE, deviation=[0, 0, "1/2"], steps=(2, 1, 2), **SUBSETS), [0, 0, "1/2"]),
+    "quiet, subsets": _noisy(quadratics(**THREE, deviation=[0, 0, 0], steps=(2, 1, 2), **SUBSETS), [0, 0, 0]),
     "plane": _noisy(quadratics(**PLANE, deviation=[1, "1/2"], eta="1/5", steps=(2, 1), server=2), [1, "1/2"]),
     "batches": _batch(ROWS, start=["2"], batch=1, eta=["1/10", "1/7"], steps=(2, 3)),
     "pairs with replacement": _batch(ROWS, start=["2"], batch=2, eta="1/10", steps=(1, 2), server="2/3"),
@@ -159,8 +160,8 @@ def test_every_outcome_is_sgd_with_its_draws(name: str) -> None:
     case = CASES[name]
     best, tiny = case.pair.tiny.minimiser(), case.pair.tiny
     for frame, outcomes in _rounds(case):
-        values = [v.values for v in (frame.local, frame.gradient, frame.gradient_at_server, frame.noise)]  # type: ignore[attr-defined]
-        local, gradients, at_server, noise = values
+        vectors = (frame.local, frame.gradient, frame.gradient_at_server, frame.noise, frame.result)
+        local, gradients, at_server, noise, ends = (_at_each_outcome(frame, vector) for vector in vectors)
         found = []
         for n in range(len(local)):
             steps = [
@@ -172,7 +173,7 @@ def test_every_outcome_is_sgd_with_its_draws(name: str) -> None:
                 for k, (x, g, _) in enumerate(own):
                     assert tuple(noise[n, k, i]) == brute.minus(g, tiny.clients[i].gradient(x))
             after = brute.plus(tuple(frame.next_server.values[n, 0, 0]), best)
-            results = [brute.plus(tuple(x), best) for x in frame.result.values[n, 0]]
+            results = [brute.plus(tuple(x), best) for x in ends[n, 0]]
             found.append((tuple(frame.selection[n, 0]), tuple(steps), tuple(results), after))
         wanted = [
             (o.weights, tuple(map(tuple, o.steps)), tuple(o.results),
@@ -181,6 +182,11 @@ def test_every_outcome_is_sgd_with_its_draws(name: str) -> None:
         chances = [frame.expected(_one_at(n, len(found))).item() for n in range(len(found))]
         assert sum(chances, fmpq(0)) == 1
         assert _law(chances, found) == _law([o.probability for o in outcomes], wanted)
+
+
+def _at_each_outcome(frame: RoundFrame, vector: Any) -> Any:
+    """Values of a vector, repeated for each outcome where all outcomes share them."""
+    return np.broadcast_to(vector.values, (len(frame.probabilities), *vector.values.shape[1:]))
 
 
 def _one_at(place: int, length: int) -> Any:
@@ -325,3 +331,11 @@ def test_clients_that_are_alike_do_the_same() -> None:
     # x - 1 and x shrink by 3/4 and by 1/2 a step.
     model = start[0] + optimum
     assert [x + optimum for x in after] == [1 + (model - 1) * fmpq(9, 16), model / 4, 1 + (model - 1) * fmpq(9, 16)]
+
+
+def test_outcomes_share_what_clients_without_noise_do() -> None:
+    """Only participants are drawn: iterates have one entry for all three outcomes, and the next model has three."""
+    for frame in round_frames(CASES["quiet, subsets"].pair.engine):
+        shared = (frame.local, frame.next_local, frame.result, frame.gradient, frame.gradient_at_server)
+        assert [len(vector.values) for vector in shared] == [1] * 5
+        assert len(frame.probabilities) == len(frame.next_server.values) == 3

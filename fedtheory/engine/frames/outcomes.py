@@ -43,16 +43,46 @@ class _Client:
     """g_i at the round's model with the same draws, (P, n, K_i, d)."""
 
 
-def _client(run: Run, client: int, bases: Array) -> _Client:
+def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[_Client]:
+    """Follow each of some clients from models (P, d); those without noise that do equally many steps go together."""
+    steps = run.algorithm.work.steps
+    found: dict[int, _Client] = {}
+    quiet: dict[int, list[int]] = {}
+    for client in clients:
+        if _draws(run.problem, client).are_quiet:
+            quiet.setdefault(steps[client], []).append(client)
+        else:
+            found[client] = _follow_noisy(run, client, bases)
+    for alike in quiet.values():
+        found |= zip(alike, _follow_quiet(run, alike, bases), strict=True)
+    return [found[client] for client in clients]
+
+
+def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[_Client]:
+    """Follow clients with equally many steps and without noise: each has one sequence of draws."""
+    work, certain = run.algorithm.work, run.arithmetic.identity(1)[0]
+    steps, sizes = work.steps[clients[0]], work.step_sizes[list(clients), None]
+    models, dimension = bases.shape
+    iterates = np.empty((steps + 1, models, len(clients), dimension), dtype=bases.dtype)
+    gradients = np.empty((steps, models, len(clients), dimension), dtype=bases.dtype)
+    iterates[0] = bases[:, None]
+    for k in range(steps):
+        gradients[k] = run.client_objectives.gradients(clients, iterates[k])
+        iterates[k + 1] = iterates[k] - sizes * gradients[k]
+    for number in range(len(clients)):
+        visited, seen = (each[:, :, number].swapaxes(0, 1)[:, None] for each in (iterates, gradients))
+        yield _Client(certain, visited, seen, np.broadcast_to(seen[:, :, :1], (models, 1, steps, dimension)))
+
+
+def _follow_noisy(run: Run, client: int, bases: Array) -> _Client:
     """Follow one client from models (P, d)."""
     work, draws = run.algorithm.work, _draws(run.problem, client)
-    one, models, steps = run.arithmetic.identity(1)[0], len(bases), work.steps[client]
+    models, steps = len(bases), work.steps[client]
+    one = run.arithmetic.identity(1)[0]
 
     def gradient(points: Array) -> Array:
         """Compute the gradients at points (P, n, d) for each draw: (P, n * draws, d)."""
         full = run.client_objectives.gradients([client], points[..., None, :])
-        if draws.are_quiet:
-            return np.asarray(full[..., 0, :])
         homogeneous = np.concatenate([np.broadcast_to(one, (*points.shape[:-1], 1)), points], axis=-1)
         noise = (draws.maps @ homogeneous[..., None, :, None])[..., 0]
         return np.asarray(full + noise).reshape(models, -1, bases.shape[1])
@@ -99,12 +129,14 @@ class _Rounds:
         aggregation = run.algorithm.aggregation
         law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
         first, kinds = _kinds_of_clients(run)
-        alike = [_client(run, client, bases) for client in first]
+        alike = _follow_clients(run, first, bases)
         self.clients = [alike[kind] for kind in kinds]
         laws = [law, *(client.probabilities for client in self.clients)]
         self.chosen = _all_combinations([len(law) for law in laws])
         """Indices of the participants and of each client's sequence in an outcome, (1 + M, outcomes)."""
         self.probabilities = np.prod([law[n] for law, n in zip(laws, self.chosen, strict=True)], axis=0)
+        self.are_quiet = all(len(client.probabilities) == 1 for client in self.clients)
+        """Whether each client has one sequence of draws."""
 
 
 def _kinds_of_clients(run: Run) -> tuple[list[int], list[int]]:
@@ -133,7 +165,8 @@ class RoundFrame(PlainFrame):
 
     @property
     def alike(self) -> Hashable:
-        return len(self.probabilities), self.run.algorithm.work.steps, self.run.problem.dimension
+        outcomes = len(self.probabilities), self._rounds.are_quiet
+        return *outcomes, self.run.algorithm.work.steps, self.run.problem.dimension
 
     @property
     def numbers(self) -> int:
@@ -161,17 +194,23 @@ class RoundFrame(PlainFrame):
     def _existing(self, values: Array) -> Array:
         """Values at steps that a client does not take, set to zero."""
         assert self.valid is not None
+        if self.valid.all():
+            return values
         exists = self.valid.reshape(*self.valid.shape, *[1] * (values.ndim - self.leading - 3))
         nothing = values.ravel()[0] - values.ravel()[0]
         existing: Array = np.where(exists, values, nothing)
         return existing
 
     def _joint(self, select: Callable[[_Client], Array]) -> PathVector:
-        """Histories (P, n_i, K_i, d) of each client as (outcomes, max K, M, d); steps that do not exist are zero."""
+        """Histories (P, n_i, K_i, d) of each client as (outcomes, max K, M, d); steps that do not exist are zero.
+
+        Where no client has noise, only participants are drawn: all outcomes share one history.
+        """
         histories = [select(client)[self._place] for client in self._rounds.clients]
-        outcomes, steps = len(self.probabilities), max(history.shape[1] for history in histories)
-        joint = self.run.arithmetic.zeros(outcomes, steps, len(histories), self.run.problem.dimension)
-        for client, (history, number) in enumerate(zip(histories, self._rounds.chosen[1:], strict=True)):
+        chosen = self._rounds.chosen[1:, :1] if self._rounds.are_quiet else self._rounds.chosen[1:]
+        steps = max(history.shape[1] for history in histories)
+        joint = self.run.arithmetic.zeros(chosen.shape[1], steps, len(histories), self.run.problem.dimension)
+        for client, (history, number) in enumerate(zip(histories, chosen, strict=True)):
             joint[:, : history.shape[1], client] = history[number]
         return PathVector(joint)
 
