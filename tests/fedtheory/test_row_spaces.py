@@ -92,8 +92,8 @@ def test_exact_runs_keep_all_dimensions() -> None:
 
 def test_bases_are_found_once_for_all_local_work(monkeypatch) -> None:
     """They are those of the data, whatever the step size and the number of steps."""
-    found, asked = row_spaces_module._basis, []
-    monkeypatch.setattr(row_spaces_module, "_basis", lambda rows: asked.append(rows) or found(rows))
+    found, asked = row_spaces_module._find_bases, []
+    monkeypatch.setattr(row_spaces_module, "_find_bases", lambda rows: asked.extend(rows) or found(rows))
     run = _run(_problem(ROWS, 0.3, True))
     for other in (run, run.with_step_factor(0.5), run.with_work((2,) * len(ROWS), 0.02)):
         assert trajectory_of(other.problem, other.algorithm).recursion._row_spaces

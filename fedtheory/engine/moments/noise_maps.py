@@ -9,14 +9,17 @@ rounding that is not symmetric, and weights above one let that grow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, map_pairs, select_pairs
 from fedtheory.engine.moments.local import Clients, compute_step_moments, step_maps
+from fedtheory.engine.moments.row_space_maps import sum_noise_maps
+from fedtheory.engine.moments.row_spaces import clients_outside, row_spaces
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
 
@@ -33,7 +36,7 @@ class NoiseMaps:
     @classmethod
     def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
         """The maps of some local work on a centred problem, in floats."""
-        return cls(problem.dimension + 1, np.stack(list(_maps_of_clients(problem, work))))
+        return cls(problem.dimension + 1, np.stack(list(_maps_of_clients(problem, work, range(problem.clients)))))
 
     def noise(self, bases: Array, clients: Clients) -> Array:
         """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `LocalSteps`."""
@@ -52,8 +55,14 @@ class ServerNoise:
     @classmethod
     def of(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
         """The map of some local work on a centred problem, with the factors `weights` (M,), client by client."""
-        maps = _maps_of_clients(problem, work)
-        total = sum((weight * one for weight, one in zip(weights, maps, strict=True)), start=np.zeros(()))
+        spaces = row_spaces(problem, work)
+        size = count_pairs(problem.dimension + 1)
+        total = np.zeros((size, size))
+        for space in spaces:
+            total += sum_noise_maps(space, weights)
+        others = clients_outside(spaces, problem.clients)
+        for weight, one in zip(weights[others], _maps_of_clients(problem, work, others), strict=True):
+            total += weight * one
         return cls(total, float(weights[weights > 0].min(initial=1.0)))
 
     def noise(self, base: Array) -> tuple[Array, float]:
@@ -65,46 +74,32 @@ class ServerNoise:
 def _covariances(maps: Array, bases: Array) -> Array:
     """Covariances (C, d, d) that maps (C, s, s) make of second moments, (d+1, d+1) or (C, d+1, d+1)."""
     size = bases.shape[-1]
-    rows, columns = np.triu_indices(size)
-    found = (maps @ bases[..., rows, columns, None])[..., 0]
-    moments: Array = np.empty((len(found), size, size))
-    moments[:, rows, columns] = moments[:, columns, rows] = found
-    return moments[:, 1:, 1:]
+    found = (maps @ select_pairs(bases)[..., None])[..., 0]
+    return fill_symmetric(found, size)[:, 1:, 1:]
 
 
-def _maps_of_clients(problem: Problem, work: LocalWork) -> Iterator[Array]:
-    """The map (s, s) of each client's work on a centred problem."""
-    steps, units = step_maps(problem, work), _units(problem.dimension + 1)
-    orders = zip(*_step_orders(problem), strict=True)
-    for (first, second), step, size, count in zip(orders, steps, work.step_sizes, work.steps, strict=True):
+def _maps_of_clients(problem: Problem, work: LocalWork, clients: Sequence[int]) -> Iterator[Array]:
+    """The map (s, s) of the work of each of some clients on a centred problem."""
+    if not clients:
+        return
+    steps, (firsts, seconds) = step_maps(problem, work, list(clients)), _step_orders(problem, tuple(clients))
+    for client, step, first, second in zip(clients, steps, firsts, seconds, strict=True):
+        size, count = work.step_sizes[client], work.steps[client]
         one = size * size * second - size * first
         one[np.diag_indices(len(one))] += 1
-        mean = np.linalg.matrix_power(step, count)
-        yield np.linalg.matrix_power(one, count) - _as_map(mean @ units @ mean.T)
-
-
-def _units(size: int) -> Array:
-    """Symmetric matrices with ones in one place on or above the diagonal, (s, size, size)."""
-    rows, columns = np.triu_indices(size)
-    units, numbers = np.zeros((len(rows), size, size)), np.arange(len(rows))
-    units[numbers, rows, columns] = units[numbers, columns, rows] = 1
-    return units
+        yield np.linalg.matrix_power(one, count) - map_pairs(np.linalg.matrix_power(step, count))
 
 
 @lru_cache(maxsize=1)
-def _step_orders(problem: Problem) -> tuple[Array, ...]:
-    """Decrease of second moments in a step, per eta, and increase, per eta^2: (M, s, s) each."""
-    units = _units(problem.dimension + 1)[:, None]
-    moments = np.repeat(units, problem.clients, axis=1)
-    crossed, squares = compute_step_moments(problem.oracle.prepare(len(units)), problem.gradient_maps, moments)
+def _step_orders(problem: Problem, clients: tuple[int, ...]) -> tuple[Array, ...]:
+    """Decrease of second moments in a step of some clients, per eta, and increase, per eta^2: (C, s, s) each."""
+    size, some = problem.dimension + 1, list(clients)
+    units = fill_symmetric(np.eye(count_pairs(size)), size)[:, None]
+    moments = np.repeat(units, len(some), axis=1)
+    oracle = problem.oracle.prepare(len(units)).of(some)
+    crossed, squares = compute_step_moments(oracle, problem.gradient_maps[some], moments)
     first, second = np.zeros_like(moments), np.zeros_like(moments)
     first[..., 1:, :] += crossed
     first[..., 1:] += crossed.swapaxes(-1, -2)
     second[..., 1:, 1:] = squares
-    return tuple(np.stack([_as_map(images) for images in each.swapaxes(0, 1)]) for each in (first, second))
-
-
-def _as_map(images: Array) -> Array:
-    """The map (s, s) from what it makes of the units, (s, size, size)."""
-    rows, columns = np.triu_indices(images.shape[-1])
-    return images[:, rows, columns].T
+    return tuple(select_pairs(each).transpose(1, 2, 0) for each in (first, second))

@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product
+from fedtheory.arithmetic.symmetric_pairs import count_pairs
 from fedtheory.engine.moments.by_work import ByWork
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
@@ -32,7 +33,8 @@ from fedtheory.engine.moments.local import (
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.powers import powers
-from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
+from fedtheory.engine.moments.row_space_maps import cost_of_maps, cost_of_round
+from fedtheory.engine.moments.row_spaces import RowSpace, clients_outside, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.oracles import ExactOracle
@@ -42,6 +44,8 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 _MOST_MAPPED = 2**21
 """Numbers of the linear maps of all clients' noise."""
+_MANY_ROUNDS = 1000
+"""Rounds for which a run is prepared that is followed for many."""
 _BLOCK = 2**19
 """Numbers of the clients' covariances that are found together, in memory that is used again."""
 _ROUNDING = 1e-13
@@ -94,7 +98,7 @@ class Recursion:
         self.algorithm = algorithm
         self.centred = problem.centred
         self.work = algorithm.work
-        self.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
+        prepare_oracle(problem, algorithm)
         self.server_step_size = algorithm.aggregation.server_step_size
         self.participation: WeightMoments = algorithm.aggregation.moments(problem.weights)
         self.is_synchronous = algorithm.clock.is_synchronous
@@ -232,8 +236,7 @@ class Recursion:
     @cached_property
     def _outside_row_spaces(self) -> list[int]:
         """Clients that none of the row spaces holds."""
-        inside = {client for space in self._row_spaces for client in space.clients}
-        return [client for client in range(self.problem.clients) if client not in inside]
+        return clients_outside(self._row_spaces, self.problem.clients)
 
     def _noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
         each = [RoundNoise(*space.noise(moment, squares)) for space in self._row_spaces]
@@ -361,6 +364,11 @@ class Recursion:
         return factor
 
 
+def prepare_oracle(problem: Problem, algorithm: Algorithm) -> None:
+    """Find once what makes the noise of all local steps of a run cheaper."""
+    problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
+
+
 def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
     """E[w_i^2], (M,), where the server waits for its participants."""
     return algorithm.aggregation.moments(problem.weights).squares
@@ -391,9 +399,22 @@ class Updates:
 
     @property
     def _has_maps(self) -> bool:
-        size = (self.problem.dimension + 1) * (self.problem.dimension + 2) // 2
-        depends = self.problem.arithmetic is FLOAT and self.problem.oracle.depends_on_model
-        return self.is_for_many and depends and self.problem.clients * size * size <= _MOST_MAPPED
+        size = count_pairs(self.problem.dimension + 1)
+        if self.problem.arithmetic is not FLOAT or not self.problem.oracle.depends_on_model:
+            return False
+        if self.is_for_many and self.problem.clients * size * size <= _MOST_MAPPED:
+            return True
+        return self.algorithm.clock.is_synchronous and size * size <= _MOST_MAPPED and self._one_map_pays
+
+    @property
+    def _one_map_pays(self) -> bool:
+        """Whether the noise of all rounds costs more by rows than as one map of all clients, which is found once."""
+        prepare_oracle(self.problem, self.algorithm)
+        spaces = row_spaces(self.problem.centred, self.algorithm.work)
+        if not spaces or clients_outside(spaces, self.problem.clients):
+            return False
+        rounds = max(self.algorithm.rounds, _MANY_ROUNDS if self.is_for_many else 0)
+        return sum(map(cost_of_maps, spaces)) < rounds * sum(map(cost_of_round, spaces))
 
 
 def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:

@@ -16,6 +16,7 @@ constant columns.  In floats only: orthonormal bases are irrational.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -35,6 +36,8 @@ _FEWEST_OF_MANY, _MANY = 4, 32
 _ALIKE = 0.75
 """Clients share a computation where their dimensions and rows differ by no larger a factor, or by a few."""
 _FEW = 4
+_TOGETHER = 2**18
+"""Numbers of the rows of clients with equally many whose row spaces are found together."""
 _MOST = 2**18
 """Numbers of a computation, so that they stay close to the processor."""
 
@@ -99,13 +102,13 @@ class RowSpace:
         return kept
 
     @cached_property
-    def _weighted(self) -> tuple[Array, Array]:
+    def weighted(self) -> tuple[Array, Array]:
         """Inputs (C, n, r) and outputs (C, n), times the root of what the square of one sample counts in a step."""
         roots = self.sizes * np.sqrt(self.shares)[:, None]
         return roots[..., None] * self.inputs, roots * self.outputs
 
     @cached_property
-    def _mean_gradient(self) -> tuple[Array, Array]:
+    def mean_gradient(self) -> tuple[Array, Array]:
         """The mean over samples of their gradients, as it counts in a step: its slope and its value at zero, (C, r)."""
         roots = self.sizes * np.sqrt(self.shares * self.rows / 4)[:, None]
         at_zero = 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
@@ -114,11 +117,11 @@ class RowSpace:
     @cached_property
     def _factors(self) -> Array:
         """F, (C, r, r)."""
-        factors: Array = _squares(self._kept) - _squares(self._mean_gradient[0])
+        factors: Array = _squares(self._kept) - _squares(self.mean_gradient[0])
         return factors
 
     @cached_property
-    def _all_means(self) -> tuple[Array, Array]:
+    def means(self) -> tuple[Array, Array]:
         """Factors of the expectation after k = 0 .. max_i K_i steps, and what they add, (K+1, C, r) each."""
         kept, moved = [np.ones_like(self._kept)], [np.zeros_like(self._kept)]
         for k in range(int(self.steps.max())):
@@ -130,7 +133,7 @@ class RowSpace:
     @cached_property
     def _kept_squares(self) -> Array:
         """Factors of covariances in all steps without noise, (C, r, r)."""
-        return _squares(self._all_means[0][-1])
+        return _squares(self.means[0][-1])
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
         """``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
@@ -148,14 +151,14 @@ class RowSpace:
         """``sum_i weights_i C_i`` after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
         start, means = self._seen(moment)
         found = self._over_steps(float(moment[0, 0]), means[:-1], start)
-        steps = zip(found, self._all_means[0], strict=True)
+        steps = zip(found, self.means[0], strict=True)
         return np.stack([self._sum(weights, now - _squares(kept) * start) for now, kept in steps])
 
     def _seen(self, moment: Array) -> tuple[Array, Array]:
         """Covariances of a model in each client's row space, (C, r, r), and expectations by step, (K+1, C, r)."""
         one, mean = float(moment[0, 0]), moment[0, 1:]
         start = self.bases @ (moment[1:, 1:] - np.outer(mean, mean)) @ self.bases.transpose(0, 2, 1)
-        kept, moved = self._all_means
+        kept, moved = self.means
         return start, kept * (self.bases @ mean) + one * moved
 
     def _sum(self, weights: Array, own: Array) -> Array:
@@ -167,8 +170,8 @@ class RowSpace:
 
     def _over_steps(self, one: float, means: Array, start: Array) -> Iterator[Array]:
         """Covariances (C, r, r) after k = 0 .. K local steps from the `start`; `means` (K, C, r) are those before."""
-        inputs, outputs = self._weighted
-        slope, at_zero = self._mean_gradient
+        inputs, outputs = self.weighted
+        slope, at_zero = self.mean_gradient
         residuals, gradients = (inputs @ means[..., None])[..., 0] - one * outputs, slope * means + one * at_zero
         now, transposed = start, self.inputs.transpose(0, 2, 1)
         yield now
@@ -198,24 +201,43 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     return [RowSpace.of(problem, work, clients, bases) for clients, bases in groups]
 
 
+def clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:
+    """The numbers, of so many `clients`, that none of the spaces holds."""
+    inside = {client for space in spaces for client in space.clients}
+    return [client for client in range(clients) if client not in inside]
+
+
 @lru_cache(maxsize=4)
 def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Array]]:
     """Clients that share a computation, with bases of what their rows span, (C, r, d): the same for all local work.
 
     The `others` are left out: their noise is found without rows.
     """
-    found = {i: _basis(inputs) for i, inputs in enumerate(data.inputs) if i not in others}
-    extents = {i: (rank, len(data.inputs[i])) for i, (_, rank) in found.items()}
+    found = dict(_bases_of_clients({i: inputs for i, inputs in enumerate(data.inputs) if i not in others}))
+    extents = {i: (rank, len(data.inputs[i])) for i, (_, rank) in sorted(found.items())}
     ranks = [(clients, max(found[i][1] for i in clients)) for clients in _alike(extents)]
     return [(clients, np.stack([found[i][0][:rank] for i in clients])) for clients, rank in ranks]
 
 
-def _basis(rows: Array) -> tuple[Array, int]:
-    """The right singular vectors (d, d) of rows (n, d), and how many of them span the rows."""
+def _bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[Array, int]]]:
+    """For each client the right singular vectors (d, d) of its rows (n, d), and how many of them span the rows."""
+    by_rows: dict[int, list[int]] = defaultdict(list)
+    for client, rows in inputs.items():
+        by_rows[len(rows)].append(client)
+    for clients in by_rows.values():
+        most = max(1, _TOGETHER // inputs[clients[0]].size)
+        for first in range(0, len(clients), most):
+            some = clients[first : first + most]
+            yield from zip(some, _find_bases(np.stack([inputs[client] for client in some])), strict=True)
+
+
+def _find_bases(rows: Array) -> Iterator[tuple[Array, int]]:
+    """The right singular vectors (d, d) of rows (C, n, d) and their ranks, client by client."""
     triangular = np.linalg.qr(rows, mode="r")
     _, sizes, vectors = np.linalg.svd(triangular)
-    rounding = max(rows.shape) * np.finfo(float).eps * sizes.max(initial=0.0)
-    return vectors, max(1, int((sizes > rounding).sum()))
+    rounding = max(rows.shape[1:]) * np.finfo(float).eps * sizes.max(axis=1, initial=0.0)
+    ranks = np.maximum(1, (sizes > rounding[:, None]).sum(axis=1))
+    return zip(vectors, ranks.tolist(), strict=True)
 
 
 def _alike(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]]:
@@ -226,7 +248,8 @@ def _alike(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]]:
         alike = [i for i in left if extents[i][0] >= _least(rank) and _least(rows) <= extents[i][1] <= rows + _FEW]
         group = alike[: max(1, _MOST // (rank * (rank + rows)))]
         yield group
-        left = [client for client in left if client not in set(group)]
+        found = set(group)
+        left = [client for client in left if client not in found]
 
 
 def _least(size: int) -> float:

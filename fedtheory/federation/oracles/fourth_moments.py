@@ -17,6 +17,13 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.symmetric_pairs import (
+    count_pairs,
+    fill_symmetric,
+    multiplicities_of_pairs,
+    places_of_pairs,
+    select_pairs,
+)
 
 MOST_NUMBERS = 2**26
 """Numbers of the fourth moments of all clients, half a gibibyte."""
@@ -39,7 +46,7 @@ class FourthMoments:
     def of(cls, inputs: Array, outputs: Array) -> FourthMoments:
         """Compute the fourth moments of rows (n, d) with outputs (n,), a block of rows at a time."""
         axes = np.linalg.eigh(inputs.T @ inputs)[1].T
-        rows, columns = np.triu_indices(len(axes) + 1)
+        rows, columns = places_of_pairs(len(axes) + 1)
         size = len(rows)
         matrix, step = np.zeros((size, size)), max(1, _BLOCK // size)
         for first in range(0, len(outputs), step):
@@ -51,16 +58,6 @@ class FourthMoments:
             matrix += pairs @ pairs.T
         matrix *= 4 / len(outputs)
         return cls(axes, matrix)
-
-    @cached_property
-    def _places(self) -> tuple[Array, Array]:
-        return np.triu_indices(len(self.axes) + 1)
-
-    @cached_property
-    def _multiplicities(self) -> Array:
-        """Count each pair in a symmetric matrix, (s,)."""
-        rows, columns = self._places
-        return np.where(rows == columns, 1.0, 2.0)
 
     @cached_property
     def _turn(self) -> Array:
@@ -84,22 +81,19 @@ class FourthMoments:
 
     def _apply(self, symmetric: Array) -> Array:
         """The matrix applied to symmetric matrices (..., d+1, d+1)."""
-        rows, columns = self._places
-        images = (symmetric[..., rows, columns] * self._multiplicities) @ self.matrix
-        found: Array = np.empty(symmetric.shape)
-        found[..., rows, columns] = found[..., columns, rows] = images
-        return found
+        size = symmetric.shape[-1]
+        return fill_symmetric((select_pairs(symmetric) * multiplicities_of_pairs(size)) @ self.matrix, size)
 
 
 def numbers_of(dimension: int) -> int:
     """Count the numbers in the fourth moments of a client in d dimensions."""
-    size = (dimension + 1) * (dimension + 2) // 2
+    size = count_pairs(dimension + 1)
     return size * size
 
 
 def are_cheaper(rows: int, dimension: int, evaluations: int) -> bool:
     """Whether so many evaluations of a client's noise cost less by fourth moments, set-up included, than by rows."""
-    size = (dimension + 1) * (dimension + 2) // 2
+    size = count_pairs(dimension + 1)
     # Set-up is a product with itself, of which half is formed.
     by_moments = rows * size * (size / 2 + _GATHERED) + evaluations * _CARRIED * size * size
     return by_moments < evaluations * 2 * rows * (dimension + 1) ** 2

@@ -1,0 +1,54 @@
+"""Linear maps of symmetric matrices, as matrices over the entries on and above the diagonal."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+
+def count_pairs(size: int) -> int:
+    """Count the entries on and above the diagonal of a matrix (size, size)."""
+    return size * (size + 1) // 2
+
+
+@lru_cache(maxsize=64)
+def places_of_pairs(size: int) -> tuple[Array, Array]:
+    """Rows and columns of the entries on and above the diagonal, (s,) each."""
+    rows, columns = np.triu_indices(size)
+    return rows, columns
+
+
+@lru_cache(maxsize=64)
+def multiplicities_of_pairs(size: int) -> Array:
+    """Number of times that each pair occurs in a symmetric matrix, (s,)."""
+    rows, columns = places_of_pairs(size)
+    return np.where(rows == columns, 1.0, 2.0)
+
+
+def select_pairs(symmetric: Array) -> Array:
+    """The entries (..., s) of symmetric matrices (..., size, size)."""
+    rows, columns = places_of_pairs(symmetric.shape[-1])
+    found: Array = symmetric[..., rows, columns]
+    return found
+
+
+def fill_symmetric(pairs: Array, size: int) -> Array:
+    """The symmetric matrices (..., size, size) with the entries `pairs` (..., s)."""
+    rows, columns = places_of_pairs(size)
+    found: Array = np.empty((*pairs.shape[:-1], size, size))
+    found[..., rows, columns] = found[..., columns, rows] = pairs
+    return found
+
+
+def map_pairs(maps: Array) -> Array:
+    """The matrices (..., s_a, s_b) of ``S -> A S A'`` for maps A (..., a, b)."""
+    rows, columns = places_of_pairs(maps.shape[-2])
+    first, second = places_of_pairs(maps.shape[-1])
+    above, below = maps[..., rows, :], maps[..., columns, :]
+    found: Array = above[..., first] * below[..., second]
+    found += above[..., second] * below[..., first]
+    found *= multiplicities_of_pairs(maps.shape[-1]) / 2
+    return found

@@ -1,0 +1,135 @@
+"""The noise of the local steps of many clients as one linear map, found in the dimensions that each client's rows span.
+
+A client's rows span r dimensions, in which its model is y = U'x.  A local step maps the second moment S of (1, y) to
+
+    A S A' + N(S),
+
+A the expected step and N the noise of a mini-batch.  Over the s_r = (r+1)(r+2)/2 pairs of coordinates both are small
+matrices.  The noise of j + k steps follows from those of j and of k,
+
+    D_{j+k} = (P_j + D_j) D_k + D_j P_k,      P_k = A^k . (A^k)',  D_1 = N,
+
+so that K steps take about log K products.  Lifted to all coordinates and added up over clients, the maps of all of them
+are one: rounds that all start from the newest model then cost the same for any number of clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.symmetric_pairs import count_pairs, map_pairs, multiplicities_of_pairs, places_of_pairs
+from fedtheory.engine.moments.row_spaces import RowSpace
+
+_BLOCK = 2**20
+"""Numbers of the maps of some clients, 8 MiB."""
+_PRODUCT, _ENTRY = 0.3, 4
+"""Costs of a multiplication inside a product of many matrices, and of forming an entry, in those of one elsewhere."""
+
+
+def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
+    """``sum_i weights_i`` times the map (s, s) of a client's noise after its steps, over the clients of a space.
+
+    `weights` are those of all clients, (M,).  The maps go from pairs of (1, x) to pairs of x, as entries of (1, x).
+    """
+    size = space.bases.shape[-1] + 1
+    total = np.zeros((count_pairs(size), count_pairs(size)))
+    for some in _blocks(space):
+        seen = map_pairs(_projections(space.bases[some]))
+        noise = _noise_of_steps(space, some) * weights[space.clients][some, None, None]
+        noise *= multiplicities_of_pairs(space.bases.shape[1] + 1)[:, None]
+        total += seen.reshape(-1, len(total)).T @ (noise @ seen).reshape(-1, len(total))
+    # Transposed maps count each entry off the diagonal twice.
+    total /= multiplicities_of_pairs(size)[:, None]
+    return total
+
+
+def cost_of_maps(space: RowSpace) -> float:
+    """Multiplications that `sum_noise_maps` takes, about."""
+    clients, rank, dimension = space.bases.shape
+    own, all_ = count_pairs(rank + 1), count_pairs(dimension + 1)
+    products = own * own * (4 * int(space.steps.max()).bit_length() * own + all_) + own * all_ * all_
+    rows = space.inputs.shape[1]
+    each = _PRODUCT * (products + rows * own * own) + _ENTRY * own * (all_ + own)
+    return float(clients * each)
+
+
+def cost_of_round(space: RowSpace) -> float:
+    """Multiplications that the noise of one round takes without maps, about."""
+    clients, rank, dimension = space.bases.shape
+    rows = space.inputs.shape[1]
+    return float(
+        clients * (2 * dimension * rank * (dimension + rank) + int(space.steps.max()) * rank * (2 * rows + rank))
+    )
+
+
+def _blocks(space: RowSpace) -> Iterator[Array]:
+    """Places of clients that take equally many steps, so many at a time as memory is for."""
+    _, rank, dimension = space.bases.shape
+    most = max(1, _BLOCK // (count_pairs(rank + 1) * count_pairs(dimension + 1)))
+    for count in np.unique(space.steps):
+        alike = np.flatnonzero(space.steps == count)
+        yield from (alike[first : first + most] for first in range(0, len(alike), most))
+
+
+def _projections(bases: Array) -> Array:
+    """The maps of (1, x) to (1, y), (C, r+1, d+1)."""
+    clients, rank, dimension = bases.shape
+    maps = np.zeros((clients, rank + 1, dimension + 1))
+    maps[:, 0, 0] = 1
+    maps[:, 1:, 1:] = bases
+    return maps
+
+
+def _affine(linear: Array, moved: Array, one: float) -> Array:
+    """Maps of (1, y) that multiply coordinates by `linear` (C, r) and add `moved` (C, r), (C, r+1, r+1)."""
+    clients, rank = linear.shape
+    maps, places = np.zeros((clients, rank + 1, rank + 1)), np.arange(1, rank + 1)
+    maps[:, 0, 0] = one
+    maps[:, 1:, 0], maps[:, places, places] = moved, linear
+    return maps
+
+
+def _noise_of_steps(space: RowSpace, some: Array) -> Array:
+    """The maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many."""
+    kept, moved = space.means
+
+    def carry(steps: int) -> Array:
+        return map_pairs(_affine(kept[steps][some], moved[steps][some], 1))
+
+    return _compose(_noise_of_a_step(space, some), carry, int(space.steps[some[0]]))
+
+
+def _noise_of_a_step(space: RowSpace, some: Array) -> Array:
+    """N of some clients, (C, s_r, s_r): the squares of samples' gradients less that of their average."""
+    inputs, outputs = space.weighted
+    samples = np.concatenate([-outputs[some][..., None], inputs[some]], axis=-1)
+    pushes = np.concatenate([np.zeros_like(outputs[some])[..., None], space.inputs[some]], axis=-1)
+    seen = _pairs_of_vectors(samples) * multiplicities_of_pairs(samples.shape[-1])
+    squares: Array = _pairs_of_vectors(pushes).transpose(0, 2, 1) @ seen
+    slope, at_zero = space.mean_gradient
+    squares -= map_pairs(_affine(slope[some], at_zero[some], 0))
+    return squares
+
+
+def _pairs_of_vectors(vectors: Array) -> Array:
+    """The entries of ``v v'`` of vectors (..., a), (..., s)."""
+    rows, columns = places_of_pairs(vectors.shape[-1])
+    pairs: Array = vectors[..., rows] * vectors[..., columns]
+    return pairs
+
+
+def _compose(step: Array, carry: Callable[[int], Array], steps: int) -> Array:
+    """The noise of so many steps from that of one, and from what k steps make of second moments without noise."""
+    if steps == 0:
+        return np.zeros_like(step)
+    if steps == 1:
+        return step
+    half = steps // 2
+    noise, carried = _compose(step, carry, half), carry(half)
+    found: Array = (carried + noise) @ noise + noise @ carried
+    if steps % 2:
+        found = (carry(1) + step) @ found + step @ carry(2 * half)
+    return found
