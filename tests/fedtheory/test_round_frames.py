@@ -248,6 +248,10 @@ EXPRESSIONS: dict[str, tuple[Expr, Callable[[Case, Outcome, int, int], Any]]] = 
         Value(F, new),
         lambda c, o, _i, _k: c.pair.tiny.value(brute.plus(o.base, o.selected_change, c.pair.tiny.server_step_size)),
     ),
+    "sum |psi - w|^2": (
+        LocalSum(norm_sq(psi - w)),
+        lambda _c, o, i, _k: len(o.steps[i]) * _sq(brute.minus(o.results[i], o.base)),
+    ),
     "selected sum": (
         norm_sq(Selected(LocalSum(ghat))),
         lambda _c, o, _i, _k: _sq(brute.mixture(o.weights, [_total([s[2] for s in own]) for own in o.steps])),

@@ -194,7 +194,7 @@ class RoundFrame(PlainFrame):
     def _existing(self, values: Array) -> Array:
         """Values at steps that a client does not take, set to zero."""
         assert self.valid is not None
-        if self.valid.all():
+        if self.valid.all() and values.shape[self.leading + 1] == len(self.valid):
             return values
         exists = self.valid.reshape(*self.valid.shape, *[1] * (values.ndim - self.leading - 3))
         nothing = values.ravel()[0] - values.ravel()[0]
