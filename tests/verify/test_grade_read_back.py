@@ -11,6 +11,8 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS
 from verify.grade import assignments, read_back
 from verify.grade import notebooks as n
+from verify.grade.questions import GivenAnswer
+from verify.grade.shown_answer import as_handed_in
 
 ASSIGNMENT = assignments()["drift-recursion"]
 
@@ -59,7 +61,10 @@ def test_a_file_that_answers_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected a \.py or \.ipynb file"):
         read_back(tmp_path / "none.py")
     (tmp_path / "other.py").write_text("x = 1")
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="expected its first line `# fedtheory assignment: ID"):
+        read_back(tmp_path / "other.py")
+    (tmp_path / "other.py").write_text("# fedtheory assignment: hidden (copy of ana)\nx = 1")
+    with pytest.raises(InputError, match="keep the comments of the handout"):
         read_back(tmp_path / "other.py")
 
 
@@ -85,3 +90,34 @@ def test_the_cell_of_an_exercise_of_ones_own(capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert "drift: read as E**2*s" in printed
     assert "last: NOT READ: x is not a symbol of this question; it asks for a number" in printed
+
+
+@pytest.mark.parametrize("suffix", [".py", ".ipynb"])
+def test_a_file_of_an_exercise_that_only_the_instructor_has(tmp_path: Path, suffix: str) -> None:
+    """Formulas and numbers are read with the symbols that the file itself states."""
+    hidden = replace(ASSIGNMENT, id="hidden", file="somewhere.py")
+    copy = ASSIGNMENT.copy(CLASS)
+    file = tmp_path / f"mine{suffix}"
+    if suffix == ".py":
+        text = n.python_template(hidden, copy)
+        for name, answer in {"last": "'1/2'", "drift": "'E^2*s*var'", "solved": "'cE'"}.items():
+            text = text.replace(f'{name} = ""', f"{name} = {answer}")
+    else:
+        notebook = n.student_notebook(hidden, copy)
+        answers_of_cells = {"last": "last = '1/2'", "drift": "drift = 'E^2*s*var'", "solved": "solved = 'cE'"}
+        for cell in notebook["cells"]:
+            cell["source"] = answers_of_cells.get(cell["id"], cell["source"])
+        text = n.notebook_text(notebook)
+    file.write_text(text, encoding="utf-8")
+    found = {each.name: (each.is_readable, each.text) for each in read_back(file)}
+    assert found["last"] == (True, "1/2")
+    assert found["solved"] == (True, "E*c")
+    is_readable, text = found["drift"]
+    assert not is_readable
+    assert "var is not a symbol of this question" in text
+
+
+def test_lost_backslashes_are_shown() -> None:
+    """A page cannot show the form feed that Python makes of a command; other controls are left out."""
+    (drift,) = (question for question in ASSIGNMENT.copy(CLASS).questions if question.name == "drift")
+    assert as_handed_in(drift, GivenAnswer("\frac{E}{2}\x00\n+\bigl(E\bigr)")) == "\\frac{E}{2}\n+\\bigl(E\\bigr)"

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import sympy as sp
-
 from fedtheory.errors import InputError
-from fedtheory.language.exercises import ExpressionQuestion, ManualQuestion, Question
+from fedtheory.language.exercises import ManualQuestion, Question
+from verify.grade.asked_in_file import questions_without_claims
 from verify.grade.assignments import PART, find_assignment
 from verify.grade.questions import GivenAnswer, mark_answer
 from verify.grade.read_back import ReadBack, read_one
@@ -42,25 +41,12 @@ def read_answers(
 ) -> list[ReadBack]:
     """Each answer of a notebook as it is read; `by_question` are those of an exercise whose file is not there."""
     questions = (
-        _without_claims(by_question) if by_question is not None else find_assignment(assignment).copy(student).questions
+        questions_without_claims(by_question)
+        if by_question is not None
+        else find_assignment(assignment).copy(student).questions
     )
     asked = [question for question in questions if not isinstance(question, ManualQuestion)]
     return [read_one(question, _given(question, answers.get(question.name))) for question in asked]
-
-
-def _without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
-    """Questions that ask for formulas or numbers in these symbols."""
-    return [
-        ExpressionQuestion(
-            name=name,
-            title="",
-            text="",
-            points=0,
-            solution=sp.S.Zero,
-            names={symbol: sp.Symbol(symbol, positive=True) for symbol in symbols},
-        )
-        for name, symbols in by_question.items()
-    ]
 
 
 def _question(assignment: str, student: str, name: str) -> Question:
@@ -74,7 +60,8 @@ def _given(question: Question, answer: Any) -> GivenAnswer:
     if answer is None or answer is Ellipsis:
         return GivenAnswer()
     if question.cases is None:
-        return GivenAnswer(str(answer))
+        is_alone = isinstance(answer, list | tuple) and len(answer) == 1
+        return GivenAnswer(str(answer[0] if is_alone else answer))
     outputs: list[str] = []
     try:
         for case in question.cases:

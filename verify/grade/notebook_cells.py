@@ -28,7 +28,7 @@ class NotebookCells:
     texts: Mapping[str, str]
     """Texts for people, by the name of the question."""
     handout: str
-    """The text cells."""
+    """The text cells, and the cell that checks answers."""
     assignment: object
     """As the metadata name it, or the cell that checks answers."""
     student: object
@@ -49,7 +49,7 @@ def read_cells(text: str) -> NotebookCells:
         source = _source(cell)
         marked = _mapping(_mapping(cell.get("metadata")).get("nbgrader"))
         sources.append(source)
-        if cell["cell_type"] == "markdown":
+        if cell["cell_type"] == "markdown" or source.startswith(BEFORE_HANDING_IN):
             handout.append(source)
         if cell["cell_type"] == "code":
             units += _code(source, marked)

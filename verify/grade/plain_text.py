@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Container
+from collections.abc import Collection
 from itertools import groupby
 
 from verify.grade.typed_numbers import with_plain_numbers, with_powers_of_ten, without_unit
@@ -44,7 +44,7 @@ _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 def write_in_ascii(text: str, names: Collection[str]) -> str:
     """Write a formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
-    text = _with_backslashes(_UNSEEN.sub("", text), {name.partition("_")[0] for name in names})
+    text = _with_backslashes(_UNSEEN.sub("", text), names)
     text = _STOP.sub("", _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`"))
     text = text if "x" in names else with_powers_of_ten(text)
     text = with_plain_numbers(text if names else without_unit(text))
@@ -71,7 +71,16 @@ def as_latex(text: str) -> str:
     return re.sub(r"\*\*\s*([+-]?\d+(?:\.\d+)?)", r"^{\1}", text).replace("**", "^")
 
 
-def _with_backslashes(text: str, symbols: Container[str]) -> str:
+def without_controls(text: str, names: Collection[str]) -> str:
+    """A text as a page can show it: with the backslashes that a string lost, and without control characters."""
+    restored = _with_backslashes(text, names)
+    return "".join(
+        character for character in restored if character in "\n\t" or unicodedata.category(character) != "Cc"
+    )
+
+
+def _with_backslashes(text: str, names: Collection[str]) -> str:
+    symbols = {name.partition("_")[0] for name in names}
     for character, commands in _LOST.items():
         for command in commands:
             if command in symbols or command not in _GREEK_COMMANDS:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, BoundQuestion, Question
 from verify.grade.asked_formula import read_formula
-from verify.grade.assignments import assignment_with_id, find_assignment
+from verify.grade.asked_in_file import questions_in_file
+from verify.grade.assignments import assignments, find_assignment
 from verify.grade.confinement import find_launch
 from verify.grade.guarded import Unreadable
 from verify.grade.marking import answers_of
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import has_units_of
 from verify.grade.shown_answer import show_answer
-from verify.grade.submission import read_submission
+from verify.grade.submission import Submission, header, read_submission
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,20 @@ def read_back(file: Path, assignment: str | None = None, copy: str | None = None
     submission = read_submission(file, CLASS)
     if submission.trouble is not None:
         raise InputError("FILE", submission.trouble, str(file))
-    chosen = find_assignment(assignment) if assignment else assignment_with_id(submission.assignment or "")
-    own = chosen.copy(copy or submission.copy_of or CLASS)
-    given = answers_of(own.questions, submission, find_launch(unsafe=True))
-    return [read_one(question, given[question.name]) for question in own.questions]
+    questions = _questions_of(submission, assignment, copy)
+    given = answers_of(questions, submission, find_launch(unsafe=True))
+    return [read_one(question, given[question.name]) for question in questions]
+
+
+def _questions_of(submission: Submission, assignment: str | None, copy: str | None) -> Sequence[Question]:
+    """The questions that a file answers; those that it states itself where its exercise is the instructor's."""
+    named = assignment or submission.assignment or ""
+    if not named:
+        line = header("ID", "NAME")
+        raise InputError("FILE", f"expected its first line `{line}`, got none: put it back, or add --assignment ID")
+    if assignment is None and named not in assignments():
+        return questions_in_file(submission)
+    return find_assignment(named).copy(copy or submission.copy_of or CLASS).questions
 
 
 def read_one(question: Question, given: GivenAnswer) -> ReadBack:

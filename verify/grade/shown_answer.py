@@ -17,6 +17,7 @@ from fedtheory.language.exercises.copy_symbols import written
 from verify.grade.answer import read_answer
 from verify.grade.asked_formula import read_formula
 from verify.grade.guarded import Unreadable
+from verify.grade.plain_text import without_controls
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import number_at
 
@@ -26,7 +27,8 @@ _LONGEST = 4_000
 def as_handed_in(question: Question, given: GivenAnswer) -> str:
     """The text of an answer; for a function what it returns for each case, as far as it got."""
     if question.cases is None:
-        return given.text.strip()[:_LONGEST]
+        symbols = getattr(question, "names", {})
+        return without_controls(given.text, symbols).strip()[:_LONGEST]
     calls = zip(question.cases, given.outputs, strict=False)
     lines = (f"{question.name}({', '.join(case)}) = {output or 'None'}" for case, output in calls)
     return "\n".join(lines)[:_LONGEST]

@@ -44,7 +44,7 @@ class Submission:
     source: str = ""
     """The text of a Python file; empty for a notebook."""
     handout: str = ""
-    """Assignment text in the file: a Python file with its comments, or the text cells of a notebook."""
+    """Assignment text in the file: a Python file with its comments, or a notebook's text cells and its last cell."""
 
 
 def read_submission(path: Path, student: str) -> Submission:

@@ -1,0 +1,64 @@
+"""The questions of an exercise whose file only the instructor has, as a student's own file states them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.language.exercises import ExpressionQuestion, Question
+from verify.grade.assignments import assignments
+from verify.grade.submission import Submission
+
+_COMMENT = re.compile(r"^[ \t]*#[ \t]?", re.MULTILINE)
+_FORMULA = re.compile(r"using only the symbols ((?:`\w+`[,\s]*)+)\.\s.*?^(\w+)[ \t]*=", re.MULTILINE | re.DOTALL)
+_NUMBER = re.compile(r"(?:as\s+a\s+string|correct\s+to\s+\S+\s+%):\s+`(\w+)\s+=")
+_CELL = re.compile(r"\bcheck_answers\(.*?(\{.*\})\)", re.DOTALL)
+
+
+def questions_in_file(submission: Submission) -> list[Question]:
+    """The questions for formulas and numbers that a file states; `InputError` for one that states none."""
+    by_question = _symbols_in_cell(submission.handout) or _symbols_in_comments(submission.handout)
+    if not by_question:
+        raise InputError(
+            "assignment",
+            f"expected a file with the questions of its handout, or one of {', '.join(assignments())}; "
+            f"got {submission.assignment!r}: keep the comments of the handout, or add --assignment my_exercise.py",
+        )
+    return questions_without_claims(by_question)
+
+
+def questions_without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
+    """Questions that ask for formulas or numbers in these symbols."""
+    return [
+        ExpressionQuestion(
+            name=name,
+            title="",
+            text="",
+            points=0,
+            solution=sp.S.Zero,
+            names={symbol: sp.Symbol(symbol, positive=True) for symbol in symbols},
+        )
+        for name, symbols in by_question.items()
+    ]
+
+
+def _symbols_in_comments(handout: str) -> dict[str, list[str]]:
+    """The symbols of each question of a Python file, in the order of the file."""
+    text = _COMMENT.sub("", handout)
+    found = [(part.start(), part[2], re.findall(r"\w+", part[1])) for part in _FORMULA.finditer(text)]
+    found += [(part.start(), part[1], []) for part in _NUMBER.finditer(text)]
+    return {name: symbols for _, name, symbols in sorted(found)}
+
+
+def _symbols_in_cell(handout: str) -> dict[str, list[str]]:
+    """The symbols of each question of a notebook, as the cell that checks answers has them."""
+    cell = _CELL.search(handout)
+    try:
+        found = json.loads(cell[1]) if cell else {}
+    except ValueError:
+        return {}
+    return {name: symbols for name, symbols in found.items() if isinstance(symbols, list)}
