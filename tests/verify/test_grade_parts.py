@@ -259,7 +259,7 @@ def test_functions_are_marked_case_by_case() -> None:
     assert marked("0.4999999999999999", "3")[1] == "correct on all cases up to rounding: keep fractions exact"
     assert marked("1/2", "4") == (Fraction(1, 2), "correct on 1 of 2 cases; f(2, 5) should be 3, yours is 4")
     assert marked("1/2", "x")[1].endswith("f(2, 5) should be 3, your function returned x, which is no number")
-    nothing = "your function returned nothing (None): does it print instead of `return`?"
+    nothing = "your function returned nothing (None): is it still empty, or does it print in place of `return`?"
     assert marked("1/2", "")[1].endswith(f"f(2, 5) should be 3, {nothing}")
     assert marked("1/2", trouble="stopped") == (Fraction(1, 2), "correct on 1 of 2 cases; stopped")
     assert marked() == (0, "f is not defined")

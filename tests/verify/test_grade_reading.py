@@ -9,6 +9,7 @@ import sympy as sp
 
 from fedtheory.language.exercises import CodeQuestion, ExpressionQuestion, NumberQuestion
 from verify.grade import Unreadable, read_answer
+from verify.grade.guarded import Ambiguous, UnknownSymbol
 from verify.grade.plain_text import as_latex
 from verify.grade.questions import GivenAnswer, mark_answer
 
@@ -316,3 +317,56 @@ def test_a_wrong_formula_is_wrong_at_two() -> None:
 def test_powers_as_tex_writes_them(given: str, expected: str) -> None:
     """In plain text an exponent has all its digits; what is TeX already stays."""
     assert as_latex(given) == expected
+
+
+A, B, G = sp.symbols("A B sigma_G", positive=True)
+SHORT = {"A": A, "B": B, "M": M, "tau": tau, "sigma_G": G}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2*sqrt(AB)", 2 * sp.sqrt(A * B)),
+        ("AB^2", A * B**2),
+        ("AB**2", A * B**2),
+        ("Mtau/2", M * tau / 2),
+        ("2Msigma_G^2", 2 * M * G**2),
+        ("AB(A + B)", A * B * (A + B)),
+        ("sqrt(AB/(Mtau))", sp.sqrt(A * B / (M * tau))),
+    ],
+)
+def test_products_without_signs(text: str, expected: sp.Expr) -> None:
+    """A word that falls into symbols in one way is their product, with the powers of paper."""
+    assert sp.simplify(read_answer(text, SHORT) - expected) == 0
+
+
+def test_words_that_are_no_products() -> None:
+    """A stroke before a product has two readings, and a word with two partitions or another character is none."""
+    with pytest.raises(Ambiguous):
+        read_answer("A/MB", SHORT)
+    for text in ("argmin", "ABC", "AB2"):
+        with pytest.raises(UnknownSymbol, match="is not a symbol"):
+            read_answer(text, SHORT)
+    two_ways = {"a": A, "ab": B, "b": M, "bb": tau}
+    with pytest.raises(UnknownSymbol, match="abb is not a symbol"):
+        read_answer("abb", two_ways)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "O(tau^2)",
+        r"\mathcal{O}\left(\tau^2\right)",
+        "A + O(tau^3)",
+        r"\Theta(\tau)",
+        "Θ(τ)",
+        r"\tilde O(\tau)",
+        r"O[\tau]",
+    ],
+)
+def test_orders_are_for_a_person(text: str) -> None:
+    """A formula without its constants is neither right nor wrong; a symbol of that name is read as ever."""
+    with pytest.raises(UnknownSymbol, match="leaves the constants open"):
+        read_answer(text, SHORT)
+    named = {"O": A, "tau": tau}
+    assert read_answer("O(tau + 1)", named) == A * (tau + 1)

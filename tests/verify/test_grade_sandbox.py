@@ -39,6 +39,13 @@ def test_answers_of_all_kinds() -> None:
     assert found == Answers({"a": "x**2 + 1/2", "b": r"\frac12"}, {"f": ("1", "9/4")}, ())
 
 
+def test_a_comma_behind_an_answer_changes_nothing() -> None:
+    """It makes a tuple of one, which counts as its entry; more entries are no answer."""
+    found = run("a = 'tau**2',", "x = 'eta'\nb = [x]", "def f(x):\n    return x,")
+    assert found == Answers({"a": "tau**2", "b": "eta"}, {"f": ("1", "3/2")}, ())
+    assert literal_answers(["a = 'x',", "b = ['y']", "c = 1, 2", "d = ()"]) == {"a": "x", "b": "y"}
+
+
 def test_functions_count_with_whole_arguments() -> None:
     """An argument that is whole counts as an integer and divides as a fraction; another one is named."""
     code = "def f(x):\n    return sum(1 / (x + 1) for _ in range(x + 1)) + [5, 7][x]"

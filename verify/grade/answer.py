@@ -9,10 +9,15 @@ from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import FUNCTIONS, LONGEST_TEXT, Ambiguous, Guarded, NoExpression, UnknownSymbol, Unreadable
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
+from verify.grade.products import separate_symbols
 from verify.grade.python_answer import read_python
 
 _NORM = re.compile(r"\\\||\\[lr]?Vert(?![A-Za-z])|\\norm(?![A-Za-z])|‖|\|\|")
 _WORD = re.compile(r"[A-Za-z]+(?:_\w+)?")
+_ORDER = re.compile(
+    r"(?<![A-Za-z])(?:\\(?:mathcal|tilde|mathrm)\s*\{?\s*|\\)*(O|o|Theta|Omega|Θ|Ω|𝒪)\s*\}*\s*(?:\\left\s*)?[(\[]"
+)
+"""The order of a formula, without its constants."""
 _RIGHT_SIDE = re.compile(r"<=|>=|=|≤|\\leq?(?![A-Za-z])")
 
 
@@ -26,6 +31,9 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
         raise Unreadable("the answer is empty")
     if len(text) > LONGEST_TEXT:
         raise Unreadable(f"the answer is longer than {LONGEST_TEXT} characters")
+    order = _ORDER.search(text)
+    if order and order[1] not in names:
+        raise UnknownSymbol(f"an order such as {order[1]}(...) leaves the constants open: write the formula with them")
     plain = write_in_ascii(text, names)
     try:
         found = _read(plain, names)
@@ -45,6 +53,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
 def _read(text: str, names: Mapping[str, Expr]) -> Expr:
     if is_latex(text):
         return read_latex(as_latex(text), names)
+    text = separate_symbols(text, names)
     try:
         return read_python(text.replace("^", "**").replace(TIGHT, " "), names)
     except NoExpression as reason:

@@ -41,8 +41,13 @@ def _trees(units: Sequence[str]) -> Iterator[ast.Module]:
 
 
 def _literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
-        value = statement.value.value
+    if not isinstance(statement, ast.Assign):
+        return
+    typed = statement.value
+    if isinstance(typed, ast.Tuple | ast.List) and len(typed.elts) == 1:
+        typed = typed.elts[0]
+    if isinstance(typed, ast.Constant):
+        value = typed.value
         for target in statement.targets:
             if isinstance(target, ast.Name) and type(value) in (str, int, float):
                 yield target.id, str(value).encode("utf-8", "replace").decode()

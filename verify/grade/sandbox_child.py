@@ -119,6 +119,9 @@ def _place_of(error: SyntaxError) -> str:
 
 def _as_text(value: Any) -> str:
     """An answer as text: a string as it is, a number or a SymPy expression in Python's notation."""
+    if isinstance(value, list | tuple) and len(value) == 1:
+        # A comma behind an answer makes a tuple of it.
+        value = value[0]
     text = "" if value is None or value is Ellipsis else _ADDRESS.sub("", str(value))
     return text if len(text) <= _LONGEST_ANSWER else text[:_LONGEST_ANSWER] + "..."
 

@@ -41,7 +41,7 @@ def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
 
 _FLOATS = sp.Rational(1, 10**12)
 """Relative error that a function of floats may add up."""
-_NOTHING = "your function returned nothing (None): does it print instead of `return`?"
+_NOTHING = "your function returned nothing (None): is it still empty, or does it print in place of `return`?"
 
 
 def _is_number(text: str, value: str) -> bool:
