@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         assumption,
         cocoercivity,
         convexity,
+        interpolation,
         length_of_mean,
         lipschitz,
         lipschitz_gradient,
@@ -78,7 +79,7 @@ _HOMES = {
     "numbers": "Numbers",
     "quotients": "Rejected",
     "inequalities": (
-        "InequalityRef Inequality assumption cocoercivity convexity length_of_mean lipschitz "
+        "InequalityRef Inequality assumption cocoercivity convexity interpolation length_of_mean lipschitz "
         "lipschitz_gradient lipschitz_gradient_length mean_of_drawn one optimality root "
         "smoothness square steps strong_convexity triangle unweighted weighted"
     ),
@@ -108,6 +109,7 @@ __all__ = [
     "composed",
     "convexity",
     "difference",
+    "interpolation",
     "is_nonnegative",
     "is_ordering",
     "is_positive",

@@ -151,6 +151,21 @@ def cocoercivity(context: Context, objective: Symbol, at: Expr, around: Expr) ->
 
 
 @_inequality
+def interpolation(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
+    """``(L - mu) (gap - mu/2 |at - around|^2) - |change - mu (at - around)|^2 / 2`` of an L-smooth, mu-convex f.
+
+    The gap is that of `convexity`, the change that of the gradient.  mu is the constant of strong convexity, 0 where f
+    is convex only, and -L where it is not known to be convex.  f - mu/2 |x|^2 is convex and (L - mu)-smooth, hence
+    co-coercive; times L - mu nothing is divided by, and for L = mu its gradient is constant.
+    """
+    smooth = _constant(objective, context.smooth, "smooth")
+    curvature = context.strongly_convex.get(objective, ZERO if objective in context.convex else -smooth)
+    apart = Gradient(objective, at) - Gradient(objective, around) - curvature * (at - around)
+    gap = _linearisation_gap(objective, at, around) - curvature / 2 * Inner(at - around, at - around)
+    return Inequality("interpolation", (smooth - curvature) * gap - Inner(apart, apart) / 2)
+
+
+@_inequality
 def lipschitz_gradient(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``L^2 |at - around|^2 - |grad f(at) - grad f(around)|^2`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)

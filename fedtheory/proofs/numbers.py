@@ -268,10 +268,11 @@ def _means_of_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return the facts on numbers by their quantities.
 
-    No client has more than the largest has, no more clients are drawn than there are, nor steps taken.
+    No client has more than the largest has, no more clients are drawn than there are, nor steps taken; the smallest
+    curvature of an objective is at most the largest.
     """
     symbol = symbols_of(claim)
-    drawn = symbol.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness))
+    drawn = symbol.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness), *_CURVATURES)
     if a.uniform_sampling in claim.assumptions:
         drawn += symbol.at_most((q.participants, q.clients))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
@@ -283,6 +284,12 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
 
 
+_CURVATURES = (
+    (q.strong_convexity, q.smoothness),
+    (q.client_strong_convexity, q.client_smoothness),
+    (q.smallest_curvature, q.objective_smoothness),
+)
+"""Constants of strong convexity and of smoothness of the same objectives."""
 _AT_STEPS = ("step", "path", "round")
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 """Assumptions under which a round ends at the average of its clients, after local steps of the update rule."""

@@ -18,6 +18,7 @@ from fedtheory.kernel import (
     cocoercivity,
     composed,
     convexity,
+    interpolation,
     is_ordering,
     lipschitz_gradient,
     mean_of_drawn,
@@ -151,6 +152,8 @@ def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]])
             yield smoothness(f, at, around)
         if f in context.smooth and f not in context.convex:
             yield lipschitz_gradient(f, at, around)
+        if f in context.smooth and (f in context.strongly_convex or f not in context.convex):
+            yield interpolation(f, at, around)
 
 
 def _optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:

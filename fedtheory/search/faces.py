@@ -17,6 +17,8 @@ from fedtheory.search.conic import is_solved, solver
 from fedtheory.search.samples import Samples
 
 _PROGRAM = 20_000
+_TOLERANCES = (1e-10, 1e-8, 1e-7)
+"""Of programs: where one point alone is feasible, rounding may hide it from a program that is too exact."""
 _SMALL = 1e-6
 """Eigenvalues of scaled matrices that count as zero."""
 Matrix = NDArray[np.float64]
@@ -116,11 +118,14 @@ class Reduced:
         cones.append(clarabel.NonnegativeConeT(len(numbers)))
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads = False, 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
         empty = csc_matrix((len(costs), len(costs)))
         matrix = csc_matrix(np.concatenate(columns))
-        solution = clarabel.DefaultSolver(empty, costs, matrix, np.concatenate(rights), cones, settings).solve()
-        return np.asarray(solution.x) if is_solved(solution) else None
+        for tolerance in _TOLERANCES:
+            settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+            solution = clarabel.DefaultSolver(empty, costs, matrix, np.concatenate(rights), cones, settings).solve()
+            if is_solved(solution):
+                return np.asarray(solution.x)
+        return None
 
 
 def _projected(parts: Matrix) -> Matrix:

@@ -150,9 +150,10 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
     if alone is not None:
         return alone
     tried: list[CandidateInequality] = []
-    for nearby in (True, False):
-        found = [*find_candidates(context, form, written, nearby), *weighted_squares(context, goal, signs.conditions)]
-        candidates = found[:_MOST_CANDIDATES]
+    for nearby, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
+        known = find_candidates(context, form, written, nearby)
+        classical = [each for each in known if each.pattern.reason.kind != left_out]
+        candidates = [*classical, *weighted_squares(context, goal, signs.conditions)][:_MOST_CANDIDATES]
         if candidates and candidates != tried:
             terms = _sum_to(goal, candidates, context, signs, Dimensions(claim))
             if terms is not None:

@@ -25,6 +25,7 @@ from fedtheory.kernel import (
     assumption,
     cocoercivity,
     convexity,
+    interpolation,
     lipschitz_gradient,
     one,
     optimality,
@@ -325,7 +326,7 @@ ODD: Sequence[Callable[..., Term]] = [
     lambda _c, _v, _z, _n, _reason, family, chance: _rename(chance.choice(borrowed()), family, chance),
 ]
 """Terms that are not what they should be, of a coefficient, a vector, a number that vanishes, the gap, its reason."""
-AROUND = [convexity, smoothness, cocoercivity]
+AROUND = [convexity, smoothness, cocoercivity, interpolation]
 
 
 def _conditions(claim: Claim, size: Any, chance: random.Random) -> Any:

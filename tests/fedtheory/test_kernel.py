@@ -21,6 +21,7 @@ from fedtheory.kernel import (
     check,
     cocoercivity,
     convexity,
+    interpolation,
     is_nonnegative,
     is_positive,
     lipschitz_gradient,
@@ -117,6 +118,11 @@ INEQUALITIES = {
         cocoercivity(F_i, a, b),
         Value(F_i, b) + inner(Gradient(F_i, b), a - b) + norm_sq(Gradient(F_i, a) - Gradient(F_i, b)) / (2 * L),
         Value(F_i, a),
+    ),
+    "interpolation": (
+        interpolation(F_i, a, b),
+        L * (Value(F_i, b) + inner(Gradient(F_i, b), a - b)) + norm_sq(Gradient(F_i, a) - Gradient(F_i, b)) / 2,
+        L * Value(F_i, a),
     ),
     "Lipschitz gradient": (
         lipschitz_gradient(F_i, a, b),

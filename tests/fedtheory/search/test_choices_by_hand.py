@@ -129,8 +129,8 @@ def test_optimal_points_are_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None
         (False, False, False, []),
         (False, False, True, ["convexity"]),
         (False, True, True, ["cocoercivity", "smoothness"]),
-        (True, True, True, ["strong_convexity", "cocoercivity", "smoothness"]),
-        (False, True, False, ["smoothness", "lipschitz_gradient"]),
+        (True, True, True, ["strong_convexity", "cocoercivity", "smoothness", "interpolation"]),
+        (False, True, False, ["smoothness", "lipschitz_gradient", "interpolation"]),
     ],
 )
 def test_inequalities_of_an_objective(
@@ -138,7 +138,7 @@ def test_inequalities_of_an_objective(
 ) -> None:
     """Each pair of points both ways round."""
     f, x, y = sp.symbols("f x y")
-    for name in ("strong_convexity", "cocoercivity", "convexity", "smoothness", "lipschitz_gradient"):
+    for name in ("strong_convexity", "cocoercivity", "convexity", "smoothness", "lipschitz_gradient", "interpolation"):
         monkeypatch.setattr(candidates, name, lambda _, at, around, name=name: (name, at, around))
     known = {"strongly_convex": strongly, "smooth": smooth, "convex": convex}
     context: Any = SimpleNamespace(**{name: {f} if holds else set() for name, holds in known.items()})

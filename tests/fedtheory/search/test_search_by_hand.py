@@ -296,10 +296,10 @@ def _context(assumptions: Sequence[Any]) -> tuple[Any, Any]:
 
 KINDS: Mapping[str, tuple[Sequence[Any], Mapping[str, int]]] = {
     "convex and smooth": ([a.convex_and_smooth], {"cocoercivity": 6, "smoothness": 6}),
-    "smooth": ([a.smooth], {"smoothness": 2, "lipschitz_gradient": 2}),
+    "smooth": ([a.smooth], {"smoothness": 2, "lipschitz_gradient": 2, "interpolation": 2}),
     "strongly convex": (
         [a.convex_and_smooth, a.strongly_convex_clients],
-        {"cocoercivity": 6, "smoothness": 6, "strong_convexity": 6},
+        {"cocoercivity": 6, "smoothness": 6, "strong_convexity": 6, "interpolation": 6},
     ),
 }
 
@@ -313,7 +313,9 @@ def test_inequalities_at_two_points(name: str) -> None:
     kinds = [one.pattern.reason.kind for one in find_candidates(context, form, relation, False)]
     assert {kind: kinds.count(kind) for kind in expected} == expected
     assert kinds.count("one") == 1
-    assert not {"cocoercivity", "strong_convexity", "lipschitz_gradient"} & (set(kinds) - expected.keys())
+    assert not {"cocoercivity", "strong_convexity", "lipschitz_gradient", "interpolation"} & (
+        set(kinds) - expected.keys()
+    )
     nearby = [one.pattern.reason for one in find_candidates(context, form, relation, True)]
     assert {reason.about[0] for reason in nearby if reason.about} == {F}
     assert sum(reason.kind == "smoothness" for reason in nearby) == 2

@@ -77,6 +77,22 @@ TRUE = {
         norm_sq(w - best) + 2 * eta * (Value(F, w) - Value(F, best)), norm_sq(v - best), CONVEX, [eta <= 1 / L]
     ),
     "contraction": _descent(norm_sq(w - best), (1 - eta * mu) * norm_sq(v - best), CURVED, [eta <= 1 / L]),
+    "lower bound by smoothness": _points(
+        inner(_slope(y), x - y) - L / 2 * norm_sq(x - y), Value(F, x) - Value(F, y), (a.smooth,)
+    ),
+    "three points and curvature": _points(
+        Value(F, x) - Value(F, y) + mu / 4 * norm_sq(x - y), inner(_slope(z), x - y) + L * norm_sq(x - z), CURVED, BENT
+    ),
+    "Nesterov, Theorem 2.1.12": _points(
+        mu * L / (mu + L) * norm_sq(x - y) + norm_sq(_slope(x) - _slope(y)) / (mu + L),
+        inner(_slope(x) - _slope(y), x - y),
+        CURVED,
+        BENT,
+    ),
+    "contraction at large steps": _descent(
+        norm_sq(w - best), (1 - 2 * eta * mu * L / (mu + L)) * norm_sq(v - best), CURVED, [eta <= 2 / (mu + L)]
+    ),
+    "gradients do not grow": _descent(norm_sq(_slope(w)), norm_sq(_slope(v)), CONVEX, [eta <= 2 / L]),
     "convexity of a client": _points(
         Value(F_i, x) + inner(Gradient(F_i, x), y - x), Value(F_i, y), CONVEX, POINTS | {F_i: q.client_objective}
     ),
@@ -128,6 +144,10 @@ FALSE = {
         CURVED,
         BENT,
     ),
+    "lower bound by half the smoothness": _points(
+        inner(_slope(y), x - y) - L / 4 * norm_sq(x - y), Value(F, x) - Value(F, y), (a.smooth,)
+    ),
+    "gradients do not grow": _descent(norm_sq(_slope(w)), norm_sq(_slope(v)), CONVEX, [eta <= 3 / L]),
     "distances do not grow": _descent(norm_sq(w - best), norm_sq(v - best), CONVEX, [eta <= 3 / L]),
     "too large a step": _descent(norm_sq(w - best), (1 - eta * mu) * norm_sq(v - best), CURVED, [eta <= 3 / L]),
     "too fast a contraction": _descent(
