@@ -1,0 +1,111 @@
+"""Descriptions of data files against numbers by hand, and counts of what planned runs store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planned_runs import a_run
+
+from fedtheory import FLOAT, Run
+from fedtheory.federation.problem.columns import ColumnChoice
+from fedtheory.planner.alternatives import Costs
+from fedtheory.planner.description import DataDescription, _few_digits, describe, document
+from fedtheory.planner.mean_rounds import numbers_of_path
+from fedtheory.runfile import parse_run
+
+ROWS = {"u": [(1, 2), (1, 4)], "v": [(2, 2)] * 3}
+"""Inputs and outputs of two clients."""
+
+
+def _describe(folder: Path, rows: dict[str, list[tuple[float, float]]], **keys: Any) -> DataDescription:
+    file = folder / "rows.csv"
+    lines = [f"{a},{y},{client}" for client, pairs in rows.items() for a, y in pairs]
+    file.write_text("\n".join(["a,y,client", *lines, ""]))
+    return describe(str(file), ColumnChoice(), standardize=False, intercept=False, **keys)
+
+
+def test_numbers_of_clients_and_of_all(tmp_path: Path) -> None:
+    """F_u = w^2 - 6w + 10 and F_v = 4w^2 - 8w + 4, weighted 2 to 3: F'' = 28/5, and w* = 9/7."""
+    found = _describe(tmp_path, ROWS)
+    one, other = found.clients
+    assert (one.name, one.rows, one.target_mean, one.smoothness) == ("u", 2, 3, pytest.approx(2))
+    assert (other.name, other.rows, other.target_mean, other.smoothness) == ("v", 3, 2, pytest.approx(8))
+    assert [client.gradient_at_optimum for client in found.clients] == pytest.approx([24 / 7, 16 / 7])
+    assert [client.curvature_apart for client in found.clients] == pytest.approx([18 / 5, 12 / 5])
+    assert [client.strong_convexity for client in found.clients] == pytest.approx([2, 8])
+    gap = 28 / 10 * (9 / 7) ** 2
+    assert found.constants == pytest.approx(
+        {
+            "smoothness": 8,
+            "strong_convexity": 2,
+            "objective_smoothness": 28 / 5,
+            "objective_strong_convexity": 28 / 5,
+            "gradient_dissimilarity_at_optimum": 24 / 7,
+            "curvature_dissimilarity": 18 / 5,
+            "initial_gap": gap,
+            "optimal_value": 32 / 5 - gap,
+        }
+    )
+
+
+def test_a_first_run(tmp_path: Path) -> None:
+    """1/(4 L) = 1/32 is rounded down to 0.031; clients with unlike counts of rows weigh by them."""
+    found = _describe(tmp_path, ROWS)
+    table = found.run_table("rows.csv")
+    assert table["algorithm"] == {"local_step_size": pytest.approx(0.031), "local_steps": 5, "rounds": 100}
+    problem = table["problem"]
+    assert (problem["data"], problem["kind"], problem["shares"]) == ("rows.csv", "least-squares", "samples")
+    assert "standardize" not in problem
+    assert found.run_table()["problem"]["data"] == str(tmp_path / "rows.csv")
+    alike = _describe(tmp_path, {client: [(1, 2), (2, 1)] for client in "uv"})
+    assert "shares" not in alike.run_table()["problem"]
+    assert [_few_digits(number) for number in (0.03199, 0.25, 1, 123.9)] == pytest.approx([0.031, 0.25, 1, 120])
+
+
+def test_notes_on_rows(tmp_path: Path) -> None:
+    """Unlike counts are noted with the least and the largest; flat directions where a column is always zero."""
+    notes = _describe(tmp_path, ROWS).notes
+    assert any(note.startswith("clients have 2 to 3 rows: ") for note in notes)
+    assert not any("flat directions" in note or "never changes" in note for note in notes)
+    alike = _describe(tmp_path, {client: [(1, 2), (2, 1)] for client in "uv"}).notes
+    assert not any(note.startswith("clients have") for note in alike)
+    flat = _describe(tmp_path, {client: [(0, 2), (0, 1)] for client in "uv"}).notes
+    assert any("flat directions" in note for note in flat)
+    assert any("column 'a' never changes" in note for note in flat)
+
+
+def test_scales_of_columns(tmp_path: Path) -> None:
+    """Inputs 1, 1, 2, 2, 2 and outputs 2, 4, 2, 2, 2."""
+    found: Any = document(_describe(tmp_path, ROWS))
+    assert found["rows"] == 5
+    (feature,) = found["features"]
+    expected = {"name": "a", "mean": 8 / 5, "deviation": 0.24**0.5, "least": 1, "largest": 2}
+    assert {key: pytest.approx(value) if key != "name" else value for key, value in expected.items()} == feature
+    target = {"name": "y", "mean": 12 / 5, "deviation": 0.8, "least": 2, "largest": 4}
+    assert {key: pytest.approx(value) if key != "name" else value for key, value in target.items()} == found["target"]
+
+
+TRIPLE: dict[str, Any] = {
+    "kind": "quadratic",
+    "hessians": [[["1", "0"], ["0", "1"]]] * 3,
+    "linear": [["1", "0"], ["-1", "1"], ["3", "0"]],
+    "start": ["3", "-2"],
+}
+
+
+def _run(**algorithm: Any) -> Run:
+    keys = {"local_step_size": "1/10", "local_steps": 5, "rounds": 50, **algorithm}
+    return parse_run({"problem": TRIPLE, "algorithm": keys}, FLOAT, Path())
+
+
+def test_numbers_between_rounds() -> None:
+    """In a plane: the model alone; with SCAFFOLD two vectors of the server and one of each of three clients."""
+    assert numbers_of_path(_run()) == 2
+    assert numbers_of_path(_run(name="scaffold")) == 2 * (2 + 3)
+
+
+def test_a_round_costs_the_steps_of_its_slowest_client() -> None:
+    unlike = _run(local_steps=[1, 4, 2])
+    assert Costs(2.0, 7.0).of_round(unlike, a_run()) == 2 * 4 + 7
