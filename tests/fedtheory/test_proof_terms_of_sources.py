@@ -40,8 +40,14 @@ RELYING = {
 """Claims whose terms use one of these, which is therefore not proved by terms."""
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", sorted(certificates()))
+FEW = ("lecture27:", "liu2022:", "landmarks:")
+"""Sources with few certificates, which need almost all rules and tactics."""
+NAMES = [
+    pytest.param(name, marks=() if name.startswith(FEW) else pytest.mark.long, id=name) for name in sorted(certificates())
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_certificate_is_a_term(name: str) -> None:
     """A new certificate is one, or the table above says why not."""
     report = report_of(name)

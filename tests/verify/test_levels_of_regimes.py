@@ -326,6 +326,7 @@ def test_losses_of_points() -> None:
     units = problem(_at(loss="Huber", unit_of_values=12, unit_of_length=-12, sources="n"), 1)
     assert units["terms"][0][0] == {"coordinate": 0, "weight": "4096", "centre": "0", "width": "1/4096"}
     assert (units["start"], units["noise"]) == (["0"], ["1", "1"])
+    assert problem(_at(loss="kinked", unit_of_length=-12), 1)["start"] == ["1/4096"]
     starts = {"Huber": "3", "kinked": "1", "Huber, linear part": "64", "bounded": "127/64"}
     for loss, start in starts.items():
         assert problem(_at(loss=loss), 1)["start"] == [start]
