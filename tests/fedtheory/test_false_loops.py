@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from test_restarted import ALL
 
-from fedtheory.kernel import Term, assumption, lipschitz_gradient, smoothness, square
+from fedtheory.kernel import Rejected, Term, assumption, lipschitz_gradient, smoothness, square, vector
 from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -17,8 +17,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, Recursion, certificate_of, check_certificate
 from fedtheory.proofs.distances import PAIR
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline import outline
-from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean, build_iteration_context
 from fedtheory.sources.liu2022.quantities.restarted import as_printed
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.notation import (
@@ -165,6 +167,12 @@ def test_an_iteration_knows_no_step_of_a_client() -> None:
     """Where the loop restarts, no client steps from its iterate."""
     terms = [Term(sp.S.One, square(x_i_next - x_i))]
     assert verdict(THEOREM, OF_THEOREM, terms=terms) == "broken"
+    plain = use_plain_symbols(THEOREM)
+    context, symbol = build_iteration_context(plain, [use_plain_symbols(LEMMA)]), symbols_of(plain)
+    assert vector(symbol(q.next_average_iterate), context)
+    for moved in (q.next_local_iterate, q.next_centralised_model):
+        with pytest.raises(Rejected, match="is not a vector of the context"):
+            vector(symbol(moved), context)
 
 
 def test_the_mean_may_keep_the_largest_drift() -> None:

@@ -9,11 +9,11 @@ import pytest
 import sympy as sp
 
 from fedtheory import Claim
-from fedtheory.kernel import Rejected
+from fedtheory.kernel import Numbers, Rejected
 from fedtheory.kernel.work import limited
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs import checker, induction, missing_assumptions, numbers, paper_contexts
+from fedtheory.proofs import checker, combination, induction, missing_assumptions, numbers, paper_contexts
 from fedtheory.proofs.outline import _link
 from fedtheory.proofs.products import Positive, Products, check_products
 
@@ -124,3 +124,34 @@ def test_the_outline_of_a_relation_that_is_seen() -> None:
     (entry,) = group.entries
     assert entry.coefficient == 1
     assert sp.expand(entry.factor - y) == 0
+
+
+def test_conditions_without_minima() -> None:
+    """A bound by c min(u, v) with c >= 0 is one by c u and by c v, also where one of them always holds."""
+    numbers_ = Numbers(symbols=frozenset({eta, L, x, y}))
+    conditions = [
+        eta <= 2 * sp.Min(x, y),
+        sp.Le(-L, sp.Min(x, y), evaluate=False),
+        eta <= (1 - L) * sp.Min(x, y),
+        sp.Le(eta, sp.Min(x, y) * sp.Min(L, y), evaluate=False),
+        eta >= sp.Min(x, y),
+        eta <= x,
+    ]
+    found = list(combination.without_minima(conditions, numbers_))
+    first = [conditions[0], sp.Le(eta, 2 * x, evaluate=False), sp.Le(eta, 2 * y, evaluate=False)]
+    second = [conditions[1], sp.Le(-L, x, evaluate=False), sp.Le(-L, y, evaluate=False)]
+    assert [set(found[:3]), set(found[3:6])] == [set(first), set(second)]
+    assert found[6:] == conditions[2:]
+
+
+def test_a_claim_that_relies_on_itself_is_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for in the proof of a claim that relies on it, it has one step, which says so."""
+    claim = Claim(id="t:self", lhs=eta, rhs=0, where={eta: q.local_step_size})
+    monkeypatch.setattr(checker, "find", {claim.id: claim}.__getitem__)
+    monkeypatch.setattr(checker, "recorded_for", lambda _: None)
+    answered = SimpleNamespace(name="answered")
+    monkeypatch.setattr(checker, "_answer", lambda request: (answered, request.claim_id, request.relying))
+    prove = checker._prover_for(("t:other", claim.id))
+    (step,) = prove(claim.id).steps
+    assert (step.holds, step.text) == (False, "t:self relies on itself")
+    assert prove("t:another") == (answered, "t:another", ("t:other", claim.id))  # type: ignore[comparison-overlap]

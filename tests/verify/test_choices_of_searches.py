@@ -15,7 +15,7 @@ from fedtheory.arithmetic import RATIONAL
 from verify.falsify import exponents, finding, knobs, local, rays, search, search_state
 from verify.falsify.finding import Finding
 from verify.falsify.local import LocalClimb
-from verify.falsify.regimes import evaluation
+from verify.falsify.regimes import edge, evaluation
 from verify.falsify.regimes import search as regimes
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Evaluation
@@ -218,6 +218,29 @@ def test_edges_without_straight_lines_are_searched_by_halving() -> None:
     wide, run = _edge([lambda _: -1.0])
     halved.append(Edge._along(wide, run, np.array([-1.0]), np.array([1.0]), np.array([False])))
     assert halved == ["halved"] * 3
+
+
+@pytest.mark.parametrize("fails", [True, False])
+@pytest.mark.parametrize("depends", [True, False])
+def test_edges_of_claims_without_conditions(fails: bool, depends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a bound where no assumption was seen to depend on the step size, else by halving."""
+    monkeypatch.setattr(edge, "premises", lambda claim: (claim,))
+    monkeypatch.setattr(edge, "failures_among", lambda asked, run: asked == ("claim",) and run == "run" and fails)
+    given: Any = SimpleNamespace(_claim="claim", _links=[], depends_on_step=depends, _search_by_halving=lambda _: 4.0)
+    assert Edge._largest(given, "run") == (4.0 if fails or depends else edge.UNBOUNDED)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("here", "expected"), [(1.0, None), (-1.0, "along"), (0.0, "along")])
+def test_conditions_that_fail_for_every_step_size(here: float, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a condition without the step size fails no factor helps; slopes are those of a doubled step size."""
+    monkeypatch.setattr(edge, "premises", lambda _: ())
+    monkeypatch.setattr(edge, "failures_among", lambda *_: [])
+    given, run = _edge([lambda _: here, lambda power: 3.0 * power])
+    given._claim, given._links = None, ["link"]
+    seen: list[Any] = []
+    given._along = lambda _, *parts: seen.append([part.tolist() for part in parts]) or "along"
+    assert Edge._largest(given, run) == expected
+    assert seen == ([] if expected is None else [[[here, 0.0], [0.0, 3.0], [True, False]]])
 
 
 @pytest.mark.parametrize("formula", [None, "1/8"])

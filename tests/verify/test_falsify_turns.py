@@ -147,9 +147,9 @@ def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.Monk
     monkeypatch.setattr(search, "KINDS", ("x", "y"))
     monkeypatch.setattr(search, "bases_of", lambda _: None)
     monkeypatch.setattr(search, "run_table", lambda run: run)
-    monkeypatch.setattr(search, "check", lambda *_: "check")
-    monkeypatch.setattr(search, "made", lambda _, __, kind, size, ___: sizes.append((kind, size)))
     claim: Any = SimpleNamespace(rate=None)
+    monkeypatch.setattr(search, "check", lambda given, run: "check" if given is claim and run == "run" else None)
+    monkeypatch.setattr(search, "made", lambda _, __, kind, size, ___: sizes.append((kind, size)))
     assert list(search._small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
     assert sizes == [(kind, size) for size in range(1, 9) for kind in "xy"]
     sizes.clear()

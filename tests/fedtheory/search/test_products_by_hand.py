@@ -134,6 +134,9 @@ def test_monomials_that_no_condition_binds() -> None:
     number = quotient(sigma * (1 - 4 * eta * L) + sigma**2 * tau + eta)
     groups = {outside: sp.expand(inside) for outside, inside in _group_by_free_symbols(number, SIGNS)}
     assert groups == {sigma: 1 - 4 * eta * L, sigma**2: tau, sp.S.One: eta}
+    signed = quotient(z * sigma + z**2 * sigma)
+    groups = {outside: sp.expand(inside) for outside, inside in _group_by_free_symbols(signed, SIGNS)}
+    assert groups == {sigma: z + z**2}
 
 
 def test_signs_of_factors() -> None:
