@@ -43,7 +43,8 @@ RELYING = {
 FEW = ("lecture27:", "liu2022:", "landmarks:")
 """Sources with few certificates, which need almost all rules and tactics."""
 NAMES = [
-    pytest.param(name, marks=() if name.startswith(FEW) else pytest.mark.long, id=name) for name in sorted(certificates())
+    pytest.param(name, marks=() if name.startswith(FEW) else pytest.mark.long, id=name)
+    for name in sorted(certificates())
 ]
 
 
