@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory.engine.frames import Frame, RoundFrame, StackedFrame, Vector, frames_at, stacks_at, stacks_by_kind
+from fedtheory.engine.frames import Frame, StackedFrame, Vector, frames_at, stacks_at, stacks_by_kind
 from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
@@ -37,7 +37,7 @@ def _numbers(frame: Frame) -> np.ndarray:
     products = [frame.expand_axes(frame.inner(left, right)) for left in vectors for right in vectors]
     products += [frame.expand_axes(each.value(frame, vector)) for vector in vectors for each in _objectives(frame)]
     found = np.stack(np.broadcast_arrays(*products))
-    return found[:, None] if type(frame) is RoundFrame else found
+    return found[:, None] if frame.axes[0] == "outcome" else found
 
 
 @pytest.mark.parametrize("place", ["step", "path"])
@@ -72,14 +72,25 @@ def test_steps_of_a_path_are_one_stack_in_their_order() -> None:
     assert [member.index for member in stack.members] == [frame.index for frame in frames_at("path", run)]
 
 
-def test_rounds_of_random_weights_stay_alone() -> None:
+def test_outcomes_of_random_weights_have_an_axis_of_a_stack() -> None:
+    """Moments of what is selected differ between outcomes, and their average is that of single places."""
     run = Instance("sampled weights", 4).run()
-    assert list(stacks_at("step", run)) == list(frames_at("step", run))
+    (stack,) = stacks_at("step", run)
+    assert isinstance(stack, StackedFrame)
+    single = list(frames_at("step", run))
+    assert stack.axes[:2] == ("place", "outcome")
+    found = stack.inner(stack.next_virtual, stack.next_virtual)
+    each = [frame.inner(frame.next_virtual, frame.next_virtual) for frame in single]
+    assert found.tolist() == [values.tolist() for values in each]
+    assert any(len(set(values.ravel().tolist())) > 1 for values in each)
+    averages = [frame.expected(values)[0].tolist() for frame, values in zip(single, each, strict=True)]
+    assert stack.expected(found)[:, 0].tolist() == averages
 
 
 FAMILIES_OF_ONE_SHAPE = [
     ("small schedules", "step"),
     ("small schedules", "path"),
+    ("sampled weights", "step"),
     ("one local step", "round"),
 ]
 

@@ -207,6 +207,16 @@ class Frame(VectorSpace):
         return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
 
 
+def average_outcomes(values: Array, probabilities: Array) -> Array:
+    """Average values over their outcomes, the last axis of the probabilities; a single entry is of all outcomes."""
+    axis = probabilities.ndim - 1
+    if values.shape[axis] == 1:
+        return values
+    law = probabilities.reshape(*probabilities.shape, *[1] * (values.ndim - axis - 1))
+    weighted: Array = (law * values).sum(axis=axis, keepdims=True)
+    return weighted
+
+
 def common_steps(run: Run) -> int:
     """tau; `NotApplicable` where clients take different numbers of local steps."""
     steps = run.algorithm.work.common_steps

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.base import Frame, Index, average_outcomes, common_steps
 from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients
 from fedtheory.engine.frames.path import path_frames
 from fedtheory.engine.moments import goes_by_points
@@ -46,7 +46,7 @@ class MomentVector(Vector):
         return MomentVector(maps.matrices @ self.base, self.noise.mapped(maps))
 
     def averaged(self, weights: Array) -> MomentVector:
-        weights = weights[:, 0] if weights.ndim > 2 else weights
+        weights = weights[..., 0, :] if weights.ndim > 2 else weights
         return MomentVector(_mixed(weights, self.base), self.noise.averaged(weights))
 
 
@@ -89,7 +89,7 @@ class MomentSpace(Frame):
         noise = self._of_noise.inner(left.noise, right.noise)
         expected: Array = carried if noise is None else carried + noise
         # Outcomes of the weights, or places, lead, then local steps, then clients.
-        return expected[:, None, :] if expected.ndim == 2 else expected
+        return expected[..., None, :] if expected.ndim > 1 else expected
 
 
 class MomentFrame(MomentSpace):
@@ -99,6 +99,8 @@ class MomentFrame(MomentSpace):
         super().__init__(run, index)
         self._state, self._step = state, step
         self.joint = state.joint
+        if len(state.weights) > 1:
+            self.axes = ("outcome", "step", "client")
         self.covariances = np.stack([step.covariances, step.fresh], axis=1)
 
     @property
@@ -107,8 +109,13 @@ class MomentFrame(MomentSpace):
         return self._state.weights
 
     @property
+    def probabilities(self) -> Array:
+        """Probabilities of the outcomes of the weights, (outcomes,)."""
+        return self._state.probabilities
+
+    @property
     def alike(self) -> Hashable:
-        return (len(self.joint), *self.covariances.shape) if len(self.weights) == 1 else None
+        return len(self.weights), len(self.joint), *self.covariances.shape
 
     @property
     def numbers(self) -> int:
@@ -116,9 +123,7 @@ class MomentFrame(MomentSpace):
 
     def expected(self, values: Array) -> Array:
         """Mean over the outcomes of the round's weights, where there are several."""
-        if len(values) == 1:
-            return values
-        return np.asarray(np.tensordot(self._state.probabilities, values, axes=1)[None])
+        return average_outcomes(values, self.probabilities)
 
     def selected(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)

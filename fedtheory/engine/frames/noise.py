@@ -6,7 +6,7 @@ vector of client i has terms  c_i A_i e_ki  of its own ones and  sum_j c_ij A_i 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, TypeVar
@@ -76,25 +76,38 @@ def _mixed(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
     return (kind, None, LinearMaps(mixed.sum(axis=-4)).after(b)), c[..., :1, :] * 0 + 1
 
 
-def as_one(noises: Iterable[NoiseCoefficients]) -> NoiseCoefficients:
-    """The noise of a vector that is made in the same way at several places, an axis over them in front."""
+def as_one(noises: Iterable[NoiseCoefficients], *, outcomes: bool = False) -> NoiseCoefficients:
+    """The noise of a vector that is made in the same way at several places, an axis over them in front.
+
+    With `outcomes` the next axis is that of each place's outcomes, of length one where the vector has none.
+    """
     own, shared = zip(*((noise.own, noise.shared) for noise in noises), strict=True)
-    return NoiseCoefficients(_stack(own), _stack(shared))
+    return NoiseCoefficients(_stack(own, 1, outcomes), _stack(shared, 2, outcomes))
 
 
-def _stack(terms: Iterable[Mapping[Key, Array]]) -> dict[Key, Array]:
+def _stack(terms: Iterable[Mapping[Key, Array]], axes: int, outcomes: bool) -> dict[Key, Array]:
     found: dict[Key, Array] = {}
     for alike in zip(*(each.items() for each in terms), strict=True):
         keys, coefficients = zip(*alike, strict=True)
         kind, *maps = zip(*keys, strict=True)
-        found[kind[0], *map(_maps_as_one, maps)] = np.stack(coefficients)  # type: ignore[index]
+        together = [_maps_as_one(each, outcomes) for each in maps]
+        found[kind[0], *together] = stack_places(coefficients, axes, outcomes)  # type: ignore[index]
     return found
 
 
-def _maps_as_one(maps: tuple[Maps, ...]) -> Maps:
+def _maps_as_one(maps: tuple[Maps, ...], outcomes: bool) -> Maps:
     if all(each is maps[0] for each in maps):
         return maps[0]
-    return LinearMaps(np.stack([each.matrices for each in maps if each is not None]))
+    return LinearMaps(stack_places([each.matrices for each in maps if each is not None], 3, outcomes))
+
+
+def stack_places(values: Sequence[Array], axes: int, outcomes: bool) -> Array:
+    """Arrays of several places as one, which leads with the places, and where asked for with outcomes.
+
+    Arrays have so many axes, and in front of them one of outcomes where these differ.
+    """
+    stacked = np.stack(values)
+    return stacked[:, None] if outcomes and stacked.ndim == axes + 1 else stacked
 
 
 class Covariances:

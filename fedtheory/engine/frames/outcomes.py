@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from fedtheory.arithmetic import Array, group_alike
-from fedtheory.engine.frames.base import UNEQUAL_STEPS, Frame, Index
+from fedtheory.engine.frames.base import UNEQUAL_STEPS, Frame, Index, average_outcomes
 from fedtheory.engine.frames.path import PathVector, PlainFrame
 from fedtheory.engine.frames.probes import probes
 from fedtheory.engine.objectives import QuadraticObjectives
@@ -177,11 +177,7 @@ class RoundFrame(PlainFrame):
 
     def expected(self, values: Array) -> Array:
         """Mean over outcomes, the first axis, of scalars or vectors."""
-        if values.shape[self.leading] == 1:
-            return values
-        law = self.probabilities.reshape(*self.probabilities.shape, *[1] * (values.ndim - self.leading - 1))
-        weighted: Array = (law * values).sum(axis=self.leading, keepdims=True)
-        return weighted
+        return average_outcomes(values, self.probabilities)
 
     def local_sum(self, values: Array) -> Array:
         """Sum over each client's local steps, the second axis, of scalars or vectors."""

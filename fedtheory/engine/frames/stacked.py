@@ -11,10 +11,10 @@ from typing import Any, cast
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames.base import Frame
+from fedtheory.engine.frames.base import Frame, average_outcomes
 from fedtheory.engine.frames.layout import PlaceLayout
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
-from fedtheory.engine.frames.noise import as_one
+from fedtheory.engine.frames.noise import as_one, stack_places
 from fedtheory.engine.frames.outcomes import RoundFrame
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
@@ -135,18 +135,28 @@ class StackedPaths(StackedFrame, PlainFrame):
 
 
 class StackedMoments(StackedFrame, MomentSpace):
-    """Local steps in expectation, with equally many live models."""
+    """Local steps in expectation, with equally many live models and one outcome of the weights."""
+
+    has_outcomes = False
+    """Whether an axis over the outcomes of the weights follows that of the places."""
 
     def __init__(self, members: Sequence[MomentFrame]) -> None:
         super().__init__(members)
-        self.joint = np.stack([member.joint for member in members])[:, None]
-        self.covariances = np.stack([member.covariances for member in members])
-        self._weights = np.stack([member.weights[0] for member in members])
+        self.joint = self._stack([member.joint for member in members], 2)[..., None, :, :]
+        self.covariances = self._stack([member.covariances for member in members], 4)
         self._members = members
+
+    def _stack(self, values: Sequence[Array], axes: int) -> Array:
+        return stack_places(values, axes, self.has_outcomes)
+
+    @cached_property
+    def _weights(self) -> Array:
+        """w_i(n), (places, M) or (places, outcomes, M)."""
+        return self._stack([member.weights if self.has_outcomes else member.weights[0] for member in self._members], 1)
 
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(np.stack([one.local_maps for one in self._members]), self._members[0].own_noise(0))
+        return MomentVector(self._stack([one.local_maps for one in self._members], 3), self._members[0].own_noise(0))
 
     @property
     def noise(self) -> MomentVector:
@@ -155,18 +165,35 @@ class StackedMoments(StackedFrame, MomentSpace):
     @cached_property
     def average(self) -> MomentVector:
         noise = self.local.averaged(self.importances).noise
-        return MomentVector(np.stack([one.average_maps for one in self._members]), noise)
+        return MomentVector(self._stack([one.average_maps for one in self._members], 3), noise)
 
     def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
-        return MomentVector(np.stack([each.base for each in vectors]), as_one([each.noise for each in vectors]))
+        noise = as_one([each.noise for each in vectors], outcomes=self.has_outcomes)
+        return MomentVector(self._stack([each.base for each in vectors], 3), noise)
 
     def constant(self, vectors: Array) -> MomentVector:
         # A point of each place has an axis of steps, which vectors in expectation have not.
-        return super().constant(vectors[:, 0] if vectors.ndim == 4 else vectors)
+        return super().constant(vectors[:, 0] if vectors.ndim == len(self.axes) + 1 else vectors)
 
     def selected(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
-        return vector.averaged(self._weights)
+        return vector.averaged(self._weights[..., None, :] if self.has_outcomes else self._weights)
+
+
+class StackedDraws(StackedMoments):
+    """Local steps in expectation, with equally many outcomes of the weights: an axis over these follows the places."""
+
+    axes = ("place", "outcome", "step", "client")
+    has_outcomes = True
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """Probabilities of the outcomes of the weights, (places, outcomes)."""
+        return np.stack([member.probabilities for member in self._members])
+
+    def expected(self, values: Array) -> Array:
+        """Mean over the outcomes of the weights."""
+        return average_outcomes(values, self.probabilities)
 
 
 class StackedRounds(StackedFrame, RoundFrame):
@@ -229,7 +256,7 @@ _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
 
 
 def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
-    """Stack the places of frames, in their order, each so many times; rounds of random weights stay single."""
+    """Stack the places of frames, in their order, each so many times."""
     stacks: list[Frame] = []
     for (_, alike), grouped in groupby(frames, _kind):
         places = tuple(grouped)
@@ -247,7 +274,9 @@ def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int
 
 
 def _stack(members: Sequence[Frame]) -> StackedFrame:
-    return _KINDS[type(members[0])](members)
+    first = members[0]
+    has_outcomes = isinstance(first, MomentFrame) and len(first.weights) > 1
+    return (StackedDraws if has_outcomes else _KINDS[type(first)])(cast(Any, members))
 
 
 def _kind(frame: Frame) -> tuple[type[Frame], Hashable]:
