@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from fedtheory.language.exercises import Copy
+from fedtheory.language.exercises import ChoiceQuestion, Copy, ExpressionQuestion, NumberQuestion
 from verify.grade.assignments import assignment_with_id
 from verify.grade.confinement import NoSandbox
+from verify.grade.feedback import feedback_page
 from verify.grade.marking import mark_submission
 from verify.grade.notebooks import notebook_text, python_template, student_notebook
 from verify.grade.other_copies import is_asked_otherwise
+from verify.grade.read_back import read_back
 from verify.grade.submission import Submission, read_submission
 
 DRIFT = assignment_with_id("drift-recursion")
@@ -40,15 +43,18 @@ def test_answers_without_the_handout_are_marked(tmp_path: Path) -> None:
 
 
 def test_a_wrong_answer_to_another_question_goes_to_a_person(tmp_path: Path) -> None:
-    """Right ones count, an empty one gives nothing, and in its own copy the same answer is wrong."""
+    """It is one that no copy asks: right ones count, an empty one gives nothing, and in its own copy it is wrong."""
     own, other = DRIFT.copy("ana"), DRIFT.copy("cleo")
     path = tmp_path / "ana.py"
-    path.write_text(python_template(DRIFT, other).replace('last = ""', 'last = "1"'), encoding="utf-8")
+    answered = python_template(DRIFT, other).replace('last = ""', 'last = "1"')
+    path.write_text(re.sub(r"k=(.+)=\d+\$ and", r"k=\1=77$ and", answered), encoding="utf-8")
     submission = read_submission(path, "ana")
     rows = {row.name: row for row in mark_submission(DRIFT, own, submission, NoSandbox("none")).rows}
     assert rows["last"].points is None
     assert "other symbols or numbers" in rows["last"].comment
     assert rows["solved"].points == 0
+    path.write_text(answered, encoding="utf-8")
+    submission = read_submission(path, "ana")
     rows = {row.name: row for row in mark_submission(DRIFT, other, submission, NoSandbox("none")).rows}
     assert rows["last"].points == 0
 
@@ -62,3 +68,43 @@ def test_braces_and_blanks_ask_the_same(tmp_path: Path) -> None:
     )
     submission = read_submission(path, "ana")
     assert not any(is_asked_otherwise(question, submission) for question in own.questions)
+
+
+def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> None:
+    """Its right answers count and its wrong ones do not; the note is for the instructor alone."""
+    own, other = DRIFT.copy("ana"), DRIFT.copy("cleo")
+    (last,) = (question for question in other.questions if isinstance(question, NumberQuestion))
+    (solved,) = (question for question in other.questions if isinstance(question, ExpressionQuestion))
+    symbol = next(name for name in solved.names if name not in "kc")
+    text = python_template(DRIFT, other).replace("copy of cleo", "copy of ana")
+    right = text.replace('last = ""', f'last = "{last.solution}"').replace('solved = ""', f'solved = "{symbol}*c"')
+    for content, points in ((right, 2), (right.replace(f'"{last.solution}"', '"1"'), 0)):
+        path = tmp_path / "ana.py"
+        path.write_text(content, encoding="utf-8")
+        result = mark_submission(DRIFT, own, read_submission(path, "ana"), NoSandbox("none"))
+        rows = {row.name: row for row in result.rows}
+        assert rows["last"].points == points
+        assert rows["solved"].points == 0
+        assert rows["solved"].comment.startswith("not correct: for")
+        (note,) = result.notes
+        assert note.startswith("asked as in another copy or version, and graded so: ")
+        assert {"solved", "last"} <= set(re.findall(r"\w+", note))
+        assert note in result.troubles
+        assert "asked as in another copy" not in feedback_page(result)
+        assert next(each for each in read_back(path) if each.name == "solved").is_readable
+
+
+def test_options_in_another_order_are_asked_otherwise(tmp_path: Path) -> None:
+    """The letter of an option means nothing without their order."""
+    speedup = assignment_with_id("linear-speedup")
+    by_order = {}
+    for number in range(30):
+        copy = speedup.copy(f"student {number}")
+        (choice,) = (question for question in copy.questions if isinstance(question, ChoiceQuestion))
+        by_order[choice.letter] = copy
+    (first, own), (second, other) = list(by_order.items())[:2]
+    path = tmp_path / "ana.py"
+    for letter, points in ((second, 1), (first, 0)):
+        path.write_text(python_template(speedup, other).replace('speedup = ""', f'speedup = "{letter}"'))
+        result = mark_submission(speedup, own, read_submission(path, own.student), NoSandbox("none"))
+        assert [row.points for row in result.rows if row.name == "speedup"] == [points]

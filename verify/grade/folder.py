@@ -18,7 +18,7 @@ from verify.grade.submission import digest
 from verify.grade.written import entered, write_all
 from verify.processes import as_finished
 
-_EDITION = "9"
+_EDITION = "10"
 """Raised when grades change for the same files, so that stored results count no more."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
@@ -108,7 +108,9 @@ def grade_task(task: Task) -> Result:
         return known
     found = _grade(task)
     troubles = (*file.troubles, *found.troubles)
-    result = replace(found, student=file.student, file=file.file, troubles=troubles, notes=file.troubles)
+    result = replace(
+        found, student=file.student, file=file.file, troubles=troubles, notes=(*file.troubles, *found.notes)
+    )
     text = json.dumps({"digest": print_, **result.document()}, indent=2, ensure_ascii=False)
     half_written = stored.with_suffix(".part")
     half_written.write_text(text + "\n", encoding="utf-8")

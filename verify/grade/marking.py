@@ -12,7 +12,7 @@ from typing import Any
 
 from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Question
 from verify.grade.confinement import Launch, NoSandbox
-from verify.grade.other_copies import is_asked_otherwise, left_to_a_person
+from verify.grade.other_copies import is_asked_otherwise, left_to_a_person, name_moved, questions_as_asked
 from verify.grade.questions import GivenAnswer, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.shown_answer import as_handed_in, as_read
@@ -97,15 +97,17 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
     Whatever goes wrong with one answer costs no other one its points.  An answer that only
     an execution would give is left to a person where there is no sandbox.
     """
+    questions = questions_as_asked(assignment, copy, submission)
     if submission.trouble is not None:
         found = Answers({}, {}, (submission.trouble,))
     else:
-        found = _run(copy.questions, submission, launch)
-    manual = [question.name for question in copy.questions if isinstance(question, ManualQuestion)]
+        found = _run(questions, submission, launch)
+    manual = [question.name for question in questions if isinstance(question, ManualQuestion)]
     submission = replace(submission, texts=texts_of(assignment, copy, submission, manual))
-    troubles = (*_check_header(assignment, copy, submission), *found.troubles)
-    rows = tuple(_row(question, submission, found) for question in copy.questions)
-    return Result(submission.student, assignment.id, rows, troubles, assignment.title)
+    notes = name_moved(copy, questions)
+    troubles = (*notes, *_check_header(assignment, copy, submission), *found.troubles)
+    rows = tuple(_row(question, submission, found) for question in questions)
+    return Result(submission.student, assignment.id, rows, troubles, assignment.title, notes=notes)
 
 
 def _check_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:

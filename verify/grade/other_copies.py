@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
-from fedtheory.language.exercises import Question
+from fedtheory.language.exercises import Assignment, ChoiceQuestion, Copy, Question
 from verify.grade.questions import Mark
 from verify.grade.questions.mark import RIGHT
 from verify.grade.submission import Submission
@@ -12,19 +14,53 @@ from verify.grade.submission import Submission
 _FORMULA = re.compile(r"\$[^$]+\$|`[^`]+`")
 _COMMENT = re.compile(r"^[ \t]*#[ \t]?", re.MULTILINE)
 _UNSEEN = re.compile(r"[\s{}]+")
+_MOST_COPIES = 1000
+"""Copies in which a question is looked for: numbers and symbols have a few hundred combinations."""
+
+
+def questions_as_asked(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
+    """The questions of a copy; one that the file asks otherwise is the question of the copy that asks it so.
+
+    One that no copy asks as the file does stays as it is.
+    """
+    handout = _join(_COMMENT.sub("", submission.handout))
+    return tuple(_as_asked(assignment, place, question, handout) for place, question in enumerate(copy.questions))
+
+
+def _as_asked(assignment: Assignment, place: int, question: Question, handout: str) -> Question:
+    if not _differs(question, handout):
+        return question
+    others = (_other_copy(assignment, number).questions for number in range(_MOST_COPIES))
+    same_place = (questions[place] for questions in others if place < len(questions))
+    return next((other for other in same_place if not _differs(other, handout)), question)
+
+
+@lru_cache(maxsize=4 * _MOST_COPIES)
+def _other_copy(assignment: Assignment, number: int) -> Copy:
+    return assignment.copy(f"copy {number}")
 
 
 def is_asked_otherwise(question: Question, submission: Submission) -> bool:
-    """Whether the file has the question, with other formulas or symbols than the copy has.
+    """Whether the file has the question, with other formulas, symbols or options than the copy has.
 
     Wording may change between versions; numbers and symbols, which are drawn for each copy, decide what is right.
     """
-    handout = _join(_COMMENT.sub("", submission.handout))
+    return _differs(question, _join(_COMMENT.sub("", submission.handout)))
+
+
+def _differs(question: Question, handout: str) -> bool:
     if _join(question.title) not in handout:
         return False
     formulas = [_join(found) for found in _FORMULA.findall(question.text)]
     names = [f"`{name}`" for name in getattr(question, "names", {})]
-    return any(part not in handout for part in (*formulas, *names))
+    options = [_join(question.listed)] if isinstance(question, ChoiceQuestion) else []
+    return any(part not in handout for part in (*formulas, *names, *options))
+
+
+def name_moved(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
+    """The note for the instructor about questions that are those of another copy; none where there are none."""
+    moved = [question.name for own, question in zip(copy.questions, asked, strict=True) if question is not own]
+    return (f"asked as in another copy or version, and graded so: {', '.join(moved)}",) if moved else ()
 
 
 def left_to_a_person(found: Mark) -> Mark:

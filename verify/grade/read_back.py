@@ -14,6 +14,7 @@ from verify.grade.assignments import assignments, find_assignment
 from verify.grade.confinement import find_launch
 from verify.grade.guarded import Unreadable
 from verify.grade.marking import answers_of
+from verify.grade.other_copies import questions_as_asked
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import has_units_of
 from verify.grade.shown_answer import show_answer
@@ -56,7 +57,8 @@ def _questions_of(submission: Submission, assignment: str | None, copy: str | No
         raise InputError("FILE", f"expected its first line `{line}`, got none: put it back, or add --assignment ID")
     if assignment is None and named not in assignments():
         return questions_in_file(submission)
-    return find_assignment(named).copy(copy or submission.copy_of or CLASS).questions
+    chosen = find_assignment(named)
+    return questions_as_asked(chosen, chosen.copy(copy or submission.copy_of or CLASS), submission)
 
 
 def read_one(question: Question, given: GivenAnswer) -> ReadBack:
