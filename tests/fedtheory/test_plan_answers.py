@@ -142,6 +142,11 @@ def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
     work.stop()
     worker.futures[3].set_result(packed(100))
     assert again() == 100
+    busy, waiting = (work.begun(_double, number) for number in (6, 7))
+    work.stop()
+    worker.futures[4].set_result(packed(120))
+    assert len(worker.futures) == 5
+    assert (busy(), waiting()) == (120, 14)
 
 
 def test_without_a_worker_all_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:

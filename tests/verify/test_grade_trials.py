@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sympy as sp
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language import quantities as q
@@ -19,6 +20,8 @@ from verify.grade.battery import Battery
 from verify.grade.feedback import RUN_FILE, _run, run_text
 from verify.grade.marking import AnswerRow
 from verify.grade.python_answer import _where
+
+T = sp.Symbol("T", positive=True, integer=True)
 
 
 def _table(start: str, rounds: int = 2) -> Table:
@@ -47,6 +50,15 @@ def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) 
     assert exact.violation is not None
     assert exact.violation["problem"]["start"] == ["3"]
     assert (exact.tried, asked) == (3, [large])
+
+
+def test_runs_to_which_a_claim_does_not_apply_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the small ones by an exact check, of the long ones by their table."""
+    few = Claim(id="t:few", lhs=q.final_distance_sq, rhs=1, where={T: q.rounds}, conditions=[T <= 3])
+    monkeypatch.setattr(battery, "is_allowed", lambda claim, table: claim is few and table == _table("5", rounds=7))
+    small = [parse_run(_table("1", rounds=rounds), RATIONAL) for rounds in (2, 4, 3)]
+    kept = Battery(small, [_table("5", rounds=7), _table("5", rounds=8)]).where_applicable(few)
+    assert [run.algorithm.rounds for run in kept] == [2, 3, 7]
 
 
 def test_a_battery_is_a_collection_of_runs() -> None:

@@ -311,3 +311,26 @@ def test_no_processes_are_refused() -> None:
     """Before any claim is tried, cached or not."""
     with pytest.raises(InputError, match="jobs"):
         verify([], jobs=0)
+
+
+def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor those with features that the setting lacks, or without readings of all terms; what may violate is tried."""
+    monkeypatch.setattr(rays, "features", lambda _: {"noise"})
+    for far, setting, smaller, terms, allowed, expected in (
+        (True, {"noise"}, 0.0, 1, True, (False, False)),
+        (False, set(), 0.0, 1, True, (False, False)),
+        (False, {"noise"}, 0.0, 2, True, (False, False)),
+        (False, {"noise"}, 0.0, 1, True, (True, False)),
+        (False, {"noise", "more"}, 1.5, 1, True, (True, True)),
+        (False, {"noise"}, 1.0, 1, True, (True, False)),
+        (False, {"noise"}, 1.5, 1, False, (True, False)),
+    ):
+        read = Logarithms(smaller, np.ones(terms), np.array([]))
+        ray = _ray(SimpleNamespace(read=lambda _, r=read: r, allows=lambda _, a=allowed: a))
+        looked: list[Any] = []
+        hunt = SimpleNamespace(
+            tick=lambda: None, is_within_reach=lambda _, f=far: not f, setting=setting, look=looked.append
+        )
+        found = ray._read(hunt, ScaledRun({"run": 1}))
+        assert (found is read, looked == [{"run": 1}]) == expected
+        assert found is read or found is None

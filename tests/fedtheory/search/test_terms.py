@@ -193,3 +193,14 @@ def test_without_the_solver_there_is_one_clear_line(monkeypatch: pytest.MonkeyPa
     found = find_proof(TRUE["co-coercivity"])
     assert isinstance(found, NotFound)
     assert "fedtheory[search]" in found.reason
+
+
+def test_only_quantities_that_a_proof_needs_are_named() -> None:
+    """Squares need no objective, and an objective that the claim states is not named again."""
+    young, values = (find_proof(TRUE[name]) for name in ("Young", "gradients bound values"))
+    assert isinstance(young, Found)
+    assert isinstance(values, Found)
+    assert young.proof.document is not None
+    assert values.proof.document is not None
+    assert "quantities" not in young.proof.document
+    assert "quantities" not in values.proof.document

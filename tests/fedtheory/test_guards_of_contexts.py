@@ -1,0 +1,49 @@
+"""Contexts of proofs know no more than their claims say: fluctuations stay, a first step may be the zeroth."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.errors import InputError
+from fedtheory.kernel import is_nonnegative, is_positive, scalar, vector
+from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
+from fedtheory.proofs.document.shapes import Named
+from fedtheory.proofs.document.writing import write
+from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.rounds import build_round_context
+from fedtheory.proofs.terms.places import numbers_at_steps
+from fedtheory.proofs.terms.proof_of_claim import context_of
+
+
+def test_results_of_clients_keep_their_fluctuation() -> None:
+    """Squares of results have those of the expectation and of the fluctuation, which are independent."""
+    claim = use_plain_symbols(find("vlaski2023:lemma-5.1"))
+    context, result = build_round_context(claim, claim.relations[0]), symbols_of(claim)(q.local_result)
+    parts = set(vector(result, context))
+    assert len(parts) == 2
+    assert len(parts & context.noise) == 1
+    square = scalar(Expectation(norm_sq(result)), context)
+    assert len(square) == 2
+    assert {symbol for monomial in square for symbol in monomial.free_symbols} == parts
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_steps_begin_at_the_first(first: int) -> None:
+    """The zeroth step has a number that is not positive, so that nothing is divided by it."""
+    claim = use_plain_symbols(find("liu2022:lemma-1"))
+    context = context_of(claim, claim.relations[0], lambda _: None, [])  # type: ignore[arg-type, return-value]
+    index, numbers = context.index, numbers_at_steps(context, first)
+    assert is_nonnegative(index - first, numbers)
+    assert not is_nonnegative(index - first - 1, numbers)
+    assert is_positive(index, numbers) is (first == 1)
+    assert is_positive(context.process.steps, numbers)
+
+
+def test_values_without_a_name_are_not_written() -> None:
+    known = Named({"one": 1, "other": [2]})
+    assert write(known, 1, None) == "one"  # type: ignore[call-arg, arg-type]
+    with pytest.raises(InputError, match="expected one of one, other"):
+        write(known, [2], None)  # type: ignore[call-arg, arg-type]

@@ -1,0 +1,45 @@
+"""Runs that a search for counterexamples counts, over all of its parts, by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from verify.falsify import finding
+
+
+@pytest.mark.parametrize("by_regimes", [True, False])
+@pytest.mark.parametrize("clear", [True, False])
+def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small runs alone where one of them is clear; the last search where the regimes found nothing."""
+    claim: Any = "claim"
+    shown: list[Any] = []
+    hunt = SimpleNamespace(looked=100, applicable=200, left_open=300)
+    found = SimpleNamespace(arithmetic=SimpleNamespace(is_rigorous=True), holds=True)
+    regimes = SimpleNamespace(
+        evaluations=10, applicable=20, left_open=30, counterexample="violation" if by_regimes else None
+    )
+    for name, result in {
+        "resolve": claim,
+        "_easily": SimpleNamespace(table="easy", looked=1, applicable=2),
+        "_confirm": ("easy", found),
+        "is_clear": clear,
+        "_search_by_regimes": regimes,
+        "search": hunt,
+        "_violation_of": None,
+        "_deadline": 9.0,
+        "_refutation": ("table", found),
+    }.items():
+        monkeypatch.setattr(finding, name, lambda *_, result=result, **__: result)
+    end = finding.falsify(claim, 5.0, on_progress=lambda done, whole: shown.append((done, whole)))
+    parts = [1] if clear else [1, 10] if by_regimes else [1, 10, 100]
+    assert end.looked == sum(parts)
+    assert end.applicable == 2 * sum(parts)
+    assert end.left_open == 3 * sum(parts[1:])
+    assert (end.run, end.found, end.verdict) == ("easy" if clear else "table", found, "not refuted")
+    assert shown[-1] == (5, 5)
+    found.holds = False
+    again = finding.falsify(claim, 5.0)
+    assert (again.verdict, again.left_open) == ("refuted", 0)

@@ -1,0 +1,46 @@
+"""Errors of submitted code in words, each kind by hand."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from verify.grade.sandbox_child import _describe_outcome, _failure_of
+
+ERRORS = {
+    "memory": (MemoryError(), "the code needs more memory than it may have"),
+    "recursion": (RecursionError("deep"), "the code calls itself without end"),
+    "file": (
+        FileNotFoundError("no data.csv"),
+        "the code uses files, processes or the network, which answers do not have (no data.csv)",
+    ),
+    "any other": (ValueError("x" * 999), "ValueError: " + "x" * 999),
+    "an exit": (SystemExit(3), "SystemExit: 3"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_in_words(name: str) -> None:
+    error, words = ERRORS[name]
+    assert words.startswith(_describe_outcome(error))
+    assert len(_describe_outcome(error)) >= min(len(words), 100)
+
+
+@pytest.mark.parametrize(("text", "place"), [("a b", ""), ("def f():\n    a b", " at `a b`")])
+def test_a_syntax_error_names_its_line_inside_a_block(text: str, place: str) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        ast.parse(text)
+    assert _describe_outcome(caught.value) == f"SyntaxError{place}: invalid syntax"
+
+
+def test_what_is_not_answered_yet_is_no_error() -> None:
+    def raises(error: type[BaseException]) -> str:
+        def action() -> None:
+            raise error("words")
+
+        return _failure_of(action)
+
+    assert _failure_of(lambda: 1) == ""
+    assert raises(NotImplementedError) == ""
+    assert raises(KeyboardInterrupt) == "KeyboardInterrupt: words"
