@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_alike, product
 from fedtheory.engine.multiples import noise_smoothness
-from fedtheory.engine.region import may_be_largest, supremum_on_ball
+from fedtheory.engine.region import may_be_largest, suprema_on_ball, supremum_on_ball
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -101,6 +101,8 @@ class GradientForms:
             return supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)
 
         def find() -> Array:
+            if forms.dtype != object and len(forms) > _FEW:
+                return suprema_on_ball(forms, radius)
             return self.problem.arithmetic.array(map_alike(bound_on_ball, forms))
 
         return _once(self._known_suprema.setdefault(radius, []), forms, find)

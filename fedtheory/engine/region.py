@@ -132,6 +132,40 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     raise NotApplicable("the supremum over the ball could not be bounded")
 
 
+def suprema_on_ball(forms: Array, radius: float) -> Array:
+    """`supremum_on_ball` of many forms (N, d+1, d+1) in (1, u), in floats, by computations for all of them, (N,).
+
+    The multiplier of each is the root of its secular equation, or a little above the largest curvature where the ball
+    holds the maximiser in its interior.
+    """
+    constants, sloped, reach = forms[:, 0, 0], forms[:, 1:, 0], float(radius)
+    if reach == 0:
+        return constants.copy()
+    if not (np.isfinite(forms).all() and np.isfinite(reach) and reach > 0):
+        raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
+    values, vectors = np.linalg.eigh(forms[:, 1:, 1:])
+    units = np.maximum(np.abs(sloped).max(axis=1), reach)
+    roots = (vectors.swapaxes(-1, -2) @ sloped[..., None])[..., 0] / units[:, None]
+    reaches = reach / units
+    if not (reaches**2).all():
+        raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
+    lowest = np.maximum(values[:, -1], 0.0)
+    width = np.linalg.norm(roots, axis=1) / reaches
+    multipliers = lowest + 1e-12 * np.maximum(np.maximum(lowest, width), 1e-300)
+    active = np.arange(len(forms))
+    while len(active):
+        gaps = multipliers[active, None] - values[active]
+        squares = (roots[active] / gaps) ** 2
+        lengths = squares.sum(axis=1)
+        steps = (np.sqrt(lengths) / reaches[active] - 1) * lengths / np.maximum((squares / gaps).sum(axis=1), 1e-300)
+        goes_on = steps > _CLOSE * multipliers[active]
+        multipliers[active[goes_on]] += steps[goes_on]
+        active = active[goes_on]
+    added = (roots**2 / (multipliers[:, None] - values)).sum(axis=1) * units**2
+    bounds = multipliers * reach**2 + constants + added
+    return np.asarray(bounds + _FLOAT_MARGIN * np.abs(bounds))
+
+
 def may_be_largest(forms: Array, radius: Number) -> Array:
     """The forms (N, d+1, d+1) in (1, u), in floats, whose supremum over ``|u| <= radius`` may be the largest of all.
 

@@ -18,11 +18,12 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
+from fedtheory.planner.client_sums import SumsByPolynomials, SumsOverClients
 
 _FLAT = 1e-13
 """Eigenvalues of R nearer to one belong to directions that no client moves."""
-_ROUNDING = 1e-14
-"""Curvatures, relative to the largest, that are rounding: the client has no rows in these directions."""
+_FEWEST_FOR_POLYNOMIALS = 256
+"""Curvatures of all clients, for each local step, from which on polynomials in them cost less."""
 _LISTED = 256
 """Rounds that are looked at one by one; of more some, and then those between two of them."""
 _MOST = 2**22
@@ -139,17 +140,23 @@ class ClosedRounds:
         self._moments = algorithm.aggregation.moments(run.problem.weights)
         self._server = float(algorithm.aggregation.server_step_size)
         self._sizes, self._steps = algorithm.work.step_sizes, np.array(algorithm.work.steps)
-        self._curvatures, vectors = np.linalg.eigh(problem.hessians)
+        self._curvatures, self._vectors = np.linalg.eigh(problem.hessians)
         clients, size = self._curvatures.shape
-        self._vectors = vectors.transpose(1, 0, 2).reshape(size, clients * size)
-        curved = np.abs(self._curvatures) > _ROUNDING * np.abs(self._curvatures).max(initial=0.0)
-        self._curved = np.flatnonzero(curved.ravel())
-        self._curved_vectors = np.ascontiguousarray(self._vectors[:, self._curved])
-        self._pulls = np.einsum("mji,mj->mi", vectors, problem.linear)
         at_optimum = np.zeros((clients, size + 1, size + 1))
         at_optimum[:, 0, 0] = 1.0
-        self._variances = problem.noise_covariances(at_optimum).diagonal(axis1=1, axis2=2).mean(axis=1)
+        variances = problem.noise_covariances(at_optimum).diagonal(axis1=1, axis2=2).mean(axis=1)
+        self._is_noisy = bool(variances.any())
+        self._sums = self._choose_sums(problem.linear, self._moments.squares * variances)
         self._start, self._half = problem.start, problem.hessian / 2
+
+    def _choose_sums(self, linear: Array, variances: Array) -> SumsOverClients | SumsByPolynomials:
+        """Sums client by client, or by polynomials where many clients work alike."""
+        parts = (self._curvatures, self._vectors, linear, self._moments.mean, variances)
+        steps = int(self._steps.max())
+        is_alike = len(set(self._steps.tolist())) == 1 and len(set(self._sizes.tolist())) == 1
+        if is_alike and 2 * steps * _FEWEST_FOR_POLYNOMIALS <= self._curvatures.size:
+            return SumsByPolynomials(*parts, float(self._sizes[0]), steps)
+        return SumsOverClients(*parts, self._sizes, self._steps)
 
     def at(self, factor: float) -> RoundsInEigenbasis:
         """The rounds with all step sizes multiplied by a factor."""
@@ -157,8 +164,7 @@ class ClosedRounds:
 
     def of(self, factors: Sequence[float]) -> list[RoundsInEigenbasis]:
         """The rounds with all step sizes multiplied by each of several factors."""
-        size = len(self._start)
-        most = max(1, _MOST // (len(self._curvatures) * size * size))
+        most = max(1, _MOST // self._vectors.size)
         return [
             rounds
             for first in range(0, len(factors), most)
@@ -166,28 +172,13 @@ class ClosedRounds:
         ]
 
     def _some(self, factors: Array) -> list[RoundsInEigenbasis]:
-        sizes = factors[:, None, None] * self._sizes[None, :, None]
-        steps, curvatures = self._steps[None, :, None], self._curvatures[None]
         with np.errstate(all="ignore"):
-            moved = sizes * curvatures
-            # What K steps change, without cancellation where steps are small.
-            change = np.where(
-                moved < 0.5, np.expm1(steps * np.log1p(-np.minimum(moved, 0.5))), (1 - moved) ** steps - 1
-            )
-            pulled = np.where(curvatures * steps * sizes != 0, -change / curvatures, sizes * steps)
-            twice = np.where(
-                moved < 0.5, np.expm1(2 * steps * np.log1p(-np.minimum(moved, 0.5))), (1 - moved) ** (2 * steps) - 1
-            )
-            spread = np.where(moved * (2 - moved) != 0, -twice / (moved * (2 - moved)), steps * 1.0)
-            moves = (self._moments.mean[None, :, None] * change).reshape(len(factors), -1)[:, self._curved]
-            maps = _conjugate(self._curved_vectors, moves) * self._server
-            drift = (self._moments.mean[None, :, None] * pulled * self._pulls[None]).reshape(len(factors), -1)
+            maps, drifts = self._sums.compute_moves(factors)
             noise: Iterable[Array | None] = itertools.repeat(None, len(factors))
-            if self._variances.any():
-                fresh = (self._moments.squares * self._variances)[None, :, None] * sizes * sizes * spread
-                noise = _conjugate(self._vectors, fresh.reshape(len(factors), -1)) * self._server**2
-            drifts = self._server * drift @ self._vectors.T
-            return [self._rotate_to_eigenbasis(*each) for each in zip(maps, drifts, noise, strict=True)]
+            if self._is_noisy:
+                noise = self._sums.compute_noise(factors) * self._server**2
+            found = zip(maps * self._server, drifts * self._server, noise, strict=True)
+            return [self._rotate_to_eigenbasis(*each) for each in found]
 
     def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array | None) -> RoundsInEigenbasis:
         if not (np.isfinite(change).all() and np.isfinite(drift).all()):
@@ -214,8 +205,3 @@ class ClosedRounds:
         alone = float(steepest.max(initial=0.0))
         most = max(together if self._server > 1 else min(together, alone), 1e-300)
         return 2 / most
-
-
-def _conjugate(vectors: Array, entries: Array) -> Array:
-    """``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
-    return np.stack([(vectors * one) @ vectors.T for one in entries])

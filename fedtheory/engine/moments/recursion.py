@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 
@@ -246,7 +247,10 @@ class Recursion:
 
     def noise_over_steps(self, moment: Array) -> Iterator[Array]:
         """sum_i E[w_i^2] C_i^k, (d, d), after k = 0 .. K local steps of all from a model with this second moment."""
-        squares = self._squared_weights_of_all
+        squares, size = self._squared_weights_of_all, self.problem.dimension
+        if isinstance(self.problem.oracle, ExactOracle):
+            yield from repeat(self.problem.arithmetic.zeros(size, size), max(self.work.steps) + 1)
+            return
         if self._row_spaces and not self._outside_row_spaces:
             each = [space.noise_over_steps(moment, squares) for space in self._row_spaces]
             yield from sum(each[1:], each[0])
