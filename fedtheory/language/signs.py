@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity, RunQuantity, VectorQuantity
+from fedtheory.language.quantities.measuring.terms import is_in_numbers
+from fedtheory.language.quantities.quantity import Term
 
 
 @dataclass(frozen=True)
@@ -67,3 +72,71 @@ def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
     return frozenset(
         one for one in quantities_of_runs() if one.term is not None and any(of in used for _, of in one.term.where)
     )
+
+
+def signs_by_terms(tables: Sequence[Signs]) -> Signs:
+    """Return the signs of quantities that no table lists and whose terms are expressions in numbers with signs."""
+    positive, nonnegative, of_clients = (set[Quantity]() for _ in range(3))
+    for signs in tables:
+        positive.update((*signs.counts, *signs.positive, *signs.at_least_one, *signs.positive_of_clients))
+        nonnegative.update((*signs.nonnegative, *signs.of_an_update, *signs.nonnegative_of_clients))
+        of_clients.update((*signs.positive_of_clients, *signs.nonnegative_of_clients))
+    listed, found = positive | nonnegative, dict[str, list[Quantity]]()
+    for one in sorted(quantities_of_runs(), key=_depth):
+        if one in listed or one.term is None or one.root or not is_in_numbers(one.term):
+            continue
+        sign = None if one.per_step else _sign_of(one.term, positive, nonnegative)
+        if sign is None:
+            continue
+        (positive if sign == "positive" else nonnegative).add(one)
+        is_reduced = any(over.index == "clients" for over in one.term.over)
+        if not is_reduced and any(of in of_clients for _, of in one.term.where):
+            of_clients.add(one)
+            found.setdefault(f"{sign}_of_clients", []).append(one)
+        else:
+            found.setdefault("of_an_update" if one.per_round else sign, []).append(one)
+    return Signs(
+        positive=tuple(found.get("positive", ())),
+        nonnegative=tuple(found.get("nonnegative", ())),
+        of_an_update=tuple(found.get("of_an_update", ())),
+        positive_of_clients=tuple(found.get("positive_of_clients", ())),
+        nonnegative_of_clients=tuple(found.get("nonnegative_of_clients", ())),
+    )
+
+
+def _depth(quantity: RunQuantity) -> int:
+    """Count the terms below that of a quantity: it has a sign after those that it is made of."""
+    within = () if quantity.term is None else (of for _, of in quantity.term.where)
+    return 1 + max((_depth(of) for of in within if isinstance(of, RunQuantity)), default=0)
+
+
+def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection[Quantity]) -> str | None:
+    """The sign of a number that is made of numbers with signs.
+
+    A mean, a sum, an extreme or an entry of several numbers of one sign has that sign, where there is one at least.
+    """
+    if any(over.weights is not None or over.by == "before" or over.begin for over in term.over):
+        return None
+    known = {symbol: 1 if of in positive else 0 for symbol, of in term.where if of in positive or of in nonnegative}
+    sign = _sign(term.expression, known)
+    return None if sign is None else ("nonnegative", "positive")[sign]
+
+
+def _sign(expression: Expr, known: Mapping[sp.Symbol, int]) -> int | None:
+    """Return 1 for a positive expression, 0 for one that is not negative, None where neither is known."""
+    if expression.is_Symbol or expression.is_Rational or isinstance(expression, sp.Abs):
+        positive = expression.is_Rational and expression > 0
+        return known.get(
+            expression, 1 if positive else 0 if expression == 0 or isinstance(expression, sp.Abs) else None
+        )
+    signs = [_sign(part, known) for part in expression.args[: 1 if expression.is_Pow else None]]
+    every = [sign for sign in signs if sign is not None]
+    if isinstance(expression, sp.Max):
+        return max(every, default=None)
+    if len(every) < len(signs) or not every:
+        return None
+    if expression.is_Pow and not (expression.exp.is_Integer and (expression.exp > 0 or every[0])):
+        return None
+    if expression.is_Add:
+        return max(every)
+    return min(every) if expression.is_Pow or expression.is_Mul or isinstance(expression, sp.Min) else None

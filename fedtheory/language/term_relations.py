@@ -78,7 +78,7 @@ def _plain(expression: Expr) -> Expr:
 def means_of_steps() -> tuple[MeanOfSteps, ...]:
     """Return the means over local steps of numbers of a local step, by the terms of both."""
     known = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
-    at_step = {_in_own_symbols(term): one for one, term in known if not term.over}
+    at_step = {_in_own_symbols(term): one for one, term in known if one.per_step and not term.over}
     named = {expression: _own_symbol(one) for expression, one in at_step.items()}
     found = []
     for one, term in known:

@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.signs import Signs, quantities_of_runs
+from fedtheory.language.signs import Signs, quantities_of_runs, signs_by_terms
 from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
@@ -45,7 +45,6 @@ _OWN = Signs(
         q.objective_smoothness,
         q.comparator_suboptimality,
         q.noise_smoothness,
-        q.largest_importance,
         q.sampling_variance,
         q.momentum,
         q.proximal_weight,
@@ -67,12 +66,13 @@ _OWN = Signs(
     flat=(q.smoothness, q.objective_smoothness),
     divided_by=(*_GAPS, q.initial_gap, q.average_local_gradient_sq, q.smoothness),
 )
-_SIGNS = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
+_TABLES = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
+_SIGNS = (*_TABLES, signs_by_terms(_TABLES))
 
 
 @cache
 def _every(kind: str) -> tuple[Quantity, ...]:
-    """The quantities of one kind of sign, of the vocabulary and of papers."""
+    """The quantities of one kind of sign, of the vocabulary, of papers, and by their terms."""
     return tuple(quantity for signs in _SIGNS for quantity in getattr(signs, kind))
 
 

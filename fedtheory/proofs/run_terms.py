@@ -62,7 +62,7 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
     named = {
         symbol: one.term
         for symbol, one in claim.notation.items()
-        if isinstance(one, RunQuantity) and one.term is not None and not one.term.over and is_what_its_term_says(one)
+        if isinstance(one, RunQuantity) and one.term is not None and _is_of_a_step(one) and is_what_its_term_says(one)
     }
     if any(condition.free_symbols & named.keys() for condition in claim.conditions):
         raise Rejected("a condition on quantities of a local step is none on numbers")
@@ -76,6 +76,11 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
         for symbol, term in named.items()
     }
     return _rewrite(claim, written, {s: one for s, one in where.items() if s not in named}) if named else claim
+
+
+def _is_of_a_step(quantity: RunQuantity) -> bool:
+    """Whether a number is an expression at each local step, and not one of the whole run or of a round."""
+    return quantity.term is not None and not quantity.term.over and quantity.per_step
 
 
 def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity]) -> Claim:

@@ -41,10 +41,15 @@ def test_every_square_root_of_a_run_has_a_sign() -> None:
 
 def _is_listed(one: RunQuantity) -> bool:
     """Whether a table says that a number is not negative, though it is no square root."""
-    return not one.root and one in numbers.NONNEGATIVE
+    tables = (getattr(signs, kind) for signs in numbers._TABLES for kind in KINDS)
+    return not one.root and (one in numbers._GAPS or any(one in table for table in tables))
 
 
+KINDS = ("positive", "nonnegative", "of_an_update", "positive_of_clients", "nonnegative_of_clients")
 SIGNS_BESIDE_TERMS = {
+    # Differences, least gaps above a minimum, means of numbers without a sign of their own, and a quotient.
+    *("last_interval_gap", "mean_round_optimum_mixed_noise", "mean_round_optimum_noise"),
+    *("mean_weight_share", "report_count", "residual", "smallest_gap", "weight_excess"),
     *("average_local_gradient_sq", "client_gap_at_optimum", "comparator_suboptimality", "final_suboptimality"),
     *("initial_gap", "interval_start_gap", "next_interval_start_gap"),
 }

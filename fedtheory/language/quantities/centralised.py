@@ -9,16 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.arithmetic.enclosures import largest, smallest
+from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
-from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_STEP
+from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_ROUND, LAST_STEP
 from fedtheory.language.quantities.measuring.symbols import NEXT_VIRTUAL, SERVER, define_by, gap
-from fedtheory.language.quantities.quantity import RunQuantity, per_round
+from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
+from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round
 
 
 def _starts(run: Run) -> Array:
@@ -72,23 +75,22 @@ reciprocal_progress = RunQuantity(
     "sum over intervals of 1/theta_[k](k tau) - 1/theta_[k]((k-1) tau)",
     lambda run: (_reciprocal(_gaps_after_intervals(run)) - _reciprocal(_starts(run))).sum(),
 )
-last_interval_gap = RunQuantity(
+last_interval_gap = reduce_entries(
     "last_interval_gap",
     r"\theta_{[K]}(T)",
     "F(v_[K](T)) - F*, the centralised model at the end of the last interval",
-    lambda run: _gaps_after_intervals(run)[-1],
+    interval_end_gap,
+    LAST_ROUND,
 )
 
 
-def _smallest_gap(run: Run) -> Any:
-    return smallest([*_gaps_after_intervals(run), run.trajectory.server_suboptimality[-1]])
-
-
-smallest_gap = RunQuantity(
+smallest_gap = define_in_numbers(
     "smallest_gap",
     r"\varepsilon",
     "the largest epsilon that conditions (3) and (4) allow: the smallest theta_[k](k tau) and F(w(T)) - F*",
-    _smallest_gap,
+    sp.Min(interval_end_gap.symbol, errors.final_suboptimality.symbol),
+    Over("rounds", "smallest"),
+    of=[interval_end_gap, errors.final_suboptimality],
 )
 
 

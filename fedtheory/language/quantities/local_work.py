@@ -7,6 +7,7 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import place_on_clients
+from fedtheory.language.quantities.measuring.terms import define_in_numbers
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round, per_step
 
 rounds = RunQuantity(
@@ -21,12 +22,6 @@ def _steps(run: Run) -> Any:
     return run.arithmetic.number(steps, "local_steps")
 
 
-iterations = RunQuantity(
-    "iterations",
-    "T",
-    "number of local steps of the whole run, rounds times local steps",
-    lambda run: run.arithmetic.number(run.algorithm.rounds, "T") * _steps(run),
-)
 round_index = per_round(
     "round_index",
     "n",
@@ -41,6 +36,13 @@ local_step_index = RunQuantity(
     per_step=True,
 )
 local_steps = constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
+iterations = define_in_numbers(
+    "iterations",
+    "T",
+    "number of local steps of the whole run, rounds times local steps",
+    rounds.symbol * local_steps.symbol,
+    of=[rounds, local_steps],
+)
 
 
 def _step_size(run: Run) -> object:

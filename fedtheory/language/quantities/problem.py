@@ -8,16 +8,17 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
-from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP, LARGEST_CLIENT
 from fedtheory.language.quantities.measuring.symbols import OPTIMUM, SERVER, define_by, gap, square
+from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.clients, "M"))
 importance = constant(
     "importance", "p_i", "importance of each client in the objective", lambda run: place_on_clients(run.client_weights)
 )
-largest_importance = constant(
-    "largest_importance", r"p_{\max}", "the largest importance of a client", lambda run: max(run.client_weights)
+largest_importance = reduce_entries(
+    "largest_importance", r"p_{\max}", "the largest importance of a client", importance, LARGEST_CLIENT
 )
 smoothness = constant(
     "smoothness",

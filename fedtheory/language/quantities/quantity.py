@@ -193,13 +193,13 @@ class MeanOverRounds:
 
 def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
     """The mean over all updates of a quantity that has one value for each."""
-    term = quantity.term
+    term = quantity.term or Term(quantity.symbol, ((quantity.symbol, quantity),))
     return RunQuantity(
         f"mean_{quantity.name}",
         latex,
         f"mean over the updates of {quantity.name}",
         MeanOverRounds(quantity),
-        term=None if term is None else replace(term, over=(*term.over, Over("rounds", "mean"))),
+        term=replace(term, over=(*term.over, Over("rounds", "mean"))),
     )
 
 

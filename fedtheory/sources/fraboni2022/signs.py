@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.signs import Existing, Signs, defined_with, existing
 
 PER_SHARE: tuple[Quantity, ...] = (
     q.weight_share,
-    q.largest_share,
     q.round_optimum_noise,
     q.round_optimum_mixed_noise,
     q.chi_sq,
     q.mixed_gradient_change,
     q.mixed_noise_at_virtual,
-    *sorted(defined_with({q.weight_share}), key=lambda one: one.name),
+    *sorted(
+        (one for one in defined_with({q.weight_share}) if isinstance(one, RunQuantity) and one.per_round),
+        key=lambda one: one.name,
+    ),
 )
 """Quantities of updates that are known only where some client has a weight in each."""
-_MEANS_OF_SHARES = (q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, q.mean_misrepresentation)
 _EXISTING = (
     Existing(
         "a minimiser of F",
@@ -57,9 +58,9 @@ _EXISTING = (
     existing(
         "minimisers of the updates",
         *(q.round_optimum, q.round_optimum_gap, q.round_optimum_slope_sq),
-        *(q.round_optimum_noise, q.round_optimum_mixed_noise, q.mean_round_optimum_noise),
-        *(q.mean_round_optimum_mixed_noise, q.change_from_round_optimum, q.second_moment_at_round_optimum),
-        *(q.residual, q.comparator_residual, q.mean_misrepresentation, q.change_between_optima),
+        *(q.round_optimum_noise, q.round_optimum_mixed_noise),
+        *(q.change_from_round_optimum, q.second_moment_at_round_optimum),
+        *(q.comparator_residual, q.mean_misrepresentation, q.change_between_optima),
         by=a.strongly_convex_clients,
     ),
     existing(
@@ -72,8 +73,7 @@ _EXISTING = (
     existing("periods of whole times", q.common_period, q.reports_in_a_period, by=a.whole_times),
     existing(
         "shares of the clients in every update",
-        *(*PER_SHARE, *_MEANS_OF_SHARES),
-        *(q.type_share, q.largest_chi_sq, q.largest_share_of_all, q.mean_of_shares),
+        *(*PER_SHARE, q.type_share),
         by=a.somebody_reports,
     ),
 )
@@ -83,21 +83,20 @@ SIGNS = Signs(
         q.speed_ratio_above,
     ),
     positive=(
-        *(q.sample_smoothness, q.spread_factor, q.interval, q.slowest_time, q.fastest_time, q.update_rate),
+        *(q.sample_smoothness, q.interval, q.update_rate),
         *(q.clock_time, q.expected_round_time),
     ),
     at_least_one=(q.largest_weight_sum,),
     times=(q.slowest_time, q.fastest_time),
     nonnegative=(
-        *(q.weight_pairing, q.weight_excess, q.reporting_excess, q.largest_staleness, q.largest_chi_sq),
-        *(q.smallest_weight_sum, q.mean_chi_sq, q.mean_weight_sum, q.mean_round_optimum_noise),
+        *(q.weight_pairing, q.weight_excess, q.reporting_excess, q.largest_staleness),
+        *(q.mean_chi_sq, q.mean_round_optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.residual, q.comparator_residual),
-        *(q.largest_aggregation_weight, q.largest_expected_weight),
     ),
-    of_an_update=(q.weight_sum, q.largest_share, q.chi_sq),
+    of_an_update=(q.weight_sum, q.chi_sq),
     positive_of_clients=(q.update_time, q.report_interval),
     nonnegative_of_clients=(
-        *(q.weight_share, q.aggregation_weight, q.expected_weight, q.mean_weight, q.mean_weight_share),
+        *(q.weight_share, q.aggregation_weight, q.expected_weight, q.mean_weight_share),
         *(q.report_count, q.client_gap_at_surrogate_optimum),
     ),
     flat=(q.sample_smoothness,),

@@ -20,6 +20,8 @@ SUM_OVER_STEPS, SUM_OVER_ROUNDS = Over("steps", "sum"), Over("rounds", "sum")
 FIRST_STEP, LAST_STEP = Over("steps", "first"), Over("steps", "last")
 FIRST_ROUND, LAST_ROUND = Over("rounds", "first"), Over("rounds", "last")
 SUM_BEFORE_STEP = Over("steps", "before")
+LARGEST_CLIENT, SMALLEST_CLIENT = Over("clients", "largest"), Over("clients", "smallest")
+LARGEST_ROUND = Over("rounds", "largest")
 
 
 @dataclass(frozen=True)

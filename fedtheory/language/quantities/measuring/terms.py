@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame
+from fedtheory.engine.frames import Frame, common_steps
+from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.measuring.expectations import AtSteps
-from fedtheory.language.quantities.measuring.reductions import Reduced
+from fedtheory.language.quantities.measuring.reductions import Reduced, reduce_all
 from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, symbol_of
+
+if TYPE_CHECKING:
+    from fedtheory.language.evaluation import Site
 
 
 @dataclass(frozen=True)
@@ -36,12 +42,58 @@ class ValueAtStep:
         return self.compiled(frame)
 
 
-def evaluator_of(term: Term) -> AtSteps:
+@dataclass(frozen=True)
+class InNumbers:
+    """The measure of a term in numbers of a run, which needs no models but those that the numbers need."""
+
+    term: Term
+
+    @cached_property
+    def compiled(self) -> Callable[[Site], Array]:
+        """The expression, ready for sites; `ValueError` for what the language does not know."""
+        # Evaluation knows all quantities, these among them: it is loaded when the first run is measured.
+        from fedtheory.language.evaluation import compile_expression
+
+        return compile_expression(self.term.expression, dict(self.term.where))
+
+    def __call__(self, run: Run) -> Any:
+        """Compute the quantity from the numbers of a run, on the axes that its reductions leave."""
+        from fedtheory.language.evaluation import whole_run
+
+        values = self.compiled(whole_run(run))
+        for over in self.term.over:
+            values = _repeat_entries(over, run, values)
+        found = reduce_all(self.term.over, run, values)
+        is_number = not any(place_of(self.term)) and np.size(found) == 1
+        return np.asarray(found).reshape(-1)[0] if is_number else found
+
+
+def _repeat_entries(over: Over, run: Run, values: Array) -> Array:
+    """Write out a value that rounds or steps have in common, where their number counts in a reduction."""
+    if over.by in ("largest", "smallest", "first", "last") and not over.begin:
+        return values
+    lengths = list(values.shape)
+    if over.index in ("rounds", "iterations"):
+        lengths[0] = run.algorithm.rounds
+    if over.index in ("steps", "iterations"):
+        lengths[1] = common_steps(run)
+    return np.broadcast_to(values, lengths)
+
+
+def evaluator_of(term: Term) -> AtSteps | InNumbers:
     """Return the function that computes a term on a run.
 
     It returns (N, K, 1 or M), with axes of length one for what `over` runs over, or a number where it runs over all.
+    A term in numbers of the run has axes of length one for what none of them differs in.
     """
+    if is_in_numbers(term):
+        return InNumbers(term)
     return AtSteps(ValueAtStep(replace(term, over=())), Reduced(term.over))
+
+
+def is_in_numbers(term: Term) -> bool:
+    """Whether a term has numbers of a run alone, and no vectors or objectives."""
+    return all(isinstance(of, RunQuantity) for _, of in term.where)
 
 
 def term_at_steps(expression: Expr, *of: Quantity, over: tuple[Over, ...] = ()) -> Term:
@@ -65,7 +117,34 @@ def define(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
 
 def place_by_term(quantity: RunQuantity, term: Term) -> RunQuantity:
     """A quantity with a term, and with values at the rounds and local steps that the term does not run over."""
+    per_round, per_step = place_of(term)
+    return replace(quantity, term=term, per_round=per_round, per_step=per_step)
+
+
+def place_of(term: Term) -> tuple[bool, bool]:
+    """Tell whether a term has a value for each round, and whether it has one for each local step."""
     indices = {over.index for over in term.over if over.by != "before"}
+    numbers = [of for _, of in term.where if isinstance(of, RunQuantity)]
+    has_models = not is_in_numbers(term)
     is_whole = not indices.isdisjoint(("rounds", "iterations"))
-    per_step = not is_whole and "steps" not in indices
-    return replace(quantity, term=term, per_round=not is_whole, per_step=per_step)
+    per_round = not is_whole and (has_models or any(of.per_round for of in numbers))
+    per_step = not is_whole and "steps" not in indices and (has_models or any(of.per_step for of in numbers))
+    return per_round, per_step
+
+
+def define_in_numbers(
+    name: str, notation: str, meaning: str, expression: Expr, *over: Over, of: Iterable[RunQuantity]
+) -> RunQuantity:
+    """A quantity which an expression in others defines, and what becomes of its entries; their symbols stand in it.
+
+    It is a constant where they are, and one of types where one of them is.
+    """
+    every = tuple(of)
+    found = define(name, notation, meaning, term_at_steps(expression, *every, over=over))
+    is_constant, of_types = all(one.is_constant for one in every), any(one.of_types for one in every)
+    return replace(found, is_constant=is_constant, of_types=of_types)
+
+
+def reduce_entries(name: str, notation: str, meaning: str, of: RunQuantity, *over: Over) -> RunQuantity:
+    """A quantity that is made of the entries of another one, over its clients, local steps or rounds."""
+    return define_in_numbers(name, notation, meaning, of.symbol, *over, of=[of])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
+from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SMALLEST_CLIENT
+from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
 
@@ -25,17 +26,9 @@ update_time = constant(
     "update time T_i of each client",
     lambda run: place_on_clients(clock_numbers(run, run.algorithm.clock.times)),
 )
-slowest_time = constant(
-    "slowest_time",
-    r"\tau_M",
-    "largest update time of a client",
-    lambda run: clock_number(run, max(run.algorithm.clock.times)),
-)
-fastest_time = constant(
-    "fastest_time",
-    r"\tau_0",
-    "smallest update time of a client",
-    lambda run: clock_number(run, min(run.algorithm.clock.times)),
+slowest_time = reduce_entries("slowest_time", r"\tau_M", "largest update time of a client", update_time, LARGEST_CLIENT)
+fastest_time = reduce_entries(
+    "fastest_time", r"\tau_0", "smallest update time of a client", update_time, SMALLEST_CLIENT
 )
 update_rate = constant(
     "update_rate",
@@ -121,27 +114,19 @@ remaining_time = per_round(
 )
 
 
-def _reduce_over_clients(choose: Callable[..., Any]) -> Callable[[Run], Array]:
-    """The largest or the least remaining time of each round, (N, 1, 1)."""
-
-    def measure(run: Run) -> Array:
-        extremes: Array = choose(remaining_time.measure(run), axis=2)[:, :, None]
-        return extremes
-
-    return measure
-
-
-largest_remaining_time = per_round(
+largest_remaining_time = reduce_entries(
     "largest_remaining_time",
     r"\max_iT_i^n",
     "max_i T_i^n, time until the last client is done when round n starts",
-    _reduce_over_clients(np.max),
+    remaining_time,
+    LARGEST_CLIENT,
 )
-least_remaining_time = per_round(
+least_remaining_time = reduce_entries(
     "least_remaining_time",
     r"\min_iT_i^n",
     "min_i T_i^n, time until the first client is done when round n starts",
-    _reduce_over_clients(np.min),
+    remaining_time,
+    SMALLEST_CLIENT,
 )
 
 

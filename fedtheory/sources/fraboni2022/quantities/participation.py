@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.arithmetic import Array, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation.participation import Fixed, WeightMoments
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import assumptions as a
+from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.axes import place_on_rounds_and_clients
+from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND
+from fedtheory.language.quantities.measuring.terms import define_in_numbers
 from fedtheory.language.quantities.participation import paired_moments
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import weights
@@ -36,16 +40,14 @@ weight_pairing = RunQuantity(
 )
 
 
-def _excess(run: Run) -> Any:
-    expected = run.of_one_client(run.surrogate.weights)
-    return (weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * expected).max()
-
-
-weight_excess = RunQuantity(
+weight_excess = define_in_numbers(
     "weight_excess",
     r"\beta",
     "beta = max over i, n of d_i(n) - alpha q_i(n), over all clients, as printed",
-    _excess,
+    weights.aggregation_weight.symbol - weight_pairing.symbol * weights.expected_weight.symbol,
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
+    of=[weights.aggregation_weight, weight_pairing, weights.expected_weight],
 )
 
 
@@ -82,19 +84,16 @@ expected_square_weight = per_round(
 )
 
 
-def _spread_factor(run: Run) -> Number:
-    total = run.algorithm.aggregation.server_step_size * weights.largest_weight_sum.measure(run)
-    excess, pairing = weight_excess.measure(run), weight_pairing.measure(run)
-    zero = run.arithmetic.number(0, "zero")
-    return 1 + run.algorithm.aggregation.server_step_size * total * excess + max(zero, total * (pairing * total - 2))
-
-
-spread_factor = RunQuantity(
+_TOTAL = local_work.server_step_size.symbol * weights.largest_weight_sum.symbol
+spread_factor = define_in_numbers(
     "spread_factor",
     r"\kappa",
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)): sum_i q~_i E|g_i - eta_g sum_j w_j g_j|^2 "
     "is at most kappa times sum_i q~_i E|g_i|^2",
-    _spread_factor,
+    1
+    + local_work.server_step_size.symbol * _TOTAL * weight_excess.symbol
+    + sp.Max(0, _TOTAL * (weight_pairing.symbol * _TOTAL - 2)),
+    of=[local_work.server_step_size, weights.largest_weight_sum, weight_excess, weight_pairing],
 )
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expectation, Value
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
+from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND, MEAN_OVER_ROUNDS
+from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
@@ -46,12 +49,12 @@ type_share = per_round(
     lambda run: place_on_rounds_and_clients(run.surrogate.sum_by_type(run.surrogate.shares)),
     of_types=True,
 )
-mean_type_weight = RunQuantity(
+mean_type_weight = reduce_entries(
     "mean_type_weight",
     "s_j",
     "s_j, mean weight of each type over all updates, at its first client; 0 at the others",
-    lambda run: place_on_clients(run.surrogate.sum_by_type(run.surrogate.mean_weights)),
-    of_types=True,
+    type_weight,
+    MEAN_OVER_ROUNDS,
 )
 
 
@@ -98,17 +101,18 @@ mean_chi_sq = RunQuantity(
     "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
     _mean_chi_sq,
 )
-largest_chi_sq = RunQuantity(
-    "largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", lambda run: chi_sq.on(run).max()
+largest_chi_sq = reduce_entries("largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", chi_sq, LARGEST_ROUND)
+
+
+misfit = define_in_numbers(
+    "misfit",
+    r"\max_{n,j}|s_j(n)-r_j|",
+    "max over updates and types of |s_j(n) - r_j|",
+    sp.Abs(type_weight.symbol - type_importance.symbol),
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
+    of=[type_weight, type_importance],
 )
-
-
-def _misfit(run: Run) -> Any:
-    surrogate = run.surrogate
-    return abs(surrogate.sum_by_type(surrogate.weights) - surrogate.sum_by_type(run.problem.weights)).max()
-
-
-misfit = RunQuantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and types of |s_j(n) - r_j|", _misfit)
 
 
 def _absences(run: Run) -> Any:
@@ -140,9 +144,11 @@ misrepresentation = per_round(
     lambda run: place_on_rounds(_misrepresentation(run)),
     term=each_step(share_mean(Expectation(Value(OBJECTIVE, ROUND_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM)))),
 )
-mean_misrepresentation = RunQuantity(
+mean_misrepresentation = define_in_numbers(
     "mean_misrepresentation",
     r"\frac1N\sum_n\chi_n^2\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "mean over n of chi_n^2 times the sum over represented types of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
-    lambda run: (chi_sq.on(run) * misrepresentation.on(run)).sum() / run.algorithm.rounds,
+    chi_sq.symbol * misrepresentation.symbol,
+    MEAN_OVER_ROUNDS,
+    of=[chi_sq, misrepresentation],
 )

@@ -11,6 +11,8 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Asynchronous, FedBuff, FedFix
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
+from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SUM_OVER_ROUNDS
+from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
 
@@ -39,11 +41,12 @@ window = RunQuantity(
     "the smallest W that divides N with equal weights of each client in every block of W updates",
     lambda run: clock_number(run, run.algorithm.schedule.smallest_window(run.surrogate.weights)),
 )
-report_count = RunQuantity(
+report_count = reduce_entries(
     "report_count",
     r"\sum_n\mathbb I(T_i^n\le\Delta t^n)",
     "number of updates in which each client reports",
-    lambda run: place_on_clients(clock_numbers(run, run.algorithm.schedule.participates.sum(axis=0))),
+    reports,
+    SUM_OVER_ROUNDS,
 )
 
 
@@ -114,11 +117,12 @@ common_report_interval = constant(
     "least common multiple of the report intervals of FedFix",
     lambda run: clock_number(run, math.lcm(*_report_intervals(run))),
 )
-longest_report_interval = constant(
+longest_report_interval = reduce_entries(
     "longest_report_interval",
     r"\lceil\tau_M/\Delta t\rceil",
     "ceil(tau_M / Delta t), the longest report interval of FedFix",
-    lambda run: clock_number(run, max(_report_intervals(run))),
+    report_interval,
+    LARGEST_CLIENT,
 )
 
 

@@ -12,6 +12,8 @@ from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds
+from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_ROUNDS
+from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import ObjectiveQuantity, RunQuantity, constant, mean_over_rounds, per_round
 
 Point = Callable[[Run], Array]
@@ -64,14 +66,6 @@ def residual_at(point: Point) -> Callable[[Run], Any]:
     return lambda run: _mean(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
 
 
-residual = RunQuantity(
-    "residual",
-    r"R(\{\mathcal L^n\})",
-    "R = (1/N) sum_n L^n(thetabar) - L^n(thetabar^n), thetabar the optimum of the surrogate, thetabar^n that of L^n",
-    residual_at(surrogate_optimum_of),
-)
-
-
 def start_distance_sq_from(point: Point) -> Callable[[Run], Any]:
     """|theta^0 - y|^2 for a point y."""
 
@@ -101,6 +95,13 @@ round_optimum_gap = per_round(
     r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
     "L^n(thetabar) - L^n(thetabar^n) of each update",
     lambda run: place_on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
+)
+residual = reduce_entries(
+    "residual",
+    r"R(\{\mathcal L^n\})",
+    "R = (1/N) sum_n L^n(thetabar) - L^n(thetabar^n), thetabar the optimum of the surrogate, thetabar^n that of L^n",
+    round_optimum_gap,
+    MEAN_OVER_ROUNDS,
 )
 client_gap_at_surrogate_optimum = RunQuantity(
     "client_gap_at_surrogate_optimum",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
-from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND, MEAN_OVER_ROUNDS
+from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
+from fedtheory.language.quantities.quantity import Over, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import clocks
 
 
@@ -30,11 +33,12 @@ aggregation_weight = constant(
     "weight of each client when it reports",
     lambda run: place_on_clients(_weights_when_reporting(run)),
 )
-largest_aggregation_weight = constant(
+largest_aggregation_weight = reduce_entries(
     "largest_aggregation_weight",
     r"\max_id_i",
     "largest weight of a client when it reports",
-    lambda run: aggregation_weight.measure(run).max(),
+    aggregation_weight,
+    LARGEST_CLIENT,
 )
 expected_weight = per_round(
     "expected_weight",
@@ -49,56 +53,63 @@ weight_share = per_round(
     "q_i(n) / q(n), the share of each client in each update",
     lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.shares)),
 )
-largest_share = per_round(
-    "largest_share",
-    r"\max_i\tilde q_i(n)",
-    "max_i q_i(n) / q(n) of each update",
-    lambda run: place_on_rounds(run.of_one_client(run.surrogate.shares).max(axis=1)),
+largest_share = reduce_entries(
+    "largest_share", r"\max_i\tilde q_i(n)", "max_i q_i(n) / q(n) of each update", weight_share, LARGEST_CLIENT
 )
-largest_share_of_all = RunQuantity(
+largest_share_of_all = reduce_entries(
     "largest_share_of_all",
     r"\max_{i,n}\tilde q_i(n)",
     "max over i, n of q_i(n) / q(n)",
-    lambda run: run.of_one_client(run.surrogate.shares).max(),
+    weight_share,
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
 )
-largest_expected_weight = RunQuantity(
+largest_expected_weight = reduce_entries(
     "largest_expected_weight",
     r"\max q_i(n)",
     "max over i, n of q_i(n)",
-    lambda run: run.of_one_client(run.surrogate.weights).max(),
+    expected_weight,
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
 )
-mean_weight = RunQuantity(
+mean_weight = reduce_entries(
     "mean_weight",
     "q_i",
     "q_i = (1/N) sum_n q_i(n), mean weight of each client over all updates",
-    lambda run: place_on_clients(run.of_one_client(run.surrogate.mean_weights)),
+    expected_weight,
+    MEAN_OVER_ROUNDS,
 )
-mean_weight_share = RunQuantity(
-    "mean_weight_share",
-    r"\tilde q_i",
-    "q_i / sum_j q_j, the share of each client over all updates",
-    lambda run: place_on_clients(run.of_one_client(run.surrogate.mean_shares)),
-)
-mean_of_shares = RunQuantity(
+mean_of_shares = reduce_entries(
     "mean_of_shares",
     r"\frac1N\sum_n\tilde q_i(n)",
     "mean over the updates of q_i(n)/q(n), of each client",
-    lambda run: place_on_clients(run.of_one_client(run.surrogate.shares).sum(axis=0) / run.algorithm.rounds),
+    weight_share,
+    MEAN_OVER_ROUNDS,
 )
-largest_weight_sum = RunQuantity(
+largest_weight_sum = define_in_numbers(
     "largest_weight_sum",
     r"\rho",
     "rho = max(1, max_n q(n))",
-    lambda run: max(run.arithmetic.number(1, "one"), run.surrogate.totals.max()),
+    sp.Max(1, weight_sum.symbol),
+    LARGEST_ROUND,
+    of=[weight_sum],
 )
-smallest_weight_sum = RunQuantity(
-    "smallest_weight_sum", r"\min_nq(n)", "min over n of q(n)", lambda run: run.surrogate.totals.min()
+smallest_weight_sum = reduce_entries(
+    "smallest_weight_sum", r"\min_nq(n)", "min over n of q(n)", weight_sum, Over("rounds", "smallest")
 )
-mean_weight_sum = RunQuantity(
+mean_weight_sum = reduce_entries(
     "mean_weight_sum",
     r"\bar q",
     "sum_i q_i = (1/N) sum_n q(n), the mean over the updates of the sum of the weights",
-    lambda run: run.surrogate.mean_weights.sum(),
+    weight_sum,
+    MEAN_OVER_ROUNDS,
+)
+mean_weight_share = define_in_numbers(
+    "mean_weight_share",
+    r"\tilde q_i",
+    "q_i / sum_j q_j, the share of each client over all updates",
+    mean_weight.symbol / mean_weight_sum.symbol,
+    of=[mean_weight, mean_weight_sum],
 )
 
 
