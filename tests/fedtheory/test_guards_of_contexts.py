@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.kernel import is_nonnegative, is_positive, scalar, vector
+from fedtheory.kernel import Rejected, is_nonnegative, is_positive, scalar, vector
 from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
@@ -40,6 +41,19 @@ def test_numbers_of_steps_begin_at_the_first(first: int) -> None:
     assert not is_nonnegative(index - first - 1, numbers)
     assert is_positive(index, numbers) is (first == 1)
     assert is_positive(context.process.steps, numbers)
+
+
+def test_numbers_of_terms_have_a_sign_that_is_shown() -> None:
+    """Under the conditions of the claim; what may be negative, or may divide by zero, is refused."""
+    claim = use_plain_symbols(find("liu2022:lemma-1"))
+    context = context_of(claim, claim.relations[0], lambda _: None, [])  # type: ignore[arg-type, return-value]
+    eta = symbols_of(claim)(q.local_step_size)
+    assert context.require_nonnegative(2 * eta) == 2 * eta
+    for number in (-eta, eta - 1, -sp.S.One):
+        with pytest.raises(Rejected, match="is not shown under the conditions"):
+            context.require_nonnegative(number)
+    with pytest.raises(Rejected):
+        context.require_nonnegative(1 / (1 - eta))
 
 
 def test_values_without_a_name_are_not_written() -> None:

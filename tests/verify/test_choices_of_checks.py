@@ -16,6 +16,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.oracles import AdditiveNoise, MiniBatch
 from fedtheory.language import quantities as q
+from fedtheory.runfile import parse_run
 from verify import verdict as verdicts
 from verify.check import comparison, escalation, perturbed_runs, rates
 from verify.check.outcome import Check
@@ -261,3 +262,13 @@ def test_open_ladders_that_are_exact_do_not_count(monkeypatch: pytest.MonkeyPatc
     outcomes = [*(_outcome(None, exact=True) for _ in range(verdicts._FEW_LADDERS)), _outcome(None), _outcome(True)]
     verdicts._verdict("target", outcomes, _NO_DECISION)
     assert len(asked) == verdicts._FEW_LADDERS + 1
+
+
+def test_data_of_other_units() -> None:
+    """Curvatures times four, lengths times three: inputs twice as large, outputs six times, the ridge four times."""
+    table = {"kind": "least-squares", "inputs": [[["1"], ["2"]]], "outputs": [["5", "7"]], "ridge": "1/8"}
+    run = parse_run({"problem": table, "algorithm": {"local_step_size": "1/4", "rounds": 1}}, FLOAT)
+    assert run.problem.data is not None
+    moved = perturbed_runs._data(run.problem.data, 4.0, 3.0)
+    assert (moved.inputs[0].tolist(), moved.outputs[0].tolist()) == ([[2.0], [4.0]], [30.0, 42.0])
+    assert float(moved.ridge) == 0.5

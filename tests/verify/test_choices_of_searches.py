@@ -331,3 +331,61 @@ def test_numbers_are_replaced_one_by_one_where_they_are_few(
     given: Any = SimpleNamespace(table={}, _simpler_at=simpler_at)
     assert shrink._Shrinking._simpler_numbers(given) is each
     assert places == (list(range(count)) if each else [])
+
+
+def test_ascents_in_regimes_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By balance from what is subtracted, without a start, by progress from what is promising, then special ones."""
+    climbed: list[Any] = []
+
+    class Climb:
+        def __init__(self, *given: Any) -> None:
+            self.by = given[-1]
+
+        def from_point(self, start: str, most: int) -> None:
+            climbed.append((self.by, start, most))
+
+    monkeypatch.setattr(regimes, "LevelClimb", Climb)
+    searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(count=40), _random=None, _look=None, _most=1040)
+    searching._progress = "progress"
+    searching._subtracting = lambda: ["a"]
+    searching._promising = lambda: ["c"]
+    searching._starts = lambda _: (["b"], ["with"], ["special"])
+    regimes._Searching._climb(searching, {})
+    ascents = [(regimes._balance, "a"), (regimes.worth, "b"), ("progress", "c")]  # type: ignore[attr-defined]
+    each = max(regimes._SHORTEST, 1000 // min(5, regimes._CLIMBS))
+    assert climbed[:3] == [(*one, each) for one in ascents]
+    assert {start for _, start, _ in climbed[3:]} == {"special", "with"}
+    assert {by for by, *_ in climbed[3:]} == {regimes.worth}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("applies", [True, False])
+def test_parts_of_a_search_in_regimes_in_turn(applies: bool) -> None:
+    """Rows of the design, descents of one client, what is open, then climbs; nothing where no claim applies."""
+    done: list[Any] = []
+    searching: Any = SimpleNamespace(_most=100, _base=lambda: {"base": 1} if applies else None)
+    searching._levels = lambda base: ("levels of", base)
+    searching._design = lambda base, levels, rows: done.append(("design", base, levels, rows)) or iter(())
+    searching._look_at_descent = lambda base, levels: done.append(("descent", base, levels))
+    searching._violations = SimpleNamespace(decide_open=lambda count: done.append(("open", count)))
+    searching._end_with_a_violation = lambda: done.append("end")
+    searching._climb = lambda levels: done.append(("climb", levels))
+    regimes._Searching._go(searching)
+    base, levels = {"base": 1}, ("levels of", {"base": 1})
+    rows = int(regimes._ROWS * 100)
+    expected = [("design", base, levels, rows), ("descent", base, levels), ("open", regimes._BEFORE_CLIMBS), "end"]
+    assert done == ([*expected, ("climb", levels)] if applies else [])
+
+
+@pytest.mark.parametrize(("weight", "reached", "kept"), [(2, (1, 1, 0, 2), True), (3, (0,), False), (2, None, False)])
+def test_smaller_counterexamples_are_counted_and_kept(
+    weight: int, reached: Any, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each table costs a try, also where there is none; a heavier one is not checked."""
+    ticks: list[int] = []
+    monkeypatch.setattr(shrink, "_weight", lambda _: (weight,))
+    monkeypatch.setattr(shrink, "_burden", lambda *_: reached)
+    begin: Any = (1, 1, 0, 3)
+    small = shrink._Shrinking(None, "old", begin, None, lambda: ticks.append(1))  # type: ignore[arg-type]
+    assert small._tries("new") is kept  # type: ignore[arg-type]
+    assert small._tries(None) is False
+    assert (small.table, len(ticks)) == ("new" if kept else "old", 2)
