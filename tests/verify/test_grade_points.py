@@ -12,7 +12,7 @@ from verify.grade import Result, assignments, feedback, grade_folder
 from verify.grade import notebooks as n
 from verify.grade.given_points import EnteredPoints, points_of, read_given
 from verify.grade.marking import AnswerRow
-from verify.grade.written import give_points
+from verify.grade.written import _reading_page, give_points
 
 ASSIGNMENT = assignments()["polarization"]
 PLACEHOLDER = "# Write your text here, as comments."
@@ -169,3 +169,13 @@ def test_a_broken_table(tmp_path: Path) -> None:
     for text in ("-1", "nan", "inf", ""):
         with pytest.raises(InputError, match="expected a number, zero or more"):
             points_of(text)
+
+
+def test_the_reason_stands_beside_the_answer(tmp_path: Path) -> None:
+    """Where the machine leaves an answer to a person; for a proof, which a person reads anyway, nothing is said."""
+    odd = AnswerRow("bound", "Bound", None, 6, "a person reads this answer: var is not a symbol of it", answer="var")
+    proof = AnswerRow("proof", "Proof", None, 4, "read by a person", answer="Expand.")
+    page = _reading_page([Result("ana", "x", (odd, proof), ())], tmp_path)
+    assert page.count("a person reads this answer: var is not a symbol of it") == 1
+    assert "<p>read by a person" not in page
+    assert "Expand." in page

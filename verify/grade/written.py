@@ -25,6 +25,7 @@ from verify.grade.given_points import (
 )
 from verify.grade.marking import AnswerRow, Result, result_of
 from verify.grade.notebooks import counted_points
+from verify.grade.questions.manual import READ_BY_A_PERSON
 from verify.grade.submission import digest
 
 _GRADED = "graded.json"
@@ -137,10 +138,16 @@ def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) 
     head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({counted_points(row.of)})</h2>\n"
     texts = (
         f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
+        f"{_reason(row)}"
         f"<p><code>{escape(_command(result, row, folder))}</code></p>\n"
         for result, row in answers
     )
     return f"{head}{question_part(row)}{''.join(texts)}"
+
+
+def _reason(row: AnswerRow) -> str:
+    """Why the machine leaves an answer to a person; empty where each answer to the question is one to read."""
+    return "" if row.comment == READ_BY_A_PERSON else f"<p>{escape(row.comment)}</p>\n"
 
 
 def _command(result: Result, row: AnswerRow, folder: Path) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fedtheory.language.exercises import ManualQuestion
 from verify.grade.questions.mark import GivenAnswer, Mark, mark_answer, rule_of
 
+READ_BY_A_PERSON = "read by a person"
+
 
 @rule_of.register
 def _rule(question: ManualQuestion) -> str:
@@ -13,4 +15,4 @@ def _rule(question: ManualQuestion) -> str:
 
 @mark_answer.register
 def _mark(_question: ManualQuestion, _given: GivenAnswer) -> Mark:
-    return Mark(None, "read by a person")
+    return Mark(None, READ_BY_A_PERSON)
