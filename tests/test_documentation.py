@@ -9,6 +9,7 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -64,6 +65,18 @@ def test_the_algorithms_of_ones_own_run(tmp_path: Path) -> None:
         algorithm = {**keys, "local_step_size": "1/2", "rounds": 1}
         run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL, tmp_path)
         assert str(run.trajectory.server_mean[-1][0]) == model
+
+
+def test_the_assumptions_of_ones_own_hold_as_they_say() -> None:
+    """They hold on a run with two clients and exact gradients, and each fails where its statement is false."""
+    space: dict[str, Any] = {}
+    exec(block("how-to/claims.md", "python", "few = "), space)
+    algorithm = {"local_step_size": "1/2", "rounds": 1}
+    two = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["0"]] * 2, "start": ["1"]}
+    four = {"kind": "quadratic", "hessians": [[["1"]]] * 4, "linear": [["0"]] * 4, "start": ["1"], "noise": "1"}
+    runs = [parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL) for problem in (two, four)]
+    for name in ("few", "exact"):
+        assert [space[name].failure(run) is None for run in runs] == [True, False]
 
 
 def test_the_sweep_runs(tmp_path: Path) -> None:
