@@ -6,7 +6,9 @@ The tutorials are run when the site is built (`make docs`).
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,12 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import RATIONAL, parse_run
+from fedtheory import RATIONAL, parse_run, quantity
+from fedtheory import quantities as q
 from fedtheory.language.assumptions import full_gradients
 from fedtheory.language.registry import find
 from fedtheory.proofs import prove
+from verify.check import check
 from verify.grade.latex_answer import read_latex
 from verify.sweeps import conduct, read_results, read_spec
 
@@ -104,6 +108,32 @@ SHARPENED = {
     "Theorem 1 of `liu2022`": "liu2022:thm-1.sharp",
     "Theorem 3 of `liu2022`": "liu2022:thm-3.sharp",
 }
+
+
+def test_quantities_of_ones_own_have_their_values(tmp_path: Path) -> None:
+    """Each is what it says, from the errors at the local steps of an exact run, and the claim is checked."""
+    (tmp_path / "own.py").write_text(block("how-to/claims.md", "python", "# own.py"))
+    own = runpy.run_path(str(tmp_path / "own.py"))
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [["1/2"]]], "linear": [["1"], ["-1"]], "start": ["2"]}
+    algorithm = {"local_step_size": "1/8", "local_steps": 3, "rounds": 2}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)
+    errors = q.suboptimality_after_step.on(run)
+    weights = [(5 + t) ** 2 for t in range(6)]
+    mean = sum(weight * error for weight, error in zip(weights, errors.ravel(), strict=True)) / sum(weights)
+    assert own["error"].on(run) == mean
+    assert (own["summed"].on(run) == errors.sum(axis=1, keepdims=True)).all()
+    # The gradients are x - 1 and x/2 + 1, and the minimiser of their mean is zero.
+    server, farthest = Fraction(2), []
+    for _ in range(2):
+        models = [server, server]
+        for _ in range(3):
+            farthest.append(max(model**2 for model in models))
+            models = [models[0] - (models[0] - 1) / 8, models[1] - (models[1] / 2 + 1) / 8]
+        server = (models[0] + models[1]) / 2
+    assert str(own["farthest"].on(run)) == str(sum(farthest) / 6)
+    assert check(own["bound"], run).holds is True
+    heaviest = quantity("heaviest", sp.Symbol("w"), {sp.Symbol("w"): q.weight_sum}, over="run", by="largest")
+    assert heaviest.on(run) == 1
 
 
 @pytest.mark.parametrize("theorem", SHARPENED)

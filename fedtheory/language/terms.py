@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import sympy as sp
@@ -37,6 +38,8 @@ _SIGNS: Mapping[Reduction, str] = {
     "smallest": r"\min",
 }
 _REDUCTIONS: tuple[Reduction, ...] = ("mean", "sum", "largest", "smallest")
+Extreme = Literal["largest", "smallest"]
+_EXTREMES: tuple[Extreme, ...] = ("largest", "smallest")
 
 
 def quantity(
@@ -48,6 +51,7 @@ def quantity(
     by: Reduction = "mean",
     weights: Expr | None = None,
     index: sp.Symbol | None = None,
+    clients: Extreme | None = None,
 ) -> RunQuantity:
     """A user-defined quantity: an expression at each local step, or its mean, sum or extreme over a round or the run.
 
@@ -55,34 +59,47 @@ def quantity(
     `Expectation`, and `where` says what its symbols stand for.  With `weights`, an expression in `index` and in symbols
     of `where`, local steps of the run count differently; `index` is t = tau n + k = 0, 1, ...:
     ``quantity("weighted_error", Expectation(Value(F, x) - Value(F, best)), where, over="run", weights=(a + t)**2,
-    index=t)``.
+    index=t)``.  With `clients`, the largest or smallest of the clients' values counts at each local step.
     """
     require_new_name(name)
-    if over not in _OVER or by not in _REDUCTIONS:
-        expected = f"over= one of {', '.join(_OVER)} and by= one of {', '.join(_REDUCTIONS)}"
-        raise InputError(name, f"expected {expected}, got {over!r} and {by!r}")
+    if over not in _OVER or by not in _REDUCTIONS or clients not in (None, *_EXTREMES):
+        expected = f"over= one of {', '.join(_OVER)}, by= one of {', '.join(_REDUCTIONS)}"
+        got = f"{over!r}, {by!r} and {clients!r}"
+        raise InputError(name, f"expected {expected}, and clients= one of {', '.join(_EXTREMES)} or None, got {got}")
     at_step = _term_at_step(name, term, where)
+    if clients is not None:
+        at_step = replace(at_step, over=(Over("clients", clients),))
     if weights is not None:
         return _weighted(name, at_step, by, over, require_weights(name, weights, index, where))
-    notation, every = latex(at_step.expression), tuple(Over(one, by) for one in _OVER[over])
-    found = Term(at_step.expression, at_step.where, every)
+    (notation, meaning), every = _describe(at_step), tuple(Over(one, by) for one in _OVER[over])
+    found = replace(at_step, over=(*at_step.over, *every))
     if not every:
-        return define(name, notation, f"{at_step.expression} {_WORDS[over]}", found)
+        return define(name, notation, f"{meaning} {_WORDS[over]}", found)
     formula = rf"{_SIGNS[by]}_{{{','.join('kt'[: len(every)])}}}\left({notation}\right)"
-    return define(name, formula, f"{by} of {at_step.expression} {_WORDS[over]}", found)
+    return define(name, formula, f"{by} of {meaning} {_WORDS[over]}", found)
+
+
+def _describe(at_step: Term) -> tuple[str, str]:
+    """The symbol and the meaning of the values at a local step."""
+    notation, meaning = latex(at_step.expression), str(at_step.expression)
+    if not at_step.over:
+        return notation, meaning
+    extreme: Extreme = "largest" if at_step.over[0].by == "largest" else "smallest"
+    return rf"{_SIGNS[extreme]}_i\left({notation}\right)", f"{extreme} of the clients' {meaning}"
 
 
 def _weighted(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
     """A weighted mean or sum over all local steps of a run."""
     if over != "run" or by not in ("mean", "sum"):
         raise InputError(name, f"weights are for over='run' and by='mean' or 'sum', got {over!r} and {by!r}")
-    found = Term(at_step.expression, at_step.where, (Over("iterations", by, weights=weights),))
+    (notation, meaning), every = _describe(at_step), Over("iterations", by, weights=weights)
+    found = replace(at_step, over=(*at_step.over, every))
     weight, total = latex(weights.expression), rf"\sum_{{{latex(weights.index)}}}"
-    formula = rf"{total}\left({weight}\right)\left({latex(at_step.expression)}\right)"
+    formula = rf"{total}\left({weight}\right)\left({notation}\right)"
     if by == "mean":
         formula = rf"\frac{{{formula}}}{{{total}\left({weight}\right)}}"
     counted = f"{weights.expression}, {weights.index} = 0, 1, ..."
-    return define(name, formula, f"{by} of {at_step.expression} {_WORDS['run']}, with weights {counted}", found)
+    return define(name, formula, f"{by} of {meaning} {_WORDS['run']}, with weights {counted}", found)
 
 
 def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> RunQuantity:

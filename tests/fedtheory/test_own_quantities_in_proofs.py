@@ -195,11 +195,30 @@ def test_a_sum_without_the_first_step_is_no_mean_where_that_step_counts() -> Non
     assert mean_of_term(replace(term, over=(replace(term.over[0], begin=2), term.over[1])), symbol) is None
 
 
+@pytest.mark.parametrize("clients", ["largest", "smallest"])
+def test_an_extreme_of_clients_is_no_mean_of_them(clients: Any) -> None:
+    """It has a value for each step, and neither the certificate of a mean nor that of a step is about it."""
+    distance = Expectation(norm_sq(x_i - best))
+    each, extreme = own("each", distance), own("extreme", distance, clients=clients)
+    assert extreme.place == "step"
+    assert latex_of_extreme(clients) in extreme.latex
+    over_run = own("over_run", distance, over="run", clients=clients)
+    assert over_run.term is not None
+    assert mean_of_term(over_run.term, symbols_of(about_runs(over_run, D))) is None
+    claims = [at_steps(extreme, each), at_steps(each, extreme), at_steps(extreme, DISTANCES)]
+    assert not any(isinstance(find_proof(claim), Found) for claim in claims)
+
+
+def latex_of_extreme(clients: str) -> str:
+    return rf"\{'max' if clients == 'largest' else 'min'}_i"
+
+
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
         ({"over": "epoch"}, "over= one of step, round, run"),
         ({"over": "run", "by": "median"}, "by= one of mean, sum, largest, smallest"),
+        ({"over": "run", "clients": "mean"}, "clients= one of largest, smallest or None, got 'run', 'mean' and 'mean'"),
         ({"over": "round", "weights": t, "index": t}, "weights are for over='run'"),
         ({"over": "run", "by": "largest", "weights": t, "index": t}, "by='mean' or 'sum'"),
         ({"over": "run", "weights": t}, "as index, got None"),
