@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory.engine.frames import Frame, StackedFrame, Vector, frames_at, stacks_at, stacks_by_kind
+from fedtheory.engine.frames import (
+    Frame,
+    StackedFrame,
+    Vector,
+    certain_stacks,
+    frames_at,
+    stacks_at,
+    stacks_by_kind,
+)
 from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
@@ -140,3 +148,14 @@ def test_free_points_are_taken_together() -> None:
     for side in (side for link in links_of(claim) for side in (link.left, link.right)):
         expected = [np.broadcast_to(side(site), (1, 1, run.problem.clients)) for site in single]
         assert (np.concatenate(expected) == side(together)).all()
+
+
+def test_numbers_of_a_round_are_read_at_single_places() -> None:
+    """A stack with an axis over outcomes refuses numbers per round, and quantities at each step take its members."""
+    run = Instance("sampled weights", 4).run()
+    (stack,) = stacks_at("step", run)
+    with pytest.raises(Misplaced, match="no axis over the outcomes"):
+        stack.of_round(np.arange(run.algorithm.rounds))
+    assert list(certain_stacks(run)) == list(frames_at("step", run))
+    certain = Instance("small schedules", 5).run()
+    assert list(certain_stacks(certain)) == list(stacks_at("step", certain))

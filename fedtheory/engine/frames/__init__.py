@@ -16,7 +16,7 @@ from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_fra
 from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whole_round
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
-from fedtheory.engine.frames.stacked import StackedFrame, stacks_by_kind, stacks_of
+from fedtheory.engine.frames.stacked import StackedDraws, StackedFrame, stacks_by_kind, stacks_of
 from fedtheory.engine.moments import goes_by_points
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
@@ -32,6 +32,7 @@ __all__ = [
     "RoundFrame",
     "StackedFrame",
     "Vector",
+    "certain_stacks",
     "common_steps",
     "frames_at",
     "moment_frames",
@@ -68,6 +69,12 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
         return _kept_stacks(place, run, times)
     several = max(_KEPT_NUMBERS // (times * _numbers(run)), 1)
     return chain.from_iterable(stacks_of(frames, times) for frames in _batches(_BUILDERS[place](run), several))
+
+
+def certain_stacks(run: Run) -> Iterator[Frame]:
+    """The local steps of a run in order, several together where the weights of their rounds are not random."""
+    for frame in stacks_at("step", run):
+        yield from frame.members if isinstance(frame, StackedDraws) else (frame,)
 
 
 def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:

@@ -191,6 +191,9 @@ class StackedDraws(StackedMoments):
         """Probabilities of the outcomes of the weights, (places, outcomes)."""
         return np.stack([member.probabilities for member in self._members])
 
+    def of_round(self, _values: Array) -> Array:
+        raise Misplaced("numbers of a round have no axis over the outcomes of its weights")
+
     def expected(self, values: Array) -> Array:
         """Mean over the outcomes of the weights."""
         return average_outcomes(values, self.probabilities)

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, StackedFrame, Vector, common_steps, stacks_at
+from fedtheory.engine.frames import Frame, StackedFrame, Vector, certain_stacks, common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
@@ -103,7 +103,7 @@ class AtSteps:
 def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
     """Values at each local step, found in one go: a large run does not keep its frames."""
     shape = run.algorithm.rounds, common_steps(run), -1
-    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in stacks_at("step", run)]
+    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in certain_stacks(run)]
     return [np.concatenate(found).reshape(shape) for found in zip(*at_frames, strict=True)]
 
 
