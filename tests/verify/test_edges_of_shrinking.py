@@ -240,7 +240,7 @@ def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(shrink, "clearer", lambda _: [next(steps)])
         monkeypatch.setattr(shrink, "_margin", lambda found: found)
         monkeypatch.setattr(shrink, "evaluate_rigorously", lambda _, table: gaps[table])
-        monkeypatch.setattr(shrink, "_burden", lambda _, table, __: (False, unclear[table], False, False, 1, 1))
+        monkeypatch.setattr(shrink, "_burden_of", lambda table, _, __: (False, unclear[table], False, False, 1, 1))
         one: Any = _Shrinking(None, 0, (False, unclear[0], False, False, 1, 1), None, lambda: None)  # type: ignore[arg-type]
         one._clearer()
         return int(one.table)

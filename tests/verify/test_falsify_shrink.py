@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from claim_symbols import WHERE, D, L, M, T, eta, tau
 
@@ -12,7 +14,8 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
 from verify.effort import worked
 from verify.falsify import shrink
-from verify.falsify.shrink import burden, simplify
+from verify.falsify.shrink import Burden, Keeps, _burden, burden, simplify
+from verify.falsify.tables import Table
 from verify.instances import FAMILIES, Instance, families_for
 
 pytestmark = pytest.mark.long
@@ -109,6 +112,21 @@ def test_shrinking_shows_that_it_lives() -> None:
     late: list[float] = []
     shrink(huge, table, worked() - 1, lambda: late.append(worked()))
     assert len(late) == 1
+
+
+def test_no_run_is_checked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that was refused is not checked again when the last steps are tried once more."""
+    module = sys.modules[shrink.__module__]
+    checked: list[str] = []
+
+    def weigh(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
+        checked.append(repr(table))
+        return _burden(claim, table, keeps)
+
+    monkeypatch.setattr(module, "_burden", weigh)
+    huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
+    shrink(huge, run_table(Instance("small quadratics", 5).run()), worked() + LONG)
+    assert len(checked) == len(set(checked)) > 10
 
 
 def test_counterexamples_with_a_ratio_come_first() -> None:

@@ -131,6 +131,8 @@ class _Shrinking:
 
     def __init__(self, claim: Claim, table: Table, begin: Burden, keeps: Keeps, tick: Callable[[], None]) -> None:
         self._claim, self.table, self._burden, self._keeps, self._tick = claim, table, begin, keeps, tick
+        self._checked = {repr(table)}
+        """Tables that were kept, or refused: burdens only fall, so that none of them is smaller later."""
 
     def smallest(self) -> Table:
         """Steps of all kinds, until none helps or the time is up."""
@@ -144,8 +146,9 @@ class _Shrinking:
     def _tries(self, table: Table | None) -> bool:
         """Whether a table is a smaller counterexample, which is then kept."""
         self._tick()
-        if table is None or _weight(table) >= self._burden[3:]:
+        if table is None or _weight(table) >= self._burden[3:] or repr(table) in self._checked:
             return False
+        self._checked.add(repr(table))
         reached = _burden(self._claim, table, self._keeps)
         if reached is None or reached >= self._burden:
             return False
@@ -167,7 +170,7 @@ class _Shrinking:
         """The burden and the margin of a table that may be a counterexample."""
         self._tick()
         found = evaluate_rigorously(self._claim, table)
-        reached = None if found is None else _burden(self._claim, table, self._keeps)
+        reached = None if found is None else _burden_of(table, found, self._keeps)
         if found is not None and reached is not None:
             yield reached, _margin(found) or 0.0
 
@@ -244,7 +247,12 @@ def clearer(table: Table) -> Iterator[Table]:
 
 def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
     found = evaluate_rigorously(claim, table)
-    if found is None or not found.applicable or not keeps(table, found):
+    return None if found is None else _burden_of(table, found, keeps)
+
+
+def _burden_of(table: Table, found: Check, keeps: Keeps) -> Burden | None:
+    """The burden of a table with its check."""
+    if not found.applicable or not keeps(table, found):
         return None
     unclear = 0 if found.rate is not None or found.holds else unclearness(_margin(found))
     is_loss, parts, numbers = _weight(table)
