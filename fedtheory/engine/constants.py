@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues
@@ -88,8 +88,7 @@ class AssumedConstants:
     @cached_property
     def sample_smoothness(self) -> Number:
         """The largest curvature of an objective that is sampled."""
-        centred = self.problem.centred
-        return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
+        return _find_sample_smoothness(self.problem)
 
     @cached_property
     def noise_smoothness(self) -> Number:
@@ -169,6 +168,13 @@ class AssumedConstants:
             return self.ball
         except NotApplicable as reason:
             raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
+
+
+@lru_cache(maxsize=4)
+def _find_sample_smoothness(problem: Problem) -> Number:
+    """The largest curvature of an objective that is sampled: the same for all algorithms."""
+    centred = problem.centred
+    return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
 
 
 _DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"

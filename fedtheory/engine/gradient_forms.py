@@ -87,7 +87,13 @@ class GradientForms:
         return _once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
 
     def _largest_of(self, forms: Array, radius: Number) -> Number:
-        return max(self.suprema(forms[may_be_largest(forms, radius)], radius))
+        curvatures = _once(self._known_curvatures, forms, lambda: FLOAT.largest_eigenvalues(forms[:, 1:, 1:]))
+        return max(suprema_on_ball(forms[may_be_largest(forms, curvatures, radius)], radius))
+
+    @cached_property
+    def _known_curvatures(self) -> list[tuple[Array, Array]]:
+        """Forms, and the largest eigenvalues of their quadratic parts."""
+        return []
 
     @cached_property
     def _known_largest(self) -> dict[Number, list[tuple[Array, Number]]]:

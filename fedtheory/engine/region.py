@@ -8,6 +8,7 @@ finite.  All balls are centred at the optimum x*.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, plain_floats, simplest_near
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
+from fedtheory.federation.oracles import StepBound
 from fedtheory.federation.problem import Problem
 
 
@@ -75,7 +77,7 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
         raise NotApplicable(
             "no bounded region is known to contain the run: a local step expands where a client is not convex"
         )
-    bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
+    bound = _find_step_bound(problem)
     if step * bound.curvature > 2:
         sizes = f"step size {plain_float(step):.4g} * curvature {plain_float(bound.curvature):.4g} > 2"
         way_out = f"from step size {plain_float(2 / bound.curvature):.4g} down it cannot"
@@ -90,6 +92,12 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
         return growing
     steady = Ball(max(start, bound.push / bound.contraction), f"{bound.law}each local step {_CONTRACTS}", grows=False)
     return steady if steady.radius <= growing.radius else growing
+
+
+@lru_cache(maxsize=4)
+def _find_step_bound(problem: Problem) -> StepBound:
+    """Bounds on one step of any client, about x*: the same for all algorithms."""
+    return problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
 
 
 _MOVES = "moves away by at most eta times the largest gradient at x*"
@@ -166,14 +174,15 @@ def suprema_on_ball(forms: Array, radius: float) -> Array:
     return np.asarray(bounds + _FLOAT_MARGIN * np.abs(bounds))
 
 
-def may_be_largest(forms: Array, radius: Number) -> Array:
+def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
     """The forms (N, d+1, d+1) in (1, u), in floats, whose supremum over ``|u| <= radius`` may be the largest of all.
 
+    `curvatures` (N,) are the largest eigenvalues of their quadratic parts.
     Norms bound each supremum from above; the point along its linear term, and zero, bound it from below.
     """
     curved, sloped, constants = forms[:, 1:, 1:], forms[:, 1:, 0], forms[:, 0, 0]
     lengths = np.linalg.norm(sloped, axis=1)
-    above = constants + np.maximum(FLOAT.largest_eigenvalues(curved), 0.0) * radius**2 + 2 * lengths * radius
+    above = constants + np.maximum(curvatures, 0.0) * radius**2 + 2 * lengths * radius
     ends = radius * sloped / np.where(lengths > 0, lengths, 1.0)[:, None]
     values = constants + ((curved @ ends[..., None])[..., 0] * ends).sum(axis=1) + 2 * (sloped * ends).sum(axis=1)
     least = np.maximum(values, constants).max()

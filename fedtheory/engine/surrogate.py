@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, group_alike, unanswered
+from fedtheory.engine.moments.server import functionals
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
@@ -114,7 +115,8 @@ class Surrogate:
     def client_values(self, points: Array) -> Array:
         """L_i, (..., M), at points (..., d)."""
         centred = self.problem.centred
-        curved = (points[..., None, :] * (centred.hessians @ points[..., None, :, None])[..., 0]).sum(axis=-1) / 2
+        squares = points[..., :, None] * points[..., None, :]
+        curved = functionals(centred.hessians, squares) / 2
         values: Array = curved - points @ centred.linear.T + centred.constants
         return values
 

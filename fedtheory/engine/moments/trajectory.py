@@ -238,12 +238,13 @@ class Trajectory(ServerTrajectory):
         # A client that has finished its steps asks for no more gradients.
         for k, each in enumerate(by_step):
             each[np.array(self.algorithm.work.steps) <= k] *= 0
+        if self.recursion.is_synchronous:
+            found = functionals(by_step.reshape(-1, *by_step.shape[2:]), self.moments[:-1])
+            return found.reshape(-1, *by_step.shape[:2])
         return np.stack([(by_step * base).sum(axis=(-2, -1)) for base in self._bases()])
 
     def _bases(self) -> Iterable[Array]:
-        """Return each round's second moments of the models that clients work on, (d+1, d+1) or (M, d+1, d+1)."""
-        if self.recursion.is_synchronous:
-            return self.moments[:-1]
+        """Return each round's second moments of the models that clients work on, (M, d+1, d+1), which may be stale."""
         return (live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds())
 
     @cached_property
